@@ -1,0 +1,34 @@
+#include "core/parallel.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace lamina {
+
+namespace {
+
+int thread_count = 0;
+
+void flush_denormals_on_this_thread() {
+#if defined(__SSE2__)
+  constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
+  _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
+#endif
+}
+
+}  // namespace
+
+void set_threads(int count) {
+  thread_count = count > 0 ? count : omp_get_num_procs();
+  omp_set_num_threads(thread_count);
+#pragma omp parallel num_threads(thread_count)
+  flush_denormals_on_this_thread();
+}
+
+int threads() {
+  if (thread_count == 0) set_threads(0);
+  return thread_count;
+}
+
+}  // namespace lamina
