@@ -25,15 +25,15 @@ MODEL_SOURCES := $(wildcard models/*/*.cpp)
 TOOL_SOURCES := $(wildcard tools/*.cpp)
 TEST_SOURCES := $(wildcard tests/*.cpp tests/*/*.cpp)
 
-objects = $(patsubst %.cpp,$(BUILD)/%.o,$(1))
+objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(1))
 LIBRARY := $(BUILD)/liblamina.a
 MODELS := $(BUILD)/liblamina-models.a
 
 .PHONY: all test help clean
 
-all: $(LIBRARY) $(MODELS) $(BUILD)/tests
+all: $(LIBRARY) $(MODELS) $(BUILD)/lamina-tests
 
-$(BUILD)/%.o: %.cpp Makefile
+$(BUILD)/objects/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
@@ -43,13 +43,13 @@ $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 $(MODELS): $(call objects,$(MODEL_SOURCES))
 	@rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/tests: $(call objects,$(TEST_SOURCES)) $(MODELS) $(LIBRARY)
+$(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(MODELS) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
-test: $(BUILD)/tests
+test: $(BUILD)/lamina-tests
 	$<
 
 clean:
 	rm -rf build
 
--include $(patsubst %.cpp,$(BUILD)/%.d,$(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES))
+-include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES))
