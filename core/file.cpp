@@ -168,12 +168,14 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
-void write_file(const std::string& path, std::string_view bytes) {
+void write_file(const std::string& path, std::string_view bytes) { write_file(path, {&bytes, 1}); }
+
+void write_file(const std::string& path, std::span<const std::string_view> parts) {
   const std::string target = resolved(path);
   const std::optional<mode_t> permissions = permissions_of_old(path, target);
   auto [file, name] = create_beside(path, target, permissions ? 0600 : 0666);
   Temporary temporary(name);
-  write_all(path, file.number(), bytes);
+  for (const std::string_view part : parts) write_all(path, file.number(), part);
   // Some file systems have no permissions to keep; then the file stays with its owner alone.
   if (permissions) ::fchmod(file.number(), *permissions);
   if (::fsync(file.number()) != 0) cannot_write(path, errno);

@@ -3,6 +3,7 @@
 // that name is at every moment either the old one or the complete new one, also when the disk fills up, the
 // program is killed or the power goes.
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,5 +37,8 @@ std::string read_file(const std::string& path);
 /// one. On any failure the old file is untouched, nothing is left behind, and a DataError names the file and
 /// the remedy.
 void write_file(const std::string& path, std::string_view bytes);
+
+/// The same for content that lies in several places, which saves putting it together in memory.
+void write_file(const std::string& path, std::span<const std::string_view> parts);
 
 }  // namespace lamina
