@@ -12,9 +12,10 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <locale>
 #include <memory>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 #include "core/error.h"
 #include "core/file.h"
@@ -26,7 +27,11 @@ namespace {
 /// Okabe and Ito's colours, which people with any kind of colour vision tell apart; the pale ones last.
 constexpr std::array palette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                 "#E69F00", "#56B4E9", "#555555", "#B8A800"};
-constexpr int panel_width = 520, panel_height = 400;  // pixels in the SVG; the PNG has twice as many
+
+// Pixels in the SVG; the PNG has twice as many of everything.
+constexpr double panel_width = 500, panel_height = 360;
+constexpr double left_margin = 84, right_margin = 24, top_margin = 44, bottom_margin = 58;
+constexpr double legend_row = 26;
 
 /// gnuplot's single-quoted string: nothing in it is special but the quote, and it ends with its line.
 std::string quoted(const std::string& text) {
@@ -70,74 +75,140 @@ std::string log_axis(const char* axis, bool on) {
   return text("set logscale ", axis, "\nset format ", axis, " '10^{%T}'\n");
 }
 
+std::string legend_entry(const Curve& curve) {
+  return curve.title.empty() ? " notitle" : " title " + quoted(curve.title);
+}
+
 void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) {
   std::string plot;
+  bool any_points = false;
   for (size_t i = 0; i < panel.curves.size(); ++i) {
     const Curve& curve = panel.curves[i];
     if (curve.x.size() != curve.y.size())
       fail("write_figure: curve '", curve.title, "' has ", curve.x.size(), " x and ", curve.y.size(), " y");
     const std::string block = text("$panel", panel_number, "_curve", i);
-    if (write_points(script, block, panel, curve) == 0) continue;
-    plot += plot.empty() ? "plot " : ", ";
-    plot += block + " using 1:2 " + style(curve, i);
-    plot += curve.title.empty() ? " notitle" : " title " + quoted(curve.title);
+    const size_t points = write_points(script, block, panel, curve);
+    plot += (plot.empty() ? "plot " : ", ") + (points > 0 ? block + " using 1:2 " : "NaN ") +
+            style(curve, i) + legend_entry(curve);
+    any_points = any_points || points > 0;
   }
-  script << "set title " << quoted(panel.title) << " noenhanced\n"
+  script << "set title " << quoted(panel.title) << " noenhanced font ',15'\n"
          << "set xlabel " << quoted(panel.x_label) << " noenhanced\n"
          << "set ylabel " << quoted(panel.y_label) << " noenhanced\n";
-  if (plot.empty()) {  // a run that was stopped before its first report, or one that diverged at once
-    script << log_axis("x", false) << log_axis("y", false) << "unset label\n"
-           << "set label 'no data yet' at graph 0.5, 0.5 center textcolor rgb '#888888'\n"
-           << "set xrange [0:1]\nset yrange [0:1]\nplot NaN notitle\n";
-    return;
+  if (!any_points) {  // a run that was stopped before its first report, or one that diverged at once
+    script << log_axis("x", false) << log_axis("y", false)
+           << "set label 1 'no data yet' at graph 0.5, 0.5 center textcolor rgb '#888888'\n"
+           << "set xrange [0:1]\nset yrange [0:1]\n";
+  } else {
+    const auto bound = [](const std::optional<double>& value) {
+      return value ? text(*value) : std::string("*");
+    };
+    script << log_axis("x", panel.log_x) << log_axis("y", panel.log_y) << "unset label 1\n"
+           << "set xrange [*:*]\nset yrange [" << bound(panel.y_min) << ':' << bound(panel.y_max) << "]\n";
   }
-  script << log_axis("x", panel.log_x) << log_axis("y", panel.log_y) << "unset label\nset xrange [*:*]\n";
-  const auto bound = [](const std::optional<double>& value) {
-    return value ? text(*value) : std::string("*");
-  };
-  script << "set yrange [" << bound(panel.y_min) << ':' << bound(panel.y_max) << "]\n" << plot << '\n';
+  script << (plot.empty() ? "plot NaN notitle" : plot) << '\n';
 }
 
-struct Grid {
-  size_t rows, columns;
+/// How the panels lie on the page, and where the legend goes: one for all at the foot of the page when they
+/// show the same curves, else one below each panel.
+class Layout {
+ public:
+  explicit Layout(const std::vector<Panel>& panels) {
+    const size_t count = panels.size();
+    columns_ = count == 4 ? 2 : std::min<size_t>(count, 3);
+    rows_ = (count + columns_ - 1) / columns_;
+    const auto same = [&](const Panel& panel) { return legend(panel) == legend(panels.front()); };
+    shared_legend_ = count > 1 && std::ranges::all_of(panels, same);
+    size_t curves = 0;
+    for (const Panel& panel : panels) curves = std::max(curves, panel.curves.size());
+    const size_t entries_in_a_row = shared_legend_ ? 2 * columns_ : 2;
+    legend_rows_ = (curves + entries_in_a_row - 1) / entries_in_a_row;
+  }
+
+  double width() const { return panel_width * static_cast<double>(columns_); }
+  double height() const {
+    return row_height() * static_cast<double>(rows_) + (shared_legend_ ? legend_height() : 0);
+  }
+  bool shared_legend() const { return shared_legend_; }
+
+  /// gnuplot's settings for one panel: its axes at fixed places, so that all panels are of one size.
+  std::string place(size_t number) const {
+    const double left = panel_width * static_cast<double>(number % columns_);
+    const double top = height() - row_height() * static_cast<double>(number / columns_);
+    const std::string axes = margins(left + left_margin, left + panel_width - right_margin,
+                                     top - panel_height + bottom_margin, top - top_margin);
+    if (shared_legend_) return axes + "unset key\n";
+    return axes + key(left + (left_margin + panel_width - right_margin) / 2, top - panel_height);
+  }
+
+  std::string legend_place() const {
+    return margins(0, width(), 0, height()) + key(width() / 2, legend_height());
+  }
+
+ private:
+  static std::vector<std::tuple<std::string, int, Line>> legend(const Panel& panel) {
+    std::vector<std::tuple<std::string, int, Line>> entries;
+    for (const Curve& curve : panel.curves) entries.emplace_back(curve.title, curve.color, curve.line);
+    return entries;
+  }
+  double legend_height() const { return 10 + legend_row * static_cast<double>(legend_rows_); }
+  double row_height() const { return panel_height + (shared_legend_ ? 0 : legend_height()); }
+  std::string margins(double left, double right, double bottom, double top) const {
+    return text("set lmargin at screen ", left / width(), "\nset rmargin at screen ", right / width(),
+                "\nset bmargin at screen ", bottom / height(), "\nset tmargin at screen ", top / height(),
+                '\n');
+  }
+  std::string key(double center, double top) const {
+    return text("set key at screen ", center / width(), ',', top / height(),
+                " center top horizontal maxrows ", std::max<size_t>(legend_rows_, 1), '\n');
+  }
+
+  size_t rows_ = 1, columns_ = 1, legend_rows_ = 0;
+  bool shared_legend_ = false;
 };
 
-Grid grid_for(size_t panels) {
-  const size_t columns = panels == 4 ? 2 : std::clamp<size_t>(panels, 1, 3);
-  return {(panels + columns - 1) / columns, columns};
+/// The shared legend is a plot of nothing over the whole page: a key is never wider than its plot.
+void write_shared_legend(std::ostream& script, const Layout& layout, const Panel& panel) {
+  script << layout.legend_place()
+         << "unset border\nunset tics\nunset grid\nunset title\nunset xlabel\nunset ylabel\nunset logscale\n"
+         << "unset label 1\nset xrange [0:1]\nset yrange [0:1]\n";
+  for (size_t i = 0; i < panel.curves.size(); ++i)
+    script << (i == 0 ? "plot " : ", ") << "NaN " << style(panel.curves[i], i)
+           << legend_entry(panel.curves[i]);
+  script << '\n';
 }
 
-std::string figure_script(const std::string& terminal, const std::vector<Panel>& panels) {
-  const Grid grid = grid_for(panels.size());
+std::string figure_script(const std::string& terminal, const Layout& layout,
+                          const std::vector<Panel>& panels) {
   std::ostringstream script;
-  script.imbue(std::locale::classic());
   script.precision(12);
   script << "set encoding utf8\n"
-         << terminal << "\n"
-         << "set multiplot layout " << grid.rows << ',' << grid.columns
-         << " rowsfirst\n"
+         << terminal
+         << "\nset multiplot\n"
          // The frame is two quiet axes and a pale grid, so that the curves are the darkest thing to see.
-         << "set border 3 lc rgb '#666666' lw 1\n"
+         << "set border 3 lc rgb '#777777' lw 1\n"
          << "set tics nomirror out scale 0.6, 0.3 textcolor rgb '#333333'\n"
-         << "set grid xtics ytics lc rgb '#E2E2E2' lw 0.8 dt 1\n"
-         << "set key outside below center horizontal Left reverse noenhanced samplen 2.5 spacing 1.2 height "
-            "0.5\n"
-         << "set lmargin 10\nset rmargin 3\nset tmargin 3\n"
-         << "set title offset 0, -0.3\n";
-  for (size_t i = 0; i < panels.size(); ++i) write_panel(script, panels[i], i);
+         << "set grid xtics ytics lt 1 lc rgb '#E4E4E4' lw 0.8\n"
+         << "set key noenhanced Left reverse samplen 3 width 1\n";
+  for (size_t i = 0; i < panels.size(); ++i) {
+    script << layout.place(i);
+    write_panel(script, panels[i], i);
+  }
+  if (layout.shared_legend()) write_shared_legend(script, layout, panels.front());
   script << "unset multiplot\n";
   return script.str();
 }
 
-std::string svg_terminal(Grid grid) {
-  return text("set terminal svg size ", panel_width * grid.columns, ',', panel_height * grid.rows,
-              " font 'Helvetica,Arial,sans-serif,13' background rgb 'white' enhanced");
+// The same font size in both: gnuplot counts pixels in an SVG, and points of 4/3 pixel in a PNG.
+
+std::string svg_terminal(const Layout& layout) {
+  return text("set terminal svg enhanced size ", layout.width(), ',', layout.height(),
+              " font 'Helvetica,Arial,sans-serif,13' background rgb 'white'");
 }
 
-std::string png_terminal(Grid grid) {
-  return text("set terminal pngcairo size ", 2 * panel_width * grid.columns, ',',
-              2 * panel_height * grid.rows,
-              " font 'sans,11' fontscale 2 linewidth 2 pointscale 2 background rgb 'white' enhanced");
+std::string png_terminal(const Layout& layout) {
+  return text("set terminal pngcairo enhanced size ", 2 * layout.width(), ',', 2 * layout.height(),
+              " font 'sans,13' fontscale 1.5 linewidth 2 pointscale 2 background rgb 'white'");
 }
 
 struct Outcome {
@@ -201,11 +272,11 @@ Outcome run_gnuplot(const std::string& script) {
 
 bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
   if (panels.empty()) fail("write_figure: ", path, " has no panels; give it one");
-  const Grid grid = grid_for(panels.size());
+  const Layout layout(panels);
   const std::array<std::pair<const char*, std::string>, 2> formats = {
-      {{".svg", svg_terminal(grid)}, {".png", png_terminal(grid)}}};
+      {{".svg", svg_terminal(layout)}, {".png", png_terminal(layout)}}};
   for (const auto& [ending, terminal] : formats) {
-    const Outcome outcome = run_gnuplot(figure_script(terminal, panels));
+    const Outcome outcome = run_gnuplot(figure_script(terminal, layout, panels));
     if (outcome.error == ENOENT) {
       std::cerr << path << ending << ": not drawn, gnuplot is not installed; run tools/install-deps.sh\n";
       return false;
