@@ -1,55 +1,152 @@
 # Lamina. `make help` lists what can be made.
-#
-#   REAL=float|double   the scalar type; double builds into its own folder
-#   SANITIZE=1          address and undefined-behaviour sanitizers, in their own folder
-#   ARCH=native         the CPU to build for, as in -march
 
 CXX ?= g++
 REAL ?= float
 ARCH ?= native
 PREFIX ?= /usr/local
 
-VARIANT := $(if $(filter double,$(REAL)),-double)$(if $(SANITIZE),-sanitize)$(if $(findstring clang,$(CXX)),-clang)
-BUILD := build$(if $(VARIANT),/variant$(VARIANT))
+# Each combination of scalar type, sanitizers and compiler has its own folder; the plain one is build/ itself.
+variant = $(if $(filter double,$(1)),-double)$(if $(SANITIZE),-sanitize)$(if $(findstring clang,$(CXX)),-clang)
+build_folder = build$(if $(call variant,$(1)),/variant$(call variant,$(1)))
+BUILD := $(call build_folder,$(REAL))
+VERSION = $(shell sed -n 's/.*version = "\(.*\)".*/\1/p' core/version.h)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+# g++ 12 takes `"text" + std::string()` for overlapping memory (its bug 105651).
+WARNINGS += $(if $(findstring clang,$(CXX)),,-Wno-restrict)
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math
 SANITIZERS := -O1 -march=$(ARCH) -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CXXFLAGS += -std=c++20 -fopenmp $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE)) \
-            $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
-LDLIBS := -lopenblas -lz
+LANGUAGE := -std=c++20 -fopenmp $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
+CXXFLAGS += $(LANGUAGE) $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
+LIBRARY_LIBS := -lopenblas
+LDLIBS := $(LIBRARY_LIBS) -lz
 
+# Folders are layers: a later list may use an earlier one, never the reverse. The linker reads them backwards.
 LIBRARY_SOURCES := $(wildcard core/*.cpp core/*/*.cpp layers/*.cpp layers/*/*.cpp optim/*.cpp)
 MODEL_SOURCES := $(wildcard models/*/*.cpp)
-TOOL_SOURCES := $(wildcard tools/*.cpp)
-TEST_SOURCES := $(wildcard tests/*.cpp tests/*/*.cpp)
+BENCH_SOURCES := $(wildcard tools/bench_*.cpp)
+TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
+TEST_SOURCES := $(filter-out tests/install/%,$(wildcard tests/*.cpp tests/*/*.cpp))
+COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
+SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES)
+HEADERS := lamina.h $(wildcard core/*.h core/*/*.h layers/*.h layers/*/*.h optim/*.h)
 
 objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(1))
 LIBRARY := $(BUILD)/liblamina.a
 MODELS := $(BUILD)/liblamina-models.a
+TOOLS := $(BUILD)/liblamina-tools.a
+COMMAND := $(patsubst tools/%.cpp,$(BUILD)/%,$(COMMAND_SOURCES))
+BENCHMARKS := $(patsubst tools/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 
-.PHONY: all test help clean
+# One core per job when this make was started without -j; used where a target builds through a second make.
+SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-all: $(LIBRARY) $(MODELS) $(BUILD)/lamina-tests
+.PHONY: all setup demo test bench install format lint tidy help clean force
+.DELETE_ON_ERROR:
 
-$(BUILD)/objects/%.o: %.cpp Makefile
+all: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(BENCHMARKS)  ## library, models, the `lamina` command, benchmarks
+
+# --- Compiling. The compiler's command line is kept in a file that changes only when it does, and so is each
+# archive's list of members: other flags rebuild everything, a removed source leaves its archive, nothing else.
+
+keep = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
+
+$(BUILD)/flags: force
+	$(call keep,$(CXX) $(CXXFLAGS))
+
+$(BUILD)/sources: force
+	$(call keep,$(SOURCES))
+
+$(BUILD)/objects/%.o: %.cpp $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
-	@rm -f $@ && ar rcs $@ $^
-
 $(MODELS): $(call objects,$(MODEL_SOURCES))
-	@rm -f $@ && ar rcs $@ $^
+$(TOOLS): $(call objects,$(TOOL_SOURCES))
+$(LIBRARY) $(MODELS) $(TOOLS): $(BUILD)/sources
+	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(MODELS) $(LIBRARY)
-	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+LINK = $(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LIBRARY) $(LDFLAGS) $(LDLIBS) -o $@
 
-test: $(BUILD)/lamina-tests
-	$<
+$(COMMAND) $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/%.o $(TOOLS) $(MODELS) $(LIBRARY)
+	$(LINK)
 
-clean:
+$(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
+	$(LINK)
+
+-include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES))
+
+# --- Running
+
+# Installs packages only when the compiler cannot find a header or OpenBLAS, so other systems work as well.
+PROBE := cblas.h zlib.h doctest/doctest.h CLI/CLI.hpp nlohmann/json.hpp
+setup:
+	@{ printf '#if !__has_include(<%s>)\n#error\n#endif\n' $(PROBE); echo 'int main() {}'; } | \
+	  $(CXX) -std=c++20 -fopenmp -x c++ - $(LDLIBS) -o /dev/null 2>/dev/null || tools/install-deps.sh
+
+demo: setup  ## sets up, builds, and trains none, batch and layer norm side by side on built-in data
+	@command -v gnuplot >/dev/null || tools/install-deps.sh
+	@+$(SUBMAKE) all
+	@rm -rf runs/demo
+	$(BUILD)/lamina mnist --norm none,batch,layer --preset small --out runs/demo
+
+# The library is tested in both scalar types (gradient checks need double), or in the one that REAL names.
+# The sanitizers skip the doctest suite "slow", and the shell tests, which look at files rather than at memory.
+REALS := $(if $(filter command% environment%,$(origin REAL)),$(REAL),float double)
+SHELL_TESTS := $(if $(SANITIZE),,$(wildcard tests/*_test.sh tests/*/*_test.sh))
+
+test: setup  ## builds and runs all tests in float and double, or in REAL; with SANITIZE=1 the fast ones
+	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real test-program || exit; done
+	@tools/run-tests.sh $(if $(SANITIZE),--skip-slow) \
+	  $(foreach real,$(REALS),$(call build_folder,$(real))/lamina-tests) $(SHELL_TESTS)
+
+.PHONY: test-program
+test-program: $(BUILD)/lamina-tests
+
+bench: setup  ## builds and runs every benchmark, with OpenBLAS choosing its own kernels
+	@+$(SUBMAKE) all
+	@for benchmark in $(BENCHMARKS); do env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $$benchmark || exit; done
+
+# --- Installing. The folders stay as they are under include/lamina, which is what the headers' own includes name.
+
+ROOT = $(DESTDIR)$(abspath $(PREFIX))
+install: $(LIBRARY)  ## installs headers, library and pkg-config file under PREFIX, staged in DESTDIR
+	@for header in $(HEADERS); do install -Dm644 $$header $(ROOT)/include/lamina/$$header || exit; done
+	@install -Dm644 $(LIBRARY) $(ROOT)/lib/liblamina.a
+	@mkdir -p $(ROOT)/lib/pkgconfig
+	@sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBRARY_LIBS)|' \
+	  -e 's|@DEFINES@|$(filter -D%,$(LANGUAGE))|' -e 's| *$$||' tools/lamina.pc.in > $(ROOT)/lib/pkgconfig/lamina.pc
+	@echo "installed lamina $(VERSION) ($(REAL)) under $(ROOT)"
+
+# --- Checking. A source is tidied again only when it was compiled again, so headers count.
+
+TRACKED = $(shell git ls-files '*.cpp' '*.h')
+
+format:  ## formats every source that git knows
+	clang-format -i $(TRACKED)
+
+lint:  ## clang-format and clang-tidy; neither changes a file
+	clang-format --dry-run -Werror $(TRACKED)
+	@+$(SUBMAKE) tidy
+
+tidy: $(patsubst %.cpp,$(BUILD)/tidy/%.ok,$(SOURCES))
+
+$(BUILD)/tidy/%.ok: %.cpp $(BUILD)/objects/%.o .clang-tidy
+	@mkdir -p $(@D)
+	@echo "clang-tidy $<"
+	@clang-tidy --quiet $< -- $(LANGUAGE) > $@.log 2>&1 || { grep -v 'warnings\? generated' $@.log; exit 1; }
+	@touch $@
+
+help:  ## this list
+	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++]"
+	@echo
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | column -t -s '|'
+	@echo
+	@echo "  REAL      the scalar type; double builds into its own folder, build/variant-double"
+	@echo "  SANITIZE  address and undefined-behaviour sanitizers, in their own folder"
+	@echo "  ARCH      the CPU to build for, as in -march"
+
+clean:  ## removes every build
 	rm -rf build
-
--include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES))

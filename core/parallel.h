@@ -25,16 +25,17 @@ inline constexpr std::size_t elementwise_grain = 16384;
 /// least `grain` items. Ranges start at multiples of `align`. An exception must not leave `body`.
 template <class Body>
 void parallel_for(std::size_t count, std::size_t grain, const Body& body, std::size_t align = 1) {
-  const auto team = static_cast<std::size_t>(threads());
-  const std::size_t workers = std::min(count / std::max<std::size_t>(grain, 1), team);
+  const int team = threads();
+  const std::size_t workers =
+      std::min(count / std::max<std::size_t>(grain, 1), static_cast<std::size_t>(team));
   if (workers <= 1 || omp_in_parallel()) {
     if (count > 0) body(std::size_t{0}, count);
     return;
   }
   const std::size_t share = ((count + workers - 1) / workers + align - 1) / align * align;
-#pragma omp parallel num_threads(static_cast<int>(team))
+#pragma omp parallel num_threads(team)
   {
-  const std::size_t begin = share * static_cast<std::size_t>(omp_get_thread_num());
+    const std::size_t begin = share * static_cast<std::size_t>(omp_get_thread_num());
     if (begin < count) body(begin, std::min(count, begin + share));
   }
 }

@@ -1,0 +1,135 @@
+#include "models/common/metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "core/error.h"
+#include "core/file.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// The shortest text that reads back as the same double.
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";  // the sign of a NaN would show otherwise
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), end};
+}
+
+std::string row_text(const std::vector<double>& row) {
+  std::string line;
+  for (const double value : row) line += (line.empty() ? "" : ",") + number_text(value);
+  return line + '\n';
+}
+
+std::string joined(const std::vector<std::string>& columns) {
+  std::string line;
+  for (const std::string& column : columns) line += (line.empty() ? "" : ",") + column;
+  return line;
+}
+
+std::vector<std::string> fields(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);  // saved by a spreadsheet
+  std::vector<std::string> result;
+  while (true) {
+    const size_t comma = line.find(',');
+    result.emplace_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return result;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<double> numbers(std::string_view line, const std::string& path, size_t line_number) {
+  std::vector<double> row;
+  for (const std::string& field : fields(line)) {
+    double value = unknown;
+    const char* const end = field.data() + field.size();
+    const auto [stop, problem] = std::from_chars(field.data(), end, value);
+    if (problem != std::errc() || stop != end)
+      fail<DataError>(path, ": line ", line_number, ": '", field, "' is not a number; remove the line");
+    row.push_back(value);
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<double> Table::column(std::string_view name) const {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  if (found == columns.end()) fail<DataError>("metrics: no column '", name, "'; there are ", joined(columns));
+  const auto index = static_cast<size_t>(found - columns.begin());
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (const auto& row : rows) values.push_back(row[index]);
+  return values;
+}
+
+Table read_table(const std::string& path) {
+  const std::string bytes = read_file(path);
+  std::string_view rest = bytes;
+  Table table;
+  for (size_t line_number = 1;; ++line_number) {
+    const size_t end = rest.find('\n');
+    if (end == std::string_view::npos) break;  // the end of the file, or a line that is being written
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    if (line_number == 1) {
+      table.columns = fields(line);
+      continue;
+    }
+    table.rows.push_back(numbers(line, path, line_number));
+    if (table.rows.back().size() != table.columns.size())
+      fail<DataError>(path, ": line ", line_number, " has ", table.rows.back().size(),
+                      " fields and the header ", table.columns.size(), "; remove the line");
+  }
+  if (table.columns.empty()) fail<DataError>(path, ": has no header line; it is not a metrics file");
+  return table;
+}
+
+MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns)
+    : MetricsFile(Existing{}, std::move(path), std::move(columns)) {
+  write_file(path_, joined(columns_) + '\n');
+}
+
+MetricsFile MetricsFile::resume(const std::string& path, std::vector<std::string> columns, double last_step) {
+  // A run that was killed before it reported anything may have left no whole header either.
+  if (!std::filesystem::exists(path) || read_file(path).find('\n') == std::string::npos)
+    return {path, std::move(columns)};
+  const Table before = read_table(path);
+  if (before.columns != columns)
+    fail<DataError>(path, ": has other columns than this version writes: ", joined(before.columns),
+                    "); start a new run in another folder");
+  const std::vector<double> steps = before.column("step");
+  std::string kept = joined(columns) + '\n';
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (steps[i] <= last_step) kept += row_text(before.rows[i]);
+  write_file(path, kept);
+  return {Existing{}, path, std::move(columns)};
+}
+
+void MetricsFile::append(const std::vector<std::pair<std::string_view, double>>& row) {
+  std::vector<double> values(columns_.size(), unknown);
+  for (const auto& [name, value] : row) {
+    const auto found = std::find(columns_.begin(), columns_.end(), name);
+    if (found == columns_.end()) fail("metrics: '", name, "' is not a column of ", path_);
+    values[static_cast<size_t>(found - columns_.begin())] = value;
+  }
+  // Opened for each row, which is rare: the file may be moved or looked at in between, and nothing stays
+  // buffered.
+  std::ofstream out(path_, std::ios::binary | std::ios::app);
+  out << row_text(values) << std::flush;
+  if (!out)
+    fail<DataError>(path_,
+                    ": cannot be written; free some space on the disk or check the folder's permissions");
+}
+
+}  // namespace lamina

@@ -1,0 +1,55 @@
+#pragma once
+// metrics.csv: what a run measured, one row a report. A spreadsheet, gnuplot and Python read it while it
+// grows.
+//
+// Numbers are written with as many digits as it takes to read the same double back; what is not known is
+// `nan`.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lamina {
+
+/// A metrics file in memory.
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<double>> rows;  // each as long as `columns`
+
+  /// One column from top to bottom. DataError when the table has no such column.
+  std::vector<double> column(std::string_view name) const;
+};
+
+/// Reads a metrics file, also one that is being written: a last line without its end is left out.
+/// DataError when it cannot be read or holds a broken line, with the line's number.
+Table read_table(const std::string& path);
+
+class MetricsFile {
+ public:
+  /// Starts the file with a header of these columns, replacing what was there.
+  MetricsFile(std::string path, std::vector<std::string> columns);
+
+  /// Goes on with a file whose column "step" counts training steps: later rows than `last_step` go, so that
+  /// what an interrupted run had measured after its last checkpoint is not in the file twice. A missing file
+  /// is started. DataError when the file has other columns.
+  static MetricsFile resume(const std::string& path, std::vector<std::string> columns, double last_step);
+
+  /// Appends one row and hands it to the system. Columns that are not named are `nan`.
+  /// Error when a name is not a column; DataError when the disk is full.
+  ///
+  ///   metrics.append({{"epoch", 3}, {"step", 1290}, {"train_nll", 0.071}});
+  void append(const std::vector<std::pair<std::string_view, double>>& row);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Existing {};
+  MetricsFile(Existing, std::string path, std::vector<std::string> columns)
+      : path_(std::move(path)), columns_(std::move(columns)) {}
+
+  std::string path_;
+  std::vector<std::string> columns_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,73 @@
+#pragma once
+// How far a run is. On a terminal one line that is redrawn in place:
+//
+//   layer, epoch 3/20  [=========>                    ]  31%  215 steps/s  1:23 left
+//
+// In a pipe or a log file only the lines that the run reports, one an epoch or so.
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace lamina {
+
+struct ProgressOptions {
+  long total = 0;             // steps of the whole run
+  long done = 0;              // of these, steps that an earlier run did (after --resume)
+  std::string unit = "step";  // what is counted, in the singular
+  bool quiet = false;         // print nothing at all
+  // For tests: another stream than standard output, a fixed width in columns instead of the terminal's (0:
+  // not a terminal), and another clock, in seconds.
+  std::ostream* out = nullptr;
+  int width = -1;
+  std::function<double()> clock = {};
+};
+
+class Progress {
+ public:
+  explicit Progress(ProgressOptions options);
+  /// Takes the bar away, so that an error message starts on a clean line.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// One more step is done. Most calls only count; the clock is read some forty times a second.
+  void step() {
+    if (++done_ >= next_look_) look();
+  }
+
+  /// The text before the bar, for instance the epoch. Shown at the next redraw, and not at all in a pipe.
+  void label(std::string_view text) { label_ = text; }
+
+  /// Prints a line of its own, above the bar if there is one.
+  void line(std::string_view text);
+
+  /// Takes the bar away. What comes later prints lines only.
+  void finish();
+
+ private:
+  void look();
+  void draw(double now);
+  void erase();
+  std::string bar(double now, int width) const;
+  double now() const;
+
+  ProgressOptions options_;
+  std::ostream& out_;
+  std::string label_;
+  bool live_;           // a terminal that can redraw a line
+  bool drawn_ = false;  // a bar stands on the screen now
+  long done_;
+  long next_look_;  // the value of done_ at which the clock is read again
+  long last_look_;
+  double last_look_time_;
+  double last_draw_ = -1;
+  double start_;
+};
+
+/// "0:07", "12:34", "3:05:09"; "--:--" for what is not known.
+std::string duration_text(double seconds);
+
+}  // namespace lamina

@@ -1,0 +1,152 @@
+#include "models/common/run_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/parallel.h"
+#include "core/real.h"
+#include "core/version.h"
+
+namespace lamina {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char* scalar_name = std::is_same_v<real, double> ? "double" : "float";
+
+Json to_json(const RunConfig& config) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : config.settings.entries())
+    std::visit([&, &key = name](const auto& content) { settings[key] = content; }, value);
+  return {{"experiment", config.experiment}, {"variant", config.variant}, {"settings", settings},
+          {"lamina", config.version},        {"scalar", config.scalar},   {"threads", config.threads},
+          {"backend", config.backend}};
+}
+
+Settings settings_from(const Json& json) {
+  Settings settings;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_boolean())
+      settings.set(name, value.get<bool>());
+    else if (value.is_number_integer())
+      settings.set(name, value.get<std::int64_t>());
+    else if (value.is_number())
+      settings.set(name, value.get<double>());
+    else if (value.is_null())  // JSON has no NaN and no infinity
+      settings.set(name, std::numeric_limits<double>::quiet_NaN());
+    else
+      settings.set(name, value.get<std::string>());
+  }
+  return settings;
+}
+
+RunConfig config_from(const Json& json) {
+  return {.experiment = json.at("experiment").get<std::string>(),
+          .variant = json.at("variant").get<std::string>(),
+          .settings = settings_from(json.at("settings")),
+          .backend = json.at("backend").get<std::string>(),
+          .version = json.at("lamina").get<std::string>(),
+          .scalar = json.at("scalar").get<std::string>(),
+          .threads = json.at("threads").get<int>()};
+}
+
+bool holds_a_run(const fs::path& folder) {
+  return std::ranges::any_of(std::to_array({"config.json", "metrics.csv", "model.safetensors", "state"}),
+                             [&](const char* name) { return fs::exists(folder / name); });
+}
+
+/// Makes the folder and those above it; whether it is new.
+bool make_folder(const fs::path& folder) {
+  std::error_code problem;
+  const bool made = fs::create_directories(folder, problem);
+  if (problem || !fs::is_directory(folder))
+    fail<DataError>(folder.string(), ": cannot be made a folder (",
+                    problem ? problem.message() : "a file is in its place", "); give another one with --out");
+  return made;
+}
+
+/// runs/mnist-layer, or the first of runs/mnist-layer-2, -3, ... that does not exist yet.
+std::string make_default_folder(const RunConfig& config) {
+  std::string name = "runs/" + config.experiment;
+  if (!config.variant.empty()) name += '-' + config.variant;
+  std::string folder = name;
+  for (int number = 2; !make_folder(folder); ++number) folder = name + '-' + std::to_string(number);
+  return folder;
+}
+
+}  // namespace
+
+void Settings::put(std::string_view name, SettingValue value) {
+  const auto place = std::ranges::find(entries_, name, &std::pair<std::string, SettingValue>::first);
+  if (place != entries_.end())
+    place->second = std::move(value);
+  else
+    entries_.emplace_back(name, std::move(value));
+}
+
+bool Settings::has(std::string_view name) const {
+  return std::ranges::any_of(entries_, [&](const auto& entry) { return entry.first == name; });
+}
+
+const SettingValue& Settings::find(std::string_view name) const {
+  for (const auto& [key, value] : entries_)
+    if (key == name) return value;
+  fail<DataError>("config.json: no setting '", name, "'; another version wrote it, start a new run");
+}
+
+template <class Value>
+Value Settings::get(std::string_view name) const {
+  const SettingValue& value = find(name);
+  if constexpr (std::is_same_v<Value, double>)
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* content = std::get_if<Value>(&value)) return *content;
+  fail<DataError>("config.json: setting '", name, "' is of another kind; restore the value that was written");
+}
+
+template bool Settings::get(std::string_view) const;
+template std::int64_t Settings::get(std::string_view) const;
+template double Settings::get(std::string_view) const;
+template std::string Settings::get(std::string_view) const;
+
+RunFolder RunFolder::create(const std::string& path, RunConfig config) {
+  if (!path.empty() && holds_a_run(path))
+    fail<UsageError>("--out ", path,
+                     ": holds a run already; add --resume to go on with it, or name another folder");
+  if (!path.empty()) make_folder(path);
+  const std::string folder = path.empty() ? make_default_folder(config) : path;
+  config.version = version;
+  config.scalar = scalar_name;
+  config.threads = threads();
+  RunFolder run(folder, std::move(config));
+  write_file(run.file("config.json"), to_json(run.config()).dump(2) + '\n');
+  return run;
+}
+
+RunFolder RunFolder::resume(const std::string& path) {
+  if (path.empty())
+    fail<UsageError>(
+        "--resume: name the folder of the run to go on with, as in --resume --out runs/mnist-layer");
+  const std::string file = path + "/config.json";
+  if (!fs::exists(file))
+    fail<DataError>(file, ": does not exist, so there is no run to resume; leave out --resume");
+  RunConfig config;
+  try {
+    config = config_from(Json::parse(read_file(file)));
+  } catch (const nlohmann::json::exception& problem) {
+    fail<DataError>(file, ": is damaged (", problem.what(),
+                    "); restore it or start a new run in another folder");
+  }
+  if (config.scalar != scalar_name)
+    fail<DataError>(file, ": the run is in ", config.scalar, " and this program in ", scalar_name,
+                    "; resume it with the program built by make REAL=", config.scalar);
+  return {path, std::move(config)};
+}
+
+}  // namespace lamina

@@ -1,0 +1,85 @@
+#pragma once
+// A run's folder: config.json says what ran, metrics.csv what it measured, model.safetensors and state what
+// it learned. Without --out it is runs/<experiment>-<variant>, with -2, -3, ... for later runs of the same.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace lamina {
+
+/// One setting's value, as config.json can hold it.
+using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
+
+/// A run's settings by name, in the order in which they were first set.
+class Settings {
+ public:
+  /// Sets or replaces a value. Integers of any size below 2^63, floating-point numbers, bool and text.
+  template <class Value>
+  void set(std::string_view name, const Value& value) {
+    if constexpr (std::is_same_v<Value, bool>)
+      put(name, value);
+    else if constexpr (std::is_integral_v<Value>)
+      put(name, static_cast<std::int64_t>(value));
+    else if constexpr (std::is_floating_point_v<Value>)
+      put(name, static_cast<double>(value));
+    else
+      put(name, std::string(value));
+  }
+
+  /// A value as `bool`, `std::int64_t`, `double` (also from a whole number) or `std::string`.
+  /// DataError when there is no such setting or it is of another kind.
+  template <class Value>
+  Value get(std::string_view name) const;
+
+  bool has(std::string_view name) const;
+  const std::vector<std::pair<std::string, SettingValue>>& entries() const { return entries_; }
+  bool operator==(const Settings&) const = default;
+
+ private:
+  void put(std::string_view name, SettingValue value);
+  const SettingValue& find(std::string_view name) const;
+  std::vector<std::pair<std::string, SettingValue>> entries_;
+};
+
+/// What config.json holds. Given the same settings, seed, scalar type and thread count, a run repeats bit by
+/// bit.
+struct RunConfig {
+  std::string experiment = {};  // "mnist"
+  std::string variant = {};     // "layer"; empty when the experiment has only one
+  Settings settings = {};       // every flag with the value it had, defaults too
+  std::string backend = {};     // one line on the BLAS library: name, version, kernels in use
+
+  // Filled in when the folder is created.
+  std::string version = {};  // the library's
+  std::string scalar = {};   // "float" or "double"
+  int threads = 0;
+};
+
+class RunFolder {
+ public:
+  /// Makes the folder `path`, or the first free default when it is empty, and writes config.json into it.
+  /// UsageError when a run lives there already; DataError when it cannot be written.
+  static RunFolder create(const std::string& path, RunConfig config);
+
+  /// Opens the folder of an earlier run to go on with it (`--resume --out DIR`).
+  /// UsageError when `path` is empty; DataError when it is not a run's folder, its config.json is broken, or
+  /// the other scalar type wrote it.
+  static RunFolder resume(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const RunConfig& config() const { return config_; }
+
+  /// The path of a file of this run, for instance `file("metrics.csv")`.
+  std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
+
+ private:
+  RunFolder(std::string path, RunConfig config) : path_(std::move(path)), config_(std::move(config)) {}
+  std::string path_;
+  RunConfig config_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,121 @@
+#include "models/common/run_folder.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/parallel.h"
+#include "core/real.h"
+#include "core/version.h"
+
+using namespace lamina;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Makes a new folder the current one; both are put right at the end of the test.
+struct Scratch {
+  fs::path before = fs::current_path();
+  fs::path path = fs::temp_directory_path() / ("lamina-runs-" + std::to_string(getpid()));
+  Scratch() {
+    fs::create_directories(path);
+    fs::current_path(path);
+  }
+  ~Scratch() {
+    fs::current_path(before);
+    fs::remove_all(path);
+  }
+};
+
+RunConfig example() {
+  RunConfig config = {.experiment = "mnist", .variant = "layer", .backend = "OpenBLAS 0.3.21 openmp"};
+  config.settings.set("norm", "layer");
+  config.settings.set("seed", std::uint64_t{1} << 53);
+  config.settings.set("lr", 1.0 / 3);
+  config.settings.set("decay", 1.0);
+  config.settings.set("clip", false);
+  config.settings.set("data", std::string("a \"b\" \\ c"));
+  config.settings.set("seed", 42);
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("a run's config reads back as it was") {
+  const Scratch scratch;
+  const RunFolder made = RunFolder::create("deep/er/run", example());
+  CHECK(made.file("metrics.csv") == "deep/er/run/metrics.csv");
+  const RunFolder opened = RunFolder::resume("deep/er/run");
+  CHECK(opened.config().settings == made.config().settings);
+  CHECK(opened.config().experiment == "mnist");
+  CHECK(opened.config().variant == "layer");
+  CHECK(opened.config().backend == "OpenBLAS 0.3.21 openmp");
+  CHECK(opened.config().version == version);
+  CHECK(opened.config().scalar == (sizeof(real) == 8 ? "double" : "float"));
+  CHECK(opened.config().threads == threads());
+}
+
+TEST_CASE("settings keep their kind and their order") {
+  const Scratch scratch;
+  RunFolder::create("run", example());
+  const Settings settings = RunFolder::resume("run").config().settings;
+  CHECK(settings.entries()[1].first == "seed");
+  CHECK(settings.get<std::int64_t>("seed") == 42);
+  CHECK(settings.get<double>("seed") == 42.0);
+  CHECK(settings.get<double>("lr") == 1.0 / 3);
+  CHECK(settings.get<double>("decay") == 1.0);
+  CHECK(settings.get<bool>("clip") == false);
+  CHECK(settings.get<std::string>("data") == "a \"b\" \\ c");
+  CHECK(settings.has("norm"));
+  CHECK_FALSE(settings.has("momentum"));
+  CHECK_THROWS_WITH_AS(settings.get<bool>("momentum"), doctest::Contains("no setting 'momentum'"), DataError);
+  CHECK_THROWS_WITH_AS(settings.get<bool>("norm"), doctest::Contains("'norm' is of another kind"), DataError);
+}
+
+TEST_CASE("runs without --out are numbered") {
+  const Scratch scratch;
+  CHECK(RunFolder::create("", example()).path() == "runs/mnist-layer");
+  CHECK(RunFolder::create("", example()).path() == "runs/mnist-layer-2");
+  CHECK(RunFolder::create("", example()).path() == "runs/mnist-layer-3");
+  CHECK(RunFolder::create("", {.experiment = "draw"}).path() == "runs/draw");
+}
+
+TEST_CASE("an existing run is never overwritten") {
+  const Scratch scratch;
+  RunFolder::create("run", example());
+  CHECK_THROWS_WITH_AS(RunFolder::create("run", example()), doctest::Contains("add --resume"), UsageError);
+  fs::create_directory("empty");
+  CHECK_NOTHROW(RunFolder::create("empty", example()));
+}
+
+TEST_CASE("a folder that cannot be made is a DataError") {
+  const Scratch scratch;
+  std::ofstream("file") << "in the way";
+  CHECK_THROWS_WITH_AS(RunFolder::create("file", example()), doctest::Contains("--out"), DataError);
+  CHECK_THROWS_AS(RunFolder::create("file/below", example()), DataError);
+  CHECK_THROWS_AS(RunFolder::create("/proc/run", example()), DataError);
+}
+
+TEST_CASE("resuming says what is missing or broken") {
+  const Scratch scratch;
+  CHECK_THROWS_WITH_AS(RunFolder::resume(""), doctest::Contains("--resume --out"), UsageError);
+  CHECK_THROWS_WITH_AS(RunFolder::resume("nowhere"), doctest::Contains("nowhere/config.json: does not exist"),
+                       DataError);
+  const RunFolder run = RunFolder::create("run", example());
+  const std::string whole = read_file(run.file("config.json"));
+  write_file(run.file("config.json"), whole.substr(0, whole.size() / 2));
+  CHECK_THROWS_WITH_AS(RunFolder::resume("run"), doctest::Contains("is damaged"), DataError);
+  write_file(run.file("config.json"), "{}");
+  CHECK_THROWS_WITH_AS(RunFolder::resume("run"), doctest::Contains("is damaged"), DataError);
+  const std::string scalar = sizeof(real) == 8 ? "double" : "float",
+                    other = sizeof(real) == 8 ? "float" : "double";
+  std::string foreign = whole;
+  foreign.replace(foreign.find('"' + scalar + '"'), scalar.size() + 2, '"' + other + '"');
+  write_file(run.file("config.json"), foreign);
+  CHECK_THROWS_WITH_AS(RunFolder::resume("run"), doctest::Contains("make REAL="), DataError);
+}

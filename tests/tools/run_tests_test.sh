@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# tools/run-tests.sh must notice a program that fails, crashes, stops early or runs nothing.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+program() {  # program NAME BODY: makes a fake test program
+  printf '#!/usr/bin/env bash\n%s\n' "$2" >"$scratch/$1"
+  chmod +x "$scratch/$1"
+}
+expect() {  # expect TITLE EXIT-CODE CLOSING-LINE NAMED-PROGRAM PROGRAM...
+  local title=$1 code=$2 closing=$3 named=$4 output actual
+  shift 4
+  output=$(tools/run-tests.sh "${@/#/$scratch/}" 2>&1)
+  actual=$?
+  if [ "$actual" = "$code" ] && [ "$(tail -n 1 <<<"$output")" = "$closing" ] &&
+     { [ -z "$named" ] || grep -q "^FAILED  .*/$named" <<<"$output"; }; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s: exit code %s\n%s\n' "$title" "$actual" "$output"
+  fi
+}
+
+program good 'echo "[doctest] test cases:  9 |  8 passed | 0 failed | 1 skipped"'
+program script 'echo "2 passed, 0 failed"'
+program bad 'echo "[doctest] test cases: 3 | 1 passed | 2 failed | 0 skipped"; exit 1'
+program crash 'kill -SEGV $$'
+program late_crash 'echo "[doctest] test cases: 3 | 3 passed | 0 failed | 0 skipped"; kill -SEGV $$'
+program late_exit 'echo "[doctest] test cases: 3 | 3 passed | 0 failed | 0 skipped"; exit 7'
+program early 'echo "half a test"; exit 0'
+program empty 'echo "[doctest] test cases: 0 | 0 passed | 0 failed | 4 skipped"'
+
+expect "sums passed and skipped" 0 "10 passed, 0 failed, 1 skipped" "" good script
+expect "counts failures" 1 "11 passed, 2 failed, 1 skipped" bad good script bad
+expect "names a crash" 1 "8 passed, 1 failed, 1 skipped" crash crash good
+expect "notices a crash after the summary" 1 "3 passed, 1 failed" late_crash late_crash
+expect "notices an exit code after the summary" 1 "3 passed, 1 failed" late_exit late_exit
+expect "notices a program that stops early" 1 "0 passed, 1 failed" early early
+expect "notices a program without tests" 1 "0 passed, 1 failed, 4 skipped" empty empty
+expect "notices a program that is not there" 1 "0 passed, 1 failed" absent absent
+expect "fails without programs" 1 "0 passed, 0 failed" ""
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

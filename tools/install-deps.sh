@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs what Lamina needs from Debian's own packages, and nothing that is already there.
+#
+#   tools/install-deps.sh           to build, test and plot
+#   tools/install-deps.sh --dev     also the formatter, the linter and clang++
+#   tools/install-deps.sh --bench   also the PyTorch that `make bench` is compared with
+set -euo pipefail
+
+packages=(g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
+          gnuplot-nox)
+for option in "$@"; do
+  case $option in
+    --dev) packages+=(git clang clang-format clang-tidy libomp-dev) ;;
+    --bench) packages+=(python3-torch python3-numpy) ;;
+    *) echo "usage: tools/install-deps.sh [--dev] [--bench]" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  cat >&2 <<'END'
+There is no apt-get here; install these yourself, then run make again:
+  a C++20 compiler with OpenMP (g++ 12 or clang 14, or later), GNU make, pkg-config
+  OpenBLAS built for OpenMP, zlib: libraries and headers
+  doctest 2.4, CLI11 2.1, nlohmann-json 3.11: headers, or later versions of them
+  gnuplot 5.4 or later, for figures (optional)
+  git, clang, clang-format and clang-tidy 14 (for make lint), Python 3 with torch and numpy (for make bench)
+END
+  exit 1
+fi
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+need_root() {
+  [ "$(id -u)" = 0 ] || command -v sudo >/dev/null && return
+  echo "Installing needs root: run this as root, or install sudo. To do: $1" >&2
+  exit 1
+}
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "Will install with apt-get: ${missing[*]}"
+  need_root "apt-get install ${missing[*]}"
+  # A fresh machine has no package lists, and old lists name files that the mirrors no longer have.
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null
+else
+  echo "Nothing to install."
+fi
+
+# Several builds of OpenBLAS can be installed side by side, and Debian prefers the one with its own threads. Inside
+# an OpenMP program two sets of threads then fight for the cores, which is up to nine times slower.
+triplet=$(gcc -dumpmachine)
+for name in libopenblas.so.0 libopenblas.so; do
+  wanted=/usr/lib/$triplet/openblas-openmp/$name
+  if [ -e "$wanted" ] && [ "$(readlink -f "/usr/lib/$triplet/$name")" != "$(readlink -f "$wanted")" ]; then
+    echo "Will make the OpenMP build of OpenBLAS the system's $name (now $(readlink -f "/usr/lib/$triplet/$name"))"
+    need_root "update-alternatives --set $name-$triplet $wanted"
+    as_root update-alternatives --set "$name-$triplet" "$wanted" >/dev/null
+  fi
+done

@@ -1,0 +1,296 @@
+#include "tools/plot.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include "core/error.h"
+#include "core/file.h"
+
+namespace lamina {
+
+namespace {
+
+/// Okabe and Ito's colours, which people with any kind of colour vision tell apart; the pale ones last.
+constexpr std::array palette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                "#E69F00", "#56B4E9", "#555555", "#B8A800"};
+
+// Pixels in the SVG; the PNG has twice as many of everything.
+constexpr double panel_width = 500, panel_height = 360;
+constexpr double left_margin = 84, right_margin = 24, top_margin = 44, bottom_margin = 58;
+constexpr double legend_row = 26;
+
+/// gnuplot's single-quoted string: nothing in it is special but the quote, and it ends with its line.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'') result += c;
+    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return result + "'";
+}
+
+bool drawable(const Panel& panel, double x, double y) {
+  return std::isfinite(x) && std::isfinite(y) && (x > 0 || !panel.log_x) && (y > 0 || !panel.log_y);
+}
+
+/// The curve's points as a gnuplot data block of that name; how many there are.
+size_t write_points(std::ostream& script, const std::string& name, const Panel& panel, const Curve& curve) {
+  size_t count = 0;
+  script << name << " << END\n";
+  for (size_t i = 0; i < curve.x.size(); ++i) {
+    if (!drawable(panel, curve.x[i], curve.y[i])) continue;
+    script << curve.x[i] << ' ' << curve.y[i] << '\n';
+    ++count;
+  }
+  script << "END\n";
+  return count;
+}
+
+std::string style(const Curve& curve, size_t number) {
+  const size_t color = (curve.color >= 0 ? static_cast<size_t>(curve.color) : number) % palette.size();
+  const std::string colored = std::string(" lc rgb '") + palette[color] + "'";
+  if (curve.line == Line::points) return "with points pt 7 ps 0.5" + colored;
+  // A line of one point is invisible, so short runs get marks as well.
+  const std::string marks = curve.x.size() <= 12 ? "with linespoints pt 7 ps 0.45" : "with lines";
+  const int dash = curve.line == Line::solid ? 1 : curve.line == Line::dashed ? 2 : 3;
+  return marks + " lw 2 dt " + std::to_string(dash) + colored;
+}
+
+std::string log_axis(const char* axis, bool on) {
+  if (!on) return text("unset logscale ", axis, "\nset format ", axis, " '%g'\n");
+  return text("set logscale ", axis, "\nset format ", axis, " '10^{%T}'\n");
+}
+
+std::string legend_entry(const Curve& curve) {
+  return curve.title.empty() ? " notitle" : " title " + quoted(curve.title);
+}
+
+void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) {
+  std::string plot;
+  bool any_points = false;
+  for (size_t i = 0; i < panel.curves.size(); ++i) {
+    const Curve& curve = panel.curves[i];
+    if (curve.x.size() != curve.y.size())
+      fail("write_figure: curve '", curve.title, "' has ", curve.x.size(), " x and ", curve.y.size(), " y");
+    const std::string block = text("$panel", panel_number, "_curve", i);
+    const size_t points = write_points(script, block, panel, curve);
+    plot += (plot.empty() ? "plot " : ", ") + (points > 0 ? block + " using 1:2 " : "NaN ") +
+            style(curve, i) + legend_entry(curve);
+    any_points = any_points || points > 0;
+  }
+  script << "set title " << quoted(panel.title) << " noenhanced font ',15'\n"
+         << "set xlabel " << quoted(panel.x_label) << " noenhanced\n"
+         << "set ylabel " << quoted(panel.y_label) << " noenhanced\n";
+  if (!any_points) {  // a run that was stopped before its first report, or one that diverged at once
+    script << log_axis("x", false) << log_axis("y", false)
+           << "set label 1 'no data yet' at graph 0.5, 0.5 center textcolor rgb '#888888'\n"
+           << "set xrange [0:1]\nset yrange [0:1]\n";
+  } else {
+    const auto bound = [](const std::optional<double>& value) {
+      return value ? text(*value) : std::string("*");
+    };
+    script << log_axis("x", panel.log_x) << log_axis("y", panel.log_y) << "unset label 1\n"
+           << "set xrange [*:*]\nset yrange [" << bound(panel.y_min) << ':' << bound(panel.y_max) << "]\n";
+  }
+  script << (plot.empty() ? "plot NaN notitle" : plot) << '\n';
+}
+
+/// How the panels lie on the page, and where the legend goes: one for all at the foot of the page when they
+/// show the same curves, else one below each panel.
+class Layout {
+ public:
+  explicit Layout(const std::vector<Panel>& panels) {
+    const size_t count = panels.size();
+    columns_ = count == 4 ? 2 : std::min<size_t>(count, 3);
+    rows_ = (count + columns_ - 1) / columns_;
+    const auto same = [&](const Panel& panel) { return legend(panel) == legend(panels.front()); };
+    shared_legend_ = count > 1 && std::ranges::all_of(panels, same);
+    size_t curves = 0;
+    for (const Panel& panel : panels) curves = std::max(curves, panel.curves.size());
+    const size_t entries_in_a_row = shared_legend_ ? 2 * columns_ : 2;
+    legend_rows_ = (curves + entries_in_a_row - 1) / entries_in_a_row;
+  }
+
+  double width() const { return panel_width * static_cast<double>(columns_); }
+  double height() const {
+    return row_height() * static_cast<double>(rows_) + (shared_legend_ ? legend_height() : 0);
+  }
+  bool shared_legend() const { return shared_legend_; }
+
+  /// gnuplot's settings for one panel: its axes at fixed places, so that all panels are of one size.
+  std::string place(size_t number) const {
+    const double left = panel_width * static_cast<double>(number % columns_);
+    const double top = height() - row_height() * static_cast<double>(number / columns_);
+    const std::string axes = margins(left + left_margin, left + panel_width - right_margin,
+                                     top - panel_height + bottom_margin, top - top_margin);
+    if (shared_legend_) return axes + "unset key\n";
+    return axes + key(left + (left_margin + panel_width - right_margin) / 2, top - panel_height);
+  }
+
+  std::string legend_place() const {
+    return margins(0, width(), 0, height()) + key(width() / 2, legend_height());
+  }
+
+ private:
+  static std::vector<std::tuple<std::string, int, Line>> legend(const Panel& panel) {
+    std::vector<std::tuple<std::string, int, Line>> entries;
+    for (const Curve& curve : panel.curves) entries.emplace_back(curve.title, curve.color, curve.line);
+    return entries;
+  }
+  double legend_height() const { return 10 + legend_row * static_cast<double>(legend_rows_); }
+  double row_height() const { return panel_height + (shared_legend_ ? 0 : legend_height()); }
+  std::string margins(double left, double right, double bottom, double top) const {
+    return text("set lmargin at screen ", left / width(), "\nset rmargin at screen ", right / width(),
+                "\nset bmargin at screen ", bottom / height(), "\nset tmargin at screen ", top / height(),
+                '\n');
+  }
+  std::string key(double center, double top) const {
+    return text("set key at screen ", center / width(), ',', top / height(),
+                " center top horizontal maxrows ", std::max<size_t>(legend_rows_, 1), '\n');
+  }
+
+  size_t rows_ = 1, columns_ = 1, legend_rows_ = 0;
+  bool shared_legend_ = false;
+};
+
+/// The shared legend is a plot of nothing over the whole page: a key is never wider than its plot.
+void write_shared_legend(std::ostream& script, const Layout& layout, const Panel& panel) {
+  script << layout.legend_place()
+         << "unset border\nunset tics\nunset grid\nunset title\nunset xlabel\nunset ylabel\nunset logscale\n"
+         << "unset label 1\nset xrange [0:1]\nset yrange [0:1]\n";
+  for (size_t i = 0; i < panel.curves.size(); ++i)
+    script << (i == 0 ? "plot " : ", ") << "NaN " << style(panel.curves[i], i)
+           << legend_entry(panel.curves[i]);
+  script << '\n';
+}
+
+std::string figure_script(const std::string& terminal, const Layout& layout,
+                          const std::vector<Panel>& panels) {
+  std::ostringstream script;
+  script.precision(12);
+  script << "set encoding utf8\n"
+         << terminal
+         << "\nset multiplot\n"
+         // The frame is two quiet axes and a pale grid, so that the curves are the darkest thing to see.
+         << "set border 3 lc rgb '#777777' lw 1\n"
+         << "set tics nomirror out scale 0.6, 0.3 textcolor rgb '#333333'\n"
+         << "set grid xtics ytics lt 1 lc rgb '#E4E4E4' lw 0.8\n"
+         << "set key noenhanced Left reverse samplen 3 width 1\n";
+  for (size_t i = 0; i < panels.size(); ++i) {
+    script << layout.place(i);
+    write_panel(script, panels[i], i);
+  }
+  if (layout.shared_legend()) write_shared_legend(script, layout, panels.front());
+  script << "unset multiplot\n";
+  return script.str();
+}
+
+// The same font size in both: gnuplot counts pixels in an SVG, and points of 4/3 pixel in a PNG.
+
+std::string svg_terminal(const Layout& layout) {
+  return text("set terminal svg enhanced size ", layout.width(), ',', layout.height(),
+              " font 'Helvetica,Arial,sans-serif,13' background rgb 'white'");
+}
+
+std::string png_terminal(const Layout& layout) {
+  return text("set terminal pngcairo enhanced size ", 2 * layout.width(), ',', 2 * layout.height(),
+              " font 'sans,13' fontscale 1.5 linewidth 2 pointscale 2 background rgb 'white'");
+}
+
+struct Outcome {
+  std::string picture;   // standard output
+  std::string messages;  // standard error
+  int error = 0;         // errno when gnuplot did not start
+  bool ok = false;
+};
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// A file without a name, which is gone when it is closed.
+File unnamed_file() {
+  File file(std::tmpfile(), std::fclose);
+  if (!file)
+    fail<DataError>("write_figure: no temporary file (", std::strerror(errno), "); free some space in /tmp");
+  return file;
+}
+
+std::string content(std::FILE* file) {
+  std::string bytes;
+  std::array<char, 65536> block;
+  std::rewind(file);
+  while (const size_t count = std::fread(block.data(), 1, block.size(), file))
+    bytes.append(block.data(), count);
+  return bytes;
+}
+
+/// Runs gnuplot on a script without a shell. Script, picture and messages pass through nameless files: pipes
+/// in both directions could each wait for the other.
+Outcome run_gnuplot(const std::string& script) {
+  const File input = unnamed_file(), output = unnamed_file(), errors = unnamed_file();
+  std::fwrite(script.data(), 1, script.size(), input.get());
+  std::fflush(input.get());
+  std::rewind(input.get());
+
+  posix_spawn_file_actions_t redirect;
+  posix_spawn_file_actions_init(&redirect);
+  posix_spawn_file_actions_adddup2(&redirect, fileno(input.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&redirect, fileno(output.get()), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&redirect, fileno(errors.get()), STDERR_FILENO);
+  // Without the user's own start-up file, which could change how a figure looks.
+  std::string program = "gnuplot", option = "--default-settings";
+  const std::array<char*, 3> arguments = {program.data(), option.data(), nullptr};
+  pid_t child = 0;
+  Outcome outcome;
+  outcome.error = posix_spawnp(&child, program.c_str(), &redirect, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&redirect);
+  if (outcome.error != 0) return outcome;
+
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  outcome.picture = content(output.get());
+  outcome.messages = content(errors.get());
+  outcome.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !outcome.picture.empty();
+  return outcome;
+}
+
+}  // namespace
+
+bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
+  if (panels.empty()) fail("write_figure: ", path, " has no panels; give it one");
+  const Layout layout(panels);
+  const std::array<std::pair<const char*, std::string>, 2> formats = {
+      {{".svg", svg_terminal(layout)}, {".png", png_terminal(layout)}}};
+  for (const auto& [ending, terminal] : formats) {
+    const Outcome outcome = run_gnuplot(figure_script(terminal, layout, panels));
+    if (outcome.error == ENOENT) {
+      std::cerr << path << ending << ": not drawn, gnuplot is not installed; run tools/install-deps.sh\n";
+      return false;
+    }
+    if (!outcome.ok) {
+      const std::string reason = outcome.error ? std::strerror(outcome.error) : outcome.messages;
+      const size_t start = std::min(reason.find_first_not_of(" \n"), reason.size());
+      std::cerr << path << ending << ": not drawn, gnuplot failed; check its installation ("
+                << reason.substr(start, reason.find('\n', start) - start) << ")\n";
+      return false;
+    }
+    write_file(path + ending, outcome.picture);
+  }
+  return true;
+}
+
+}  // namespace lamina

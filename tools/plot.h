@@ -1,0 +1,40 @@
+#pragma once
+// Figures, drawn by gnuplot: panels of curves, written as SVG and as PNG.
+//
+//   write_figure("runs/demo/figure", {{.title = "Training", .x_label = "epoch", .y_label = "nats", .log_y =
+//   true,
+//                                      .curves = {{.title = "layer norm", .x = epochs, .y = losses}}}});
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lamina {
+
+enum class Line { solid, dashed, dotted, points };
+
+struct Curve {
+  std::string title = {};      // in the legend; none when empty
+  std::vector<double> x = {};  // as long as y
+  std::vector<double> y = {};  // points that are not finite, or not above 0 on a log axis, are left out
+  Line line = Line::solid;     // `points` draws marks without a line
+  int color = -1;              // 0 to 7 in the palette, or -1: the curve's own number in its panel
+};
+
+struct Panel {
+  std::string title = {}, x_label = {}, y_label = {};
+  bool log_x = false, log_y = false;
+  std::optional<double> y_min = {}, y_max = {};  // what is not given fits the data
+  std::vector<Curve> curves = {};
+};
+
+/// Draws the panels side by side, in rows of three at most (four are two by two), into `path`.svg and
+/// `path`.png. Any text and file name will do: none of it passes through a shell, and gnuplot's markup is
+/// off.
+///
+/// A figure is never worth a run: without gnuplot, or when it fails, prints one line to standard error that
+/// says what to do and returns false. Error when a curve's x and y differ in length; DataError when a file
+/// cannot be written.
+bool write_figure(const std::string& path, const std::vector<Panel>& panels);
+
+}  // namespace lamina

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Runs test programs and ends with one line that sums up their test cases: "12 passed, 0 failed" (", 3 skipped").
+#
+#   tools/run-tests.sh [--skip-slow] PROGRAM...
+#
+# A PROGRAM is a doctest binary, or a script that ends with such a line itself. One that crashes, stops early or
+# reports nothing counts as a failure and is named. --skip-slow leaves out doctest's suite "slow".
+# Exit code 0: at least one test ran, and none failed.
+set -uo pipefail
+
+filter=()
+if [ "${1:-}" = --skip-slow ]; then filter=(--test-suite-exclude=slow); shift; fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0 skipped=0 broken=()
+
+for program in "$@"; do
+  echo "== $program"
+  "$program" "${filter[@]}" </dev/null 2>&1 | tee "$log" | grep -v '^\[doctest\] \(doctest version\|run with\)'
+  code=${PIPESTATUS[0]}
+  # "[doctest] test cases: 3 | 1 passed | 2 failed | 0 skipped", or our own closing line, becomes "1 2 0".
+  counts=$(sed -nE -e 's/^\[doctest\] test cases: .*\| *([0-9]+) passed \| *([0-9]+) failed \| *([0-9]+) skipped$/\1 \2 \3/p' \
+                   -e 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 0\4/p' "$log" | tail -n 1)
+  read -r p f s <<<"${counts:-0 0 0}"
+  if [ -z "$counts" ]; then
+    broken+=("$program stopped with exit code $code before its summary")
+    f=1
+  elif [ $((p + f)) = 0 ]; then
+    broken+=("$program ran no test")
+    f=1
+  elif [ "$code" -gt 128 ]; then
+    broken+=("$program crashed with signal $((code - 128))")
+    [ "$f" -gt 0 ] || f=1
+  elif [ "$f" -gt 0 ]; then
+    broken+=("$program: $f failed")
+  elif [ "$code" != 0 ]; then
+    broken+=("$program ended with exit code $code after its tests")
+    f=1
+  fi
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + 10#$s))
+done
+
+[ ${#broken[@]} = 0 ] || printf 'FAILED  %s\n' "${broken[@]}"
+[ "$skipped" = 0 ] && tail= || tail=", $skipped skipped"
+echo "$passed passed, $failed failed$tail"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
