@@ -38,11 +38,16 @@ Shape shape_from(const std::string& path, const std::string& name, const Json& s
   }
   if (product > 1e15) broken(path, "'" + name + "' is absurdly large");
   switch (sizes.size()) {
-    case 0: return {};
-    case 1: return {n[0]};
-    case 2: return {n[0], n[1]};
-    case 3: return {n[0], n[1], n[2]};
-    default: return {n[0], n[1], n[2], n[3]};
+    case 0:
+      return {};
+    case 1:
+      return {n[0]};
+    case 2:
+      return {n[0], n[1]};
+    case 3:
+      return {n[0], n[1], n[2]};
+    default:
+      return {n[0], n[1], n[2], n[3]};
   }
 }
 
@@ -56,12 +61,14 @@ void convert(std::string_view from, Tensor& to) {
 }
 
 /// One tensor as its header entry describes it, from the bytes behind the header.
-Tensor read_tensor(const std::string& path, const std::string& name, const Json& entry, std::string_view data) {
+Tensor read_tensor(const std::string& path, const std::string& name, const Json& entry,
+                   std::string_view data) {
   if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
       !entry.contains("data_offsets"))
     broken(path, "the entry '" + name + "' is incomplete");
   const Json &type = entry["dtype"], &offsets = entry["data_offsets"];
-  if (type != "F32" && type != "F64") broken(path, "'" + name + "' is of type " + type.dump() + ", not F32 or F64");
+  if (type != "F32" && type != "F64")
+    broken(path, "'" + name + "' is of type " + type.dump() + ", not F32 or F64");
   const Shape shape = shape_from(path, name, entry["shape"]);
   const size_t width = type == "F32" ? 4 : 8;
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
@@ -69,7 +76,8 @@ Tensor read_tensor(const std::string& path, const std::string& name, const Json&
     broken(path, "'" + name + "' has no data_offsets");
   const auto begin = offsets[0].get<size_t>(), end = offsets[1].get<size_t>();
   if (begin > end || end > data.size() || end - begin != shape.size() * width)
-    broken(path, "'" + name + "' lies outside the file or has another size than its shape; it may be truncated");
+    broken(path,
+           "'" + name + "' lies outside the file or has another size than its shape; it may be truncated");
   Tensor tensor(shape);
   const std::string_view bytes = data.substr(begin, end - begin);
   if (width == 4)

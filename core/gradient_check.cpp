@@ -43,7 +43,8 @@ GradientCheck check_gradient(std::vector<Tensor> inputs, const std::function<Ten
       const double error = std::fabs(a - n) / scale;
       if (!(error <= result.worst_error)) {
         result.worst_error = std::isfinite(error) ? error : HUGE_VAL;
-        result.where = text("input ", which, " ", input.shape(), " element ", i, ": tape ", a, ", difference ", n);
+        result.where =
+            text("input ", which, " ", input.shape(), " element ", i, ": tape ", a, ", difference ", n);
       }
     }
   }

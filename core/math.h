@@ -1,11 +1,12 @@
 #pragma once
-// exp, tanh and sigmoid of one number, written without branches so that a compiler turns a loop over them into
-// vector code. Errors against the exact value, measured by tests/core/math_test.cpp over the whole float range:
+// exp, tanh and sigmoid of one number, written without branches so that a compiler turns a loop over them
+// into vector code. Errors against the exact value, measured by tests/core/math_test.cpp over the whole float
+// range:
 //
 //   exp      1 ulp     sigmoid  2.5 ulp     tanh  2 ulp
 //
-// (results that are denormal numbers excepted: threads that flush them return zero). NaN gives NaN, infinities
-// their limits. In double the functions of the standard library are used.
+// (results that are denormal numbers excepted: threads that flush them return zero). NaN gives NaN,
+// infinities their limits. In double the functions of the standard library are used.
 
 #include <bit>
 #include <cmath>

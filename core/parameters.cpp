@@ -79,8 +79,7 @@ void Parameters::flatten() {
   for (size_t i = 0; i < learned_.size(); ++i) {
     detail::Storage& storage = *learned_[i].value.storage();
     std::copy_n(storage.values, storage.size, values + offsets_[i]);
-    if (storage.gradient_written)
-      std::copy_n(storage.gradient, storage.size, gradients + offsets_[i]);
+    if (storage.gradient_written) std::copy_n(storage.gradient, storage.size, gradients + offsets_[i]);
     storage.move_to(values + offsets_[i], gradients + offsets_[i], both.storage());
   }
   flat_ = both;

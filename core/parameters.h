@@ -62,7 +62,7 @@ class Parameters {
   std::uint64_t seed_;
   std::vector<Entry> learned_, state_;
   std::vector<size_t> offsets_;
-  Tensor flat_;  ///< [2 x n]: the values, the gradients
+  Tensor flat_;           ///< [2 x n]: the values, the gradients
   size_t flattened_ = 0;  ///< how many of learned_ live in the flat buffers
 };
 

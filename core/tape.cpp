@@ -81,7 +81,8 @@ void Tape::clear() {
 
 void Tape::backward(const Tensor& loss) {
   if (loss.size() != 1)
-    fail("backward: the loss is ", loss.shape(), ", not one number; reduce it with sum or mean, or pass a seed");
+    fail("backward: the loss is ", loss.shape(),
+         ", not one number; reduce it with sum or mean, or pass a seed");
   backward(loss, Tensor::ones(loss.shape()));
 }
 

@@ -42,7 +42,8 @@ class Tape {
 
   /// Computes the gradient of `loss` (one element) with respect to everything recorded that leads to it, adds
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
-  /// the walk passes them. Throws Error when the loss has more than one element or does not depend on any leaf.
+  /// the walk passes them. Throws Error when the loss has more than one element or does not depend on any
+  /// leaf.
   void backward(const Tensor& loss);
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
@@ -99,8 +100,8 @@ class Tape {
 
 /// Called by every differentiable op when its outputs are computed. If a tape is recording and an input needs
 /// a gradient, the outputs need one too and `backward` is kept; it must read the outputs' gradient_data() and
-/// contribute to the inputs' gradients. It is not called when no gradient reached any output; an op with several
-/// outputs handles nullptr for those that were not reached.
+/// contribute to the inputs' gradients. It is not called when no gradient reached any output; an op with
+/// several outputs handles nullptr for those that were not reached.
 template <class Backward>
 void record(const char* op, std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs,
             Backward backward) {
@@ -108,7 +109,8 @@ void record(const char* op, std::initializer_list<Tensor> outputs, std::initiali
   if (tape == nullptr) return;
   bool needed = false;
   for (const Tensor& input : inputs) needed = needed || input.needs_gradient();
-  if (needed) tape->append(op, {outputs.begin(), outputs.size()}, {inputs.begin(), inputs.size()}, std::move(backward));
+  if (needed)
+    tape->append(op, {outputs.begin(), outputs.size()}, {inputs.begin(), inputs.size()}, std::move(backward));
 }
 
 /// The usual case of one output, which it returns.

@@ -21,7 +21,8 @@ static Storage* create_storage(size_t size) {
 }
 
 static void release(Storage* storage) {
-  if (storage != nullptr && storage->references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(storage);
+  if (storage != nullptr && storage->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    destroy(storage);
 }
 
 static void release_buffers(Storage& storage) {
@@ -94,10 +95,14 @@ Tensor Tensor::slice(size_t begin, size_t end) const {
 Tensor Tensor::step(size_t index) const {
   const Tensor view = slice(index, index + 1);
   switch (shape_.rank()) {
-    case 1: return view.reshape({});
-    case 2: return view.reshape({shape_[1]});
-    case 3: return view.reshape({shape_[1], shape_[2]});
-    default: return view.reshape({shape_[1], shape_[2], shape_[3]});
+    case 1:
+      return view.reshape({});
+    case 2:
+      return view.reshape({shape_[1]});
+    case 3:
+      return view.reshape({shape_[1], shape_[2]});
+    default:
+      return view.reshape({shape_[1], shape_[2], shape_[3]});
   }
 }
 

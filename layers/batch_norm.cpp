@@ -93,23 +93,23 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
     Tensor dgain({columns}), dbias({columns}), unused;
     if (!a.needs_gradient()) unused = Tensor(a.shape());
     const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{unused.data(), false};
-    for_each_block(rows, columns,
-                   [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), mu = mean.data(),
-                    inverse = inverse_deviation.data(), dg = dgain.data(),
-                    db = dbias.data()](size_t first, size_t width) {
-                     sum_block(rows, columns, first, width, db + first, [=](size_t i, size_t) { return dy[i]; });
-                     sum_block(rows, columns, first, width, dg + first, [=](size_t i, size_t c) {
-                       return dy[i] * (x[i] - mu[first + c]) * inverse[first + c];
-                     });
-                     for (size_t r = 0; r < rows; ++r)
+    for_each_block(
+        rows, columns,
+        [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), mu = mean.data(),
+         inverse = inverse_deviation.data(), dg = dgain.data(),
+         db = dbias.data()](size_t first, size_t width) {
+          sum_block(rows, columns, first, width, db + first, [=](size_t i, size_t) { return dy[i]; });
+          sum_block(rows, columns, first, width, dg + first,
+                    [=](size_t i, size_t c) { return dy[i] * (x[i] - mu[first + c]) * inverse[first + c]; });
+          for (size_t r = 0; r < rows; ++r)
 #pragma omp simd
-                       for (size_t c = first; c < first + width; ++c) {
-                         const size_t i = r * columns + c;
-                         const real n = (x[i] - mu[c]) * inverse[c];
-                         sink.values[i] = (sink.add ? sink.values[i] : 0) +
-                                          g[c] * inverse[c] * (dy[i] - db[c] / cases - n * (dg[c] / degrees));
-                       }
-                   });
+            for (size_t c = first; c < first + width; ++c) {
+              const size_t i = r * columns + c;
+              const real n = (x[i] - mu[c]) * inverse[c];
+              sink.values[i] = (sink.add ? sink.values[i] : 0) +
+                               g[c] * inverse[c] * (dy[i] - db[c] / cases - n * (dg[c] / degrees));
+            }
+        });
     contribute(gain, [dg = dgain.data()](size_t c) { return dg[c]; });
     contribute(bias, [db = dbias.data()](size_t c) { return db[c]; });
   });

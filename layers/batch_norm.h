@@ -40,12 +40,13 @@ struct BatchNormOptions {
   real gain = 1;  ///< where every gain starts
 };
 
-/// Batch norm with learned `name`.gain and `name`.bias, and running averages `name`.running_mean (starts at 0)
-/// and `name`.running_variance (starts at 1).
+/// Batch norm with learned `name`.gain and `name`.bias, and running averages `name`.running_mean (starts at
+/// 0) and `name`.running_variance (starts at 1).
 class BatchNorm {
  public:
   BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);
-  /// Mode::train normalizes with the batch's statistics and moves the running averages; Mode::evaluate uses them.
+  /// Mode::train normalizes with the batch's statistics and moves the running averages; Mode::evaluate uses
+  /// them.
   Tensor operator()(const Tensor& a, Mode mode);
 
   Tensor gain, bias, running_mean, running_variance;

@@ -25,14 +25,16 @@ namespace {
 constexpr size_t row_grain(size_t columns) { return elementwise_grain / 4 / (columns + 1) + 1; }
 
 void require_features(const char* op, const Tensor& a, const Tensor& parameter, const char* which) {
-  if (a.shape().rank() == 0 || a.columns() == 0) fail(op, ": ", a.shape(), " has no features in its last axis");
+  if (a.shape().rank() == 0 || a.columns() == 0)
+    fail(op, ": ", a.shape(), " has no features in its last axis");
   if (parameter.shape() != Shape{a.columns()})
-    fail(op, ": the ", which, " is ", parameter.shape(), ", the input ", a.shape(), "; it must be [", a.columns(),
-         "]");
+    fail(op, ": the ", which, " is ", parameter.shape(), ", the input ", a.shape(), "; it must be [",
+         a.columns(), "]");
 }
 
 /// Sums one row of partial sums a thread into the gradient of a parameter, in the order of the threads.
-void contribute_partial_sums(const Tensor& parameter, const real* partial, size_t threads_used, size_t stride) {
+void contribute_partial_sums(const Tensor& parameter, const real* partial, size_t threads_used,
+                             size_t stride) {
   contribute_summed_rows(parameter, threads_used,
                          [=](size_t thread, size_t c) { return partial[thread * stride + c]; });
 }
@@ -42,13 +44,14 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
   const size_t rows = a.rows(), columns = a.columns();
   Tensor y(a.shape()), statistics({rows, 2});
   auto* const kept = reinterpret_cast<row_norm::Statistics*>(statistics.data());
-  parallel_for(rows, row_grain(columns),
-               [=, in = a.data(), out = y.data(), g = gain.data(), b = bias.data()](size_t begin, size_t end) {
-                 for (size_t r = begin; r < end; ++r) {
-                   kept[r] = row_norm::statistics<centered>(in + r * columns, columns, epsilon);
-                   row_norm::apply(in + r * columns, columns, kept[r], g, b, out + r * columns);
-                 }
-               });
+  parallel_for(
+      rows, row_grain(columns),
+      [=, in = a.data(), out = y.data(), g = gain.data(), b = bias.data()](size_t begin, size_t end) {
+        for (size_t r = begin; r < end; ++r) {
+          kept[r] = row_norm::statistics<centered>(in + r * columns, columns, epsilon);
+          row_norm::apply(in + r * columns, columns, kept[r], g, b, out + r * columns);
+        }
+      });
 
   return record(op, y, {a, gain, bias}, [=] {
     const auto* const s = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
@@ -63,7 +66,8 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
                    real* const dgain = sums + static_cast<size_t>(omp_get_thread_num()) * 2 * columns;
                    for (size_t r = begin; r < end; ++r)
                      row_norm::backward<centered>(in + r * columns, dy + r * columns, columns, s[r], g,
-                                                  sink.values + r * columns, sink.add, dgain, dgain + columns);
+                                                  sink.values + r * columns, sink.add, dgain,
+                                                  dgain + columns);
                  });
     contribute_partial_sums(gain, partial.data(), team, 2 * columns);
     contribute_partial_sums(bias, partial.data() + columns, team, 2 * columns);

@@ -7,7 +7,8 @@ namespace lamina {
 
 Linear::Linear(Parameters& parameters, const std::string& name, const LinearOptions& options) {
   if (options.input == 0 || options.output == 0)
-    fail("linear '", name, "': ", options.input, " inputs and ", options.output, " outputs; both must be positive");
+    fail("linear '", name, "': ", options.input, " inputs and ", options.output,
+         " outputs; both must be positive");
   const Shape shape{options.input, options.output};
   const Tensor initial = options.initial(shape, parameters.random(name + ".weight"));
   if (options.weight_norm) {

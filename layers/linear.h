@@ -12,8 +12,9 @@ namespace lamina {
 struct LinearOptions {
   size_t input = 0;
   size_t output = 0;
-  bool bias = true;          ///< off in front of a normalization, whose bias does the same
-  bool weight_norm = false;  ///< W = gain v / norm2(v) per output; the gain starts at norm2(v), so W starts at v
+  bool bias = true;  ///< off in front of a normalization, whose bias does the same
+  bool weight_norm =
+      false;  ///< W = gain v / norm2(v) per output; the gain starts at norm2(v), so W starts at v
   Initializer initial = xavier();
 };
 

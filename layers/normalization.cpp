@@ -7,11 +7,17 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
   const auto [norm, features, variance, gain] = options;
   switch (norm) {
     case Norm::none:
-    case Norm::weight: break;
-    case Norm::layer: scheme_.emplace<LayerNorm>(parameters, name, LayerNormOptions{.features = features, .gain = gain}); break;
-    case Norm::rms: scheme_.emplace<RmsNorm>(parameters, name, LayerNormOptions{.features = features, .gain = gain}); break;
+    case Norm::weight:
+      break;
+    case Norm::layer:
+      scheme_.emplace<LayerNorm>(parameters, name, LayerNormOptions{.features = features, .gain = gain});
+      break;
+    case Norm::rms:
+      scheme_.emplace<RmsNorm>(parameters, name, LayerNormOptions{.features = features, .gain = gain});
+      break;
     case Norm::batch:
-      scheme_.emplace<BatchNorm>(parameters, name, BatchNormOptions{.features = features, .variance = variance, .gain = gain});
+      scheme_.emplace<BatchNorm>(parameters, name,
+                                 BatchNormOptions{.features = features, .variance = variance, .gain = gain});
       break;
   }
 }

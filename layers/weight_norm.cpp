@@ -56,9 +56,9 @@ Tensor weight_norm(const Tensor& v, const Tensor& gain) {
   const Tensor norms = column_norms(v);
   Tensor scale({columns}), w(v.shape());
   for (size_t c = 0; c < columns; ++c) scale[c] = gain[c] / norms[c];
-  for_each_in_columns(rows, columns, [=, in = v.data(), s = scale.data(), out = w.data()](size_t i, size_t c) {
-    out[i] = in[i] * s[c];
-  });
+  for_each_in_columns(
+      rows, columns,
+      [=, in = v.data(), s = scale.data(), out = w.data()](size_t i, size_t c) { out[i] = in[i] * s[c]; });
 
   return record("weight_norm", w, {v, gain}, [=] {
     const real *const x = v.data(), *const dw = w.gradient_data();

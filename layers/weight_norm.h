@@ -1,6 +1,6 @@
 #pragma once
-// Weight normalization (Salimans and Kingma 2016): the length of a weight vector and its direction are learned
-// apart.
+// Weight normalization (Salimans and Kingma 2016): the length of a weight vector and its direction are
+// learned apart.
 //
 //   w_j = g_j v_j / norm2(v_j)
 //

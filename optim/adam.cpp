@@ -7,7 +7,8 @@
 namespace lamina {
 
 Adam::Adam(Parameters& parameters, const AdamOptions& chosen) : options(chosen), parameters_(parameters) {
-  if (!(chosen.learning_rate > 0)) fail("adam: learning rate ", chosen.learning_rate, "; it must be positive");
+  if (!(chosen.learning_rate > 0))
+    fail("adam: learning rate ", chosen.learning_rate, "; it must be positive");
   for (const real beta : {chosen.beta1, chosen.beta2})
     if (!(beta >= 0 && beta < 1)) fail("adam: beta ", beta, "; it must be at least 0 and below 1");
   first_moment = Tensor::zeros({parameters.values().size()});
@@ -15,6 +16,8 @@ Adam::Adam(Parameters& parameters, const AdamOptions& chosen) : options(chosen),
 }
 
 void Adam::step() {
+  if (first_moment.size() != parameters_.values().size())
+    fail("adam: parameters were added after the optimizer was made; make it last");
   ++steps;
   const auto [rate, beta1, beta2, epsilon, decay] = options;
   // The bias corrections are folded into two factors, in double: 1 - 0.999^t loses digits in float.

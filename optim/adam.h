@@ -17,7 +17,8 @@ struct AdamOptions {
 /// w -= learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 class Adam {
  public:
-  /// Throws Error for a learning rate that is not positive or a beta outside [0, 1).
+  /// Make it after the layers have added their parameters. Throws Error for a learning rate that is not
+  /// positive or a beta outside [0, 1).
   Adam(Parameters& parameters, const AdamOptions& options);
 
   /// Updates every parameter from its gradient and sets the gradients to zero.

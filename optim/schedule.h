@@ -22,8 +22,8 @@ struct StepSchedule {
   }
 };
 
-/// A linear rise over `warmup` steps, then half a cosine from `initial` down to `final` at step `steps`; `final`
-/// from there on (Loshchilov and Hutter 2017).
+/// A linear rise over `warmup` steps, then half a cosine from `initial` down to `final` at step `steps`;
+/// `final` from there on (Loshchilov and Hutter 2017).
 struct CosineSchedule {
   real initial = real(1e-3);
   real final = 0;

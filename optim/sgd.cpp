@@ -12,6 +12,8 @@ Sgd::Sgd(Parameters& parameters, const SgdOptions& chosen) : options(chosen), pa
 }
 
 void Sgd::step() {
+  if (velocity.size() != parameters_.values().size())
+    fail("sgd: parameters were added after the optimizer was made; make it last");
   const auto [rate, momentum, nesterov, decay] = options;
   real* const w = parameters_.values().data();
   real* const u = velocity.data();

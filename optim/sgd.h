@@ -16,7 +16,8 @@ struct SgdOptions {
 /// (Nesterov: w -= learning_rate * (g + momentum velocity))
 class Sgd {
  public:
-  /// Throws Error for a learning rate that is not positive or a momentum outside [0, 1).
+  /// Make it after the layers have added their parameters. Throws Error for a learning rate that is not
+  /// positive or a momentum outside [0, 1).
   Sgd(Parameters& parameters, const SgdOptions& options);
 
   /// Updates every parameter from its gradient and sets the gradients to zero.

@@ -7,7 +7,8 @@
 
 namespace lamina {
 
-// Functions of one variable: y = f(x), dx = dy f'(x), the derivative written with x or y, whichever is shorter.
+// Functions of one variable: y = f(x), dx = dy f'(x), the derivative written with x or y, whichever is
+// shorter.
 
 namespace {
 
@@ -24,50 +25,60 @@ Tensor unary(const char* op, const Tensor& x, const Function& function, const De
 }  // namespace
 
 Tensor exp(const Tensor& x) {
-  return unary("exp", x, [](real v) { return scalar::exp(v); }, [](real, real y) { return y; });
+  return unary(
+      "exp", x, [](real v) { return scalar::exp(v); }, [](real, real y) { return y; });
 }
 
 Tensor log(const Tensor& x) {
-  return unary("log", x, [](real v) { return std::log(v); }, [](real v, real) { return 1 / v; });
+  return unary(
+      "log", x, [](real v) { return std::log(v); }, [](real v, real) { return 1 / v; });
 }
 
 Tensor sqrt(const Tensor& x) {
-  return unary("sqrt", x, [](real v) { return std::sqrt(v); }, [](real, real y) { return real(0.5) / y; });
+  return unary(
+      "sqrt", x, [](real v) { return std::sqrt(v); }, [](real, real y) { return real(0.5) / y; });
 }
 
 Tensor square(const Tensor& x) {
-  return unary("square", x, [](real v) { return v * v; }, [](real v, real) { return 2 * v; });
+  return unary(
+      "square", x, [](real v) { return v * v; }, [](real v, real) { return 2 * v; });
 }
 
 Tensor abs(const Tensor& x) {
-  return unary("abs", x, [](real v) { return std::fabs(v); },
-               [](real v, real) { return static_cast<real>((v > 0) - (v < 0)); });
+  return unary(
+      "abs", x, [](real v) { return std::fabs(v); },
+      [](real v, real) { return static_cast<real>((v > 0) - (v < 0)); });
 }
 
 Tensor tanh(const Tensor& x) {
-  return unary("tanh", x, [](real v) { return scalar::tanh(v); }, [](real, real y) { return 1 - y * y; });
+  return unary(
+      "tanh", x, [](real v) { return scalar::tanh(v); }, [](real, real y) { return 1 - y * y; });
 }
 
 Tensor sigmoid(const Tensor& x) {
-  return unary("sigmoid", x, [](real v) { return scalar::sigmoid(v); },
-               [](real, real y) { return y * (1 - y); });
+  return unary(
+      "sigmoid", x, [](real v) { return scalar::sigmoid(v); }, [](real, real y) { return y * (1 - y); });
 }
 
 Tensor relu(const Tensor& x) {
-  return unary("relu", x, [](real v) { return v < 0 ? 0 : v; },
-               [](real v, real) { return v > 0 ? real(1) : real(0); });
+  return unary(
+      "relu", x, [](real v) { return v < 0 ? 0 : v; },
+      [](real v, real) { return v > 0 ? real(1) : real(0); });
 }
 
 Tensor operator+(const Tensor& a, real b) {
-  return unary("add number", a, [b](real v) { return v + b; }, [](real, real) { return real(1); });
+  return unary(
+      "add number", a, [b](real v) { return v + b; }, [](real, real) { return real(1); });
 }
 
 Tensor operator*(const Tensor& a, real b) {
-  return unary("scale", a, [b](real v) { return v * b; }, [b](real, real) { return b; });
+  return unary(
+      "scale", a, [b](real v) { return v * b; }, [b](real, real) { return b; });
 }
 
 Tensor operator-(real a, const Tensor& b) {
-  return unary("subtract from number", b, [a](real v) { return a - v; }, [](real, real) { return real(-1); });
+  return unary(
+      "subtract from number", b, [a](real v) { return a - v; }, [](real, real) { return real(-1); });
 }
 
 Tensor operator-(const Tensor& a, real b) { return a + (-b); }
@@ -76,8 +87,8 @@ Tensor operator+(real a, const Tensor& b) { return b + a; }
 Tensor operator*(real a, const Tensor& b) { return b * a; }
 Tensor operator-(const Tensor& a) { return a * real(-1); }
 
-// Functions of two variables. The second operand is read through a Repeat, which maps the position in a to the
-// position in b; its gradient is the sum over all positions that read the same element.
+// Functions of two variables. The second operand is read through a Repeat, which maps the position in a to
+// the position in b; its gradient is the sum over all positions that read the same element.
 
 namespace {
 
@@ -111,7 +122,8 @@ void for_each_pair(size_t rows, size_t columns, const Element& element) {
 /// db[j] += sum over the elements i that met b[j] of value(i, j), for a column or a number. On one thread, so
 /// that the order is fixed.
 template <class Value>
-void contribute_summed_columns(const Tensor& b, Repeat repeat, size_t rows, size_t columns, const Value& value) {
+void contribute_summed_columns(const Tensor& b, Repeat repeat, size_t rows, size_t columns,
+                               const Value& value) {
   const GradientSink sink = b.gradient_sink();
   real* const db = sink.values;
   if (!sink.add)
@@ -159,33 +171,41 @@ template <class Function, class ByA, class ByB>
 Tensor binary(const char* op, const Tensor& a, const Tensor& b, const Function& function, const ByA& by_a,
               const ByB& by_b) {
   switch (repetition(op, a, b)) {
-    case Repeat::none: return binary_as<Repeat::none>(op, a, b, function, by_a, by_b);
-    case Repeat::row: return binary_as<Repeat::row>(op, a, b, function, by_a, by_b);
-    case Repeat::column: return binary_as<Repeat::column>(op, a, b, function, by_a, by_b);
-    default: return binary_as<Repeat::number>(op, a, b, function, by_a, by_b);
+    case Repeat::none:
+      return binary_as<Repeat::none>(op, a, b, function, by_a, by_b);
+    case Repeat::row:
+      return binary_as<Repeat::row>(op, a, b, function, by_a, by_b);
+    case Repeat::column:
+      return binary_as<Repeat::column>(op, a, b, function, by_a, by_b);
+    default:
+      return binary_as<Repeat::number>(op, a, b, function, by_a, by_b);
   }
 }
 
 }  // namespace
 
 Tensor operator+(const Tensor& a, const Tensor& b) {
-  return binary("add", a, b, [](real u, real v) { return u + v; }, [](real, real) { return real(1); },
-                [](real, real) { return real(1); });
+  return binary(
+      "add", a, b, [](real u, real v) { return u + v; }, [](real, real) { return real(1); },
+      [](real, real) { return real(1); });
 }
 
 Tensor operator-(const Tensor& a, const Tensor& b) {
-  return binary("subtract", a, b, [](real u, real v) { return u - v; }, [](real, real) { return real(1); },
-                [](real, real) { return real(-1); });
+  return binary(
+      "subtract", a, b, [](real u, real v) { return u - v; }, [](real, real) { return real(1); },
+      [](real, real) { return real(-1); });
 }
 
 Tensor operator*(const Tensor& a, const Tensor& b) {
-  return binary("multiply", a, b, [](real u, real v) { return u * v; }, [](real, real v) { return v; },
-                [](real u, real) { return u; });
+  return binary(
+      "multiply", a, b, [](real u, real v) { return u * v; }, [](real, real v) { return v; },
+      [](real u, real) { return u; });
 }
 
 Tensor operator/(const Tensor& a, const Tensor& b) {
-  return binary("divide", a, b, [](real u, real v) { return u / v; }, [](real, real v) { return 1 / v; },
-                [](real u, real v) { return -u / (v * v); });
+  return binary(
+      "divide", a, b, [](real u, real v) { return u / v; }, [](real, real v) { return 1 / v; },
+      [](real u, real v) { return -u / (v * v); });
 }
 
 }  // namespace lamina

@@ -31,7 +31,7 @@ Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);
 Tensor square(const Tensor& x);
-Tensor abs(const Tensor& x);      ///< derivative 0 at 0
+Tensor abs(const Tensor& x);  ///< derivative 0 at 0
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + e^-x)
 Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN; derivative 0 at 0

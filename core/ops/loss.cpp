@@ -36,7 +36,8 @@ real log_sum_exp(const real* x, size_t count) {
 }
 
 void require_columns(const char* op, const Tensor& x) {
-  if (x.shape().rank() == 0 || x.columns() == 0) fail(op, ": ", x.shape(), " has no classes in its last axis");
+  if (x.shape().rank() == 0 || x.columns() == 0)
+    fail(op, ": ", x.shape(), " has no classes in its last axis");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ struct AxisView {
 };
 
 /// Copies (or adds) `outer` blocks of `length` numbers between places with different strides.
-void move_blocks(size_t outer, size_t length, const real* from, size_t from_stride, real* to, size_t to_stride,
-                 bool add) {
+void move_blocks(size_t outer, size_t length, const real* from, size_t from_stride, real* to,
+                 size_t to_stride, bool add) {
   for (size_t block = 0; block < outer; ++block) {
     const real* const source = from + block * from_stride;
     real* const target = to + block * to_stride;
@@ -47,7 +47,8 @@ Tensor slice(const Tensor& x, int axis, size_t begin, size_t end) {
   return record("slice", y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();
     if (!sink.add) std::fill_n(sink.values, x.size(), real{0});
-    move_blocks(view.outer, length, y.gradient_data(), length, sink.values + begin * view.inner, stride, true);
+    move_blocks(view.outer, length, y.gradient_data(), length, sink.values + begin * view.inner, stride,
+                true);
   });
 }
 
@@ -75,17 +76,19 @@ Tensor concatenate(std::span<const Tensor> parts, int axis) {
   Tape* const tape = Tape::current();
   if (tape == nullptr || !needs_gradient) return y;
   PoolVector<Tensor> kept(parts.begin(), parts.end());
-  tape->append("concatenate", std::span<const Tensor>(&y, 1), parts, [y, axis, view, stride, kept = std::move(kept)] {
-    size_t offset = 0;
-    for (const Tensor& part : kept) {
-      const size_t length = part.shape()[axis] * view.inner;
-      if (part.needs_gradient()) {
-        const GradientSink sink = part.gradient_sink();
-        move_blocks(view.outer, length, y.gradient_data() + offset, stride, sink.values, length, sink.add);
-      }
-      offset += length;
-    }
-  });
+  tape->append("concatenate", std::span<const Tensor>(&y, 1), parts,
+               [y, axis, view, stride, kept = std::move(kept)] {
+                 size_t offset = 0;
+                 for (const Tensor& part : kept) {
+                   const size_t length = part.shape()[axis] * view.inner;
+                   if (part.needs_gradient()) {
+                     const GradientSink sink = part.gradient_sink();
+                     move_blocks(view.outer, length, y.gradient_data() + offset, stride, sink.values, length,
+                                 sink.add);
+                   }
+                   offset += length;
+                 }
+               });
   return y;
 }
 

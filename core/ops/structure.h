@@ -18,8 +18,8 @@ Tensor concatenate(std::initializer_list<Tensor> parts, int axis);
 /// The transpose of a matrix.
 Tensor transpose(const Tensor& x);
 
-/// Rows of a table: y[i] = table[indices[i]]; table [V x D], y [indices x D]. The word embedding. Throws Error
-/// when an index is outside the table.
+/// Rows of a table: y[i] = table[indices[i]]; table [V x D], y [indices x D]. The word embedding. Throws
+/// Error when an index is outside the table.
 Tensor gather(const Tensor& table, std::span<const int> indices);
 
 }  // namespace lamina

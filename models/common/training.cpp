@@ -22,9 +22,9 @@ double now() {
 
 /// All that the next step depends on, besides parameters and optimizer.
 struct Position {
-  std::uint64_t step = 0;     ///< steps done
-  double loss_sum = 0;        ///< over the steps of the epoch under way
-  double seconds = 0;         ///< spent so far, over all sittings
+  std::uint64_t step = 0;  ///< steps done
+  double loss_sum = 0;     ///< over the steps of the epoch under way
+  double seconds = 0;      ///< spent so far, over all sittings
 };
 
 /// A double as text that reads back as the same double.
@@ -60,7 +60,8 @@ void restore(const std::string& path, const Checkpoint& from, const std::string&
   const Tensor* const saved = from.find(name);
   if (saved == nullptr || saved->shape() != to.shape())
     fail<DataError>(path, ": does not fit this model: '", name, "' should be ", to.shape(), " and is ",
-                    saved == nullptr ? "missing" : text(saved->shape()), "; resume with the settings it began with");
+                    saved == nullptr ? "missing" : text(saved->shape()),
+                    "; resume with the settings it began with");
   std::ranges::copy(saved->values(), to.data());
 }
 
@@ -70,14 +71,19 @@ void restore(const std::string& path, const Checkpoint& from, const std::vector<
 
 const std::string& metadata(const std::string& path, const Checkpoint& from, const std::string& key) {
   const auto entry = from.metadata.find(key);
-  if (entry == from.metadata.end()) fail<DataError>(path, ": holds no '", key, "'; it is not the state of a run");
+  if (entry == from.metadata.end())
+    fail<DataError>(path, ": holds no '", key, "'; it is not the state of a run");
   return entry->second;
 }
 
 Position load(const std::string& path, const Parameters& parameters, Adam& adam) {
   const Checkpoint state = load_checkpoint(path);
-  const auto whole = [&](const char* key) { return std::strtoull(metadata(path, state, key).c_str(), nullptr, 10); };
-  const auto number = [&](const char* key) { return std::strtod(metadata(path, state, key).c_str(), nullptr); };
+  const auto whole = [&](const char* key) {
+    return std::strtoull(metadata(path, state, key).c_str(), nullptr, 10);
+  };
+  const auto number = [&](const char* key) {
+    return std::strtod(metadata(path, state, key).c_str(), nullptr);
+  };
   restore(path, state, parameters.learned());
   restore(path, state, parameters.state());
   restore(path, state, "adam.first_moment", adam.first_moment);
@@ -94,10 +100,11 @@ double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, s
   const double value = static_cast<double>(loss.item());
   if (!std::isfinite(value)) {
     const char* const culprit = first_non_finite(tape);
-    fail<DataError>(folder.path(), ": the loss is ", value, " in step ", step + 1, ", first in the op '",
-                    culprit == nullptr ? "input" : culprit, "'; ",
-                    saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
-                    "; lower --lr or look for such values in the data");
+    fail<DataError>(
+        folder.path(), ": the loss is ", value, " in step ", step + 1, ", first in the op '",
+        culprit == nullptr ? "input" : culprit, "'; ",
+        saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
+        "; lower --lr or look for such values in the data");
   }
   tape.backward(loss);
   experiment.adjust_gradients();
@@ -128,8 +135,8 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
   const std::string state = folder.file("state");
   Position position;
   if (std::filesystem::exists(state)) position = load(state, parameters, adam);
-  MetricsFile metrics_file = MetricsFile::resume(folder.file("metrics.csv"), columns,
-                                                 static_cast<double>(position.step));
+  MetricsFile metrics_file =
+      MetricsFile::resume(folder.file("metrics.csv"), columns, static_cast<double>(position.step));
   std::uint64_t saved_step = position.step;
   Progress progress({.total = static_cast<long>(total), .done = static_cast<long>(position.step)});
   const CatchInterrupts catching;
@@ -150,7 +157,8 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
       progress.line(describe(plan.label, epoch, plan, row));
       position.loss_sum = 0;
       position.seconds = now() - began;
-      row.insert(row.begin(), {{"epoch", static_cast<double>(epoch)}, {"step", static_cast<double>(position.step)}});
+      row.insert(row.begin(),
+                 {{"epoch", static_cast<double>(epoch)}, {"step", static_cast<double>(position.step)}});
       row.emplace_back("seconds", position.seconds);
       metrics_file.append(row);
     }

@@ -3,8 +3,9 @@
 //
 // A run is a sequence of steps, cut into epochs. After each epoch the experiment is evaluated, a row is added
 // to metrics.csv and everything is saved. The file `state` holds all that the next step depends on, so a run
-// that was killed and resumed goes on as if nothing had happened, bit for bit: an experiment draws its batches
-// and its noise from generators that are functions of the step or the epoch, never from one that runs along.
+// that was killed and resumed goes on as if nothing had happened, bit for bit: an experiment draws its
+// batches and its noise from generators that are functions of the step or the epoch, never from one that runs
+// along.
 
 #include <cstdint>
 #include <string>
@@ -40,10 +41,10 @@ class Experiment {
 };
 
 struct TrainingPlan {
-  std::string label;                   ///< for the progress line, "layer norm, batch 128"
+  std::string label;  ///< for the progress line, "layer norm, batch 128"
   std::uint64_t steps_per_epoch = 1;
   std::uint64_t epochs = 1;
-  double save_every_seconds = 60;      ///< besides the save after each epoch
+  double save_every_seconds = 60;  ///< besides the save after each epoch
 };
 
 enum class Outcome { finished, interrupted };

@@ -12,8 +12,9 @@ Model::Model(Parameters& parameters, const ModelOptions& options) {
                          .bias = !Normalization::has_bias(norm),
                          .weight_norm = norm == Norm::weight,
                          .initial = he()});
-    layers_.push_back({linear, Normalization(parameters, name + ".norm",
-                                             {.norm = norm, .features = output, .variance = options.variance})});
+    layers_.push_back(
+        {linear, Normalization(parameters, name + ".norm",
+                               {.norm = norm, .features = output, .variance = options.variance})});
   };
   const bool normalize_logits = options.norm == Norm::batch || options.norm == Norm::weight;
   add_layer("hidden1", options.pixels, options.hidden, options.norm);
