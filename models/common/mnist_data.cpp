@@ -63,16 +63,19 @@ std::string sizes(const MnistData& data) {
               " test cases");
 }
 
+/// The pixels as `Number`; when they are of that type already, without a copy.
+template <class Number>
+std::vector<Number> pixels_as(std::vector<float>&& pixels) {
+  if constexpr (std::is_same_v<Number, float>) {
+    return std::move(pixels);
+  } else {
+    return {pixels.begin(), pixels.end()};
+  }
+}
+
 Split drawn(size_t count, std::uint64_t seed, std::uint64_t first_index) {
   Digits digits = draw_digits(count, seed, first_index);
-  Split split;
-  if constexpr (std::is_same_v<real, float>) {
-    split.pixels = std::move(digits.pixels);
-  } else {
-    split.pixels.assign(digits.pixels.begin(), digits.pixels.end());
-  }
-  split.labels = std::move(digits.labels);
-  return split;
+  return {pixels_as<real>(std::move(digits.pixels)), std::move(digits.labels)};
 }
 
 }  // namespace

@@ -40,24 +40,24 @@ std::string about_labels(const std::string& bytes) {
 
 /// A random small damage: flipped bits, a header field, a cut, an extension.
 std::string mutated(std::string bytes, Random& random) {
-  const auto position = [&] { return random.below(static_cast<std::uint32_t>(bytes.size())); };
-  const auto byte = [&] { return static_cast<char>(random.bits()); };
   for (std::uint32_t damage = 0, count = 1 + random.below(3); damage < count && !bytes.empty(); ++damage) {
+    const size_t position = random.below(static_cast<std::uint32_t>(bytes.size()));
+    const auto byte = static_cast<char>(random.bits());
     switch (random.below(5)) {
       case 0:
-        bytes[position()] = byte();
+        bytes[position] = byte;
         break;
       case 1:
-        bytes[position()] ^= static_cast<char>(1 << random.below(8));
+        bytes[position] ^= static_cast<char>(1 << random.below(8));
         break;
       case 2:
-        bytes[std::min<size_t>(random.below(24), bytes.size() - 1)] = byte();
+        bytes[position % std::min<size_t>(bytes.size(), 24)] = byte;
         break;
       case 3:
-        bytes.resize(position());
+        bytes.resize(position);
         break;
       default:
-        bytes.append(1 + random.below(20), byte());
+        bytes.append(1 + random.below(20), byte);
     }
   }
   return bytes;
