@@ -111,4 +111,9 @@ void dot_product(const Product& product);
 void stream_product(const Product& product);
 inline constexpr size_t max_stream_rows = 4, max_stream_k = 8;
 
+/// Whether OpenBLAS, as it runs here, serves c[m x n] with inner size k better than the own kernels.
+bool blas_is_faster(size_t m, size_t n, size_t k);
+/// The whole product by OpenBLAS, on as many threads as it likes; c and a bias untransposed.
+void blas_product(const Product& product);
+
 }  // namespace lamina::gemm_detail

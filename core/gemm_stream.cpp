@@ -17,8 +17,8 @@ namespace lamina::gemm_detail {
 
 namespace {
 
-constexpr size_t max_held =
-    vector_registers == 32 ? 24 : 8;  // numbers of a in registers; the rest is for b and c
+// Numbers of a in registers; the rest is for b and c.
+constexpr size_t max_held = vector_registers / 2;
 constexpr size_t max_depth = max_stream_k;
 constexpr size_t column_block = 1024;  // of c, to keep it or b in L1
 
@@ -63,9 +63,6 @@ void stream(const Stream& s) {
   };
   size_t j = 0;
   for (; j + lanes <= s.n; j += lanes) {
-    if constexpr (add)
-#pragma GCC unroll 16
-      for (size_t p = 0; p < depth; ++p) __builtin_prefetch(b + (p + depth) * b_row + j);
     step(
         j, [](const real* at) { return load(at); }, [](real* at, vec y) { store(at, y); });
   }
