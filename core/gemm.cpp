@@ -121,9 +121,12 @@ void gemm(size_t m, size_t n, size_t k, const real* a, size_t lda, const real* b
     q.addend = {options.bias, 0, 1};
   if (m == 0 || n == 0) return;
   if (k == 0) return fill(q);
+  if (blas_is_faster(m, n, k)) return blas_product(q);
   if (lane_use(n) < 0.8 && lane_use(m) > lane_use(n) + 0.15) q = exchanged(q);
   if (q.b_op == Transpose::yes && q.m <= max_dot_rows && k >= lanes)
     run(q, dot_product);
+  else if (q.b_op == Transpose::no && q.c.column == 1 && (q.m <= max_stream_rows || k <= max_stream_k))
+    run(q, stream_product);
   else
     run(q, blocked_product);
 }
