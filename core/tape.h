@@ -49,6 +49,12 @@ class Tape {
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
   void backward(const Tensor& output, const Tensor& seed);
 
+  /// The same for several outputs at once. Those that depend on no leaf are passed over.
+  struct Seed {
+    Tensor output, gradient;
+  };
+  void backward(std::initializer_list<Seed> seeds);
+
   /// Forgets everything that was recorded.
   void clear();
 

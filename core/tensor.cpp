@@ -107,11 +107,13 @@ Tensor Tensor::step(size_t index) const {
 }
 
 Tensor Tensor::detach() const {
-  Tensor result = *this;
-  result.storage_ = StorageHandle(detail::create_storage(storage_->size));
-  result.storage_->values = storage_->values;
-  result.storage_->owns_values = false;
-  result.storage_->lender = storage_.get();
+  Tensor result;
+  result.shape_ = shape_;
+  result.storage_ = StorageHandle(detail::create_storage(size()));
+  Storage& borrowed = *result.storage_.get();
+  borrowed.values = storage_->values + offset_;
+  borrowed.owns_values = false;
+  borrowed.lender = storage_.get();
   storage_->references.fetch_add(1, std::memory_order_relaxed);
   return result;
 }
