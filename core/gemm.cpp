@@ -13,9 +13,10 @@ using namespace gemm_detail;
 
 namespace {
 
-// Thresholds, measured on a 2-core Zen 5 with AVX-512.
-constexpr double parallel_work = 4e5;  // multiply-adds below which a second thread does not pay
-constexpr size_t max_dot_rows = 128;   // beyond, packing b costs nothing against its use
+// Below so many multiply-adds (about 3 us) one thread; an estimate from the price of a parallel region.
+constexpr double parallel_work = 4e5;
+// Measured on a 2-core Zen 5 with AVX-512, but for the second: three quarters of one core's L2.
+constexpr size_t max_dot_rows = 128;  // beyond, packing b costs nothing against its use
 constexpr size_t max_dot_numbers =
     192 * 1024;  // of a, which is read again for every 6 columns and must stay in L2
 
