@@ -10,7 +10,9 @@ namespace lamina::composed {
 namespace {
 
 /// Columns of gate k.
-Tensor gate(const Tensor& all, size_t k, size_t hidden) { return slice(all, -1, k * hidden, (k + 1) * hidden); }
+Tensor gate(const Tensor& all, size_t k, size_t hidden) {
+  return slice(all, -1, k * hidden, (k + 1) * hidden);
+}
 
 /// a normalized over the cases whose mask [B x 1] is 1.
 Tensor batch_step(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
@@ -27,10 +29,11 @@ Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& 
   if (norm.norm == Norm::batch) return batch_step(norm, a, mask);
   const auto [first, second] = norm.segments;
   const auto segment = [&](size_t begin, size_t end) {
-    return layer_norm(slice(a, -1, begin, end), slice(norm.gain, -1, begin, end), slice(norm.bias, -1, begin, end),
-                      norm.epsilon);
+    return composed::layer_norm(slice(a, -1, begin, end), slice(norm.gain, -1, begin, end),
+                                slice(norm.bias, -1, begin, end), norm.epsilon);
   };
-  return second == 0 ? segment(0, first) : concatenate({segment(0, first), segment(first, first + second)}, -1);
+  return second == 0 ? segment(0, first)
+                     : lamina::concatenate({segment(0, first), segment(first, first + second)}, -1);
 }
 
 /// The new state where the mask is 1, the old one where it is 0.
@@ -45,7 +48,8 @@ Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with
   const auto start = [&](const Tensor& given, const Tensor& learned) {
     return given.defined() ? given : learned.defined() ? zeros + learned : zeros;
   };
-  RecurrentState state{.h = start(with.initial.h, layer.initial_h), .c = start(with.initial.c, layer.initial_c)};
+  RecurrentState state{.h = start(with.initial.h, layer.initial_h),
+                       .c = start(with.initial.c, layer.initial_c)};
   std::vector<Tensor> outputs(steps);
   for (size_t i = 0; i < steps; ++i) {
     const size_t t = layer.options().reverse ? steps - 1 - i : i;
@@ -60,9 +64,11 @@ Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with
 }  // namespace
 
 /// (f, i, o, g) = N(W_h h) + x part;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(N(c'))
-RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before, const Tensor& mask) {
+RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before,
+                         const Tensor& mask) {
   const size_t hidden = layer.options().hidden;
-  const Tensor a = normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask) + x_part;
+  const Tensor a =
+      normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask) + x_part;
   const Tensor f = sigmoid(gate(a, 0, hidden)), i = sigmoid(gate(a, 1, hidden));
   const Tensor o = sigmoid(gate(a, 2, hidden)), g = tanh(gate(a, 3, hidden));
   const Tensor c = choose(mask, f * before.c + i * g, before.c);
@@ -70,7 +76,8 @@ RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const Recurren
 }
 
 /// (z, r) = N(W_h h) + x part;  n = tanh(x part + sig(r) N(U h));  h' = (1 - sig(z)) h + sig(z) n
-RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentState& before, const Tensor& mask) {
+RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentState& before,
+                        const Tensor& mask) {
   const size_t hidden = layer.options().hidden;
   const Tensor s = normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask);
   const Tensor z = sigmoid(gate(s, 0, hidden) + gate(x_part, 0, hidden));
@@ -80,8 +87,10 @@ RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentS
 }
 
 /// h' = f(N(W_h h + x part))
-RecurrentState rnn_step(const Rnn& layer, const Tensor& x_part, const RecurrentState& before, const Tensor& mask) {
-  const Tensor a = normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()) + x_part, mask);
+RecurrentState rnn_step(const Rnn& layer, const Tensor& x_part, const RecurrentState& before,
+                        const Tensor& mask) {
+  const Tensor a =
+      normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()) + x_part, mask);
   const Tensor h = &layer.cell() == &relu_cell() ? relu(a) : tanh(a);
   return {.h = choose(mask, h, before.h), .c = {}};
 }

@@ -62,8 +62,8 @@ class Recurrent {
   /// x [T x B x input]. Throws Error, naming the shapes, for T = 0 and for masks and states of other shapes.
   Sequence operator()(const Tensor& x, const SequenceOptions& with = {}) const;
 
-  /// The parts, for step-by-step use: W_x x + b, before and after its normalization, and W_h as it is used (under
-  /// weight norm w = g v / norm2(v)).
+  /// The parts, for step-by-step use: W_x x + b, before and after its normalization, and W_h as it is used
+  /// (under weight norm w = g v / norm2(v)).
   Tensor project_raw(const Tensor& x) const;
   Tensor project(const Tensor& x, const Tensor& mask, Mode mode) const;
   Tensor effective_hidden_weight() const;

@@ -24,7 +24,7 @@ namespace lamina {
 struct StepNormParameters {
   Norm norm = Norm::none;                                 ///< none, layer or batch
   std::array<size_t, 2> segments{};                       ///< widths; the second may be 0
-  Tensor gain, bias;                                      ///< [width]; the bias may be empty under batch norm
+  Tensor gain = {}, bias = {};                            ///< [width]; the bias may be empty under batch norm
   Tensor population_mean = {}, population_variance = {};  ///< [T_max x width], for batch norm
   real epsilon = real(1e-5);
   real momentum = real(0.1);
