@@ -57,9 +57,10 @@ inline float tanh(float x) {
   p = p * square - 5.37397155531e-2F;
   p = p * square + 1.33314422036e-1F;
   p = p * square - 3.33332819422e-1F;
-  const float small = x + x * square * p;
-  const float large = std::copysign(1.0F - 2.0F / (exp(2.0F * magnitude) + 1.0F), x);
-  return magnitude < 0.625F ? small : large;  // NaN takes the second, where exp has kept it
+  const float small = magnitude + magnitude * square * p;
+  const float large = 1.0F - 2.0F / (exp(2.0F * magnitude) + 1.0F);
+  // NaN takes the second, where exp has kept it. The sign comes last, so that -0 keeps its own.
+  return std::copysign(magnitude < 0.625F ? small : large, x);
 }
 
 }  // namespace lamina::scalar
