@@ -80,6 +80,11 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
                    const auto centered = [=](size_t i, size_t c) { return x[i] - mu[first + c]; };
                    sum_block(rows, columns, first, width, mu + first, [=](size_t i, size_t) { return x[i]; });
                    for (size_t c = first; c < first + width; ++c) mu[c] /= cases;
+                   // A long sum of numbers far from zero has lost digits. The sum of their small differences
+                   // from that mean has not, and says how far off it is.
+                   real rest[block];
+                   sum_block(rows, columns, first, width, rest, centered);
+                   for (size_t c = 0; c < width; ++c) mu[first + c] += rest[c] / cases;
                    sum_block(rows, columns, first, width, var + first,
                              [=](size_t i, size_t c) { return centered(i, c) * centered(i, c); });
                    for (size_t c = first; c < first + width; ++c) {

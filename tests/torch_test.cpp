@@ -166,6 +166,8 @@ TEST_CASE("torch: clipping") {
   tape.backward(sum(square(x) / real(2)) + sum(square(gain) / real(2)));
   const real norm = clip_gradient_norm(parameters, real(1.5));
   check_equal(Tensor::full({}, norm), torch::clip_norm);
-  check_equal(x.gradient(), torch::clip_x);
-  check_equal(gain.gradient(), torch::clip_gain);
+  // PyTorch divides by norm + 1e-6, which leaves the clipped norm a little below the limit.
+  const real factor = norm / (norm + real(1e-6));
+  check_equal(x.gradient() * factor, torch::clip_x);
+  check_equal(gain.gradient() * factor, torch::clip_gain);
 }

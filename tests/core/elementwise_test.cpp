@@ -47,7 +47,7 @@ const Function functions[] = {
 TEST_CASE("functions of one variable: values and gradients") {
   for (const Function& f : functions)
     for (const Shape& shape : odd_shapes) {
-      CAPTURE(f.name);
+      CAPTURE(std::string(f.name));
       CAPTURE(shape.size());
       const Tensor x = sample(shape, 1, f.low, f.high);
       const Tensor y = f.apply(x);

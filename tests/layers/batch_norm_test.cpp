@@ -105,7 +105,8 @@ TEST_CASE("batch norm: one and two threads agree") {
 TEST_CASE("batch norm: inputs far from zero keep their precision") {
   const size_t rows = 400, columns = 20;
   const auto in = inputs({rows, columns}, 999, 1001);
-  check_twins(fused(Variance::biased), twin(Variance::biased), in, twin_tolerance(2000));
+  // The twin's plain sums lose digits here, so in float it is no reference.
+  if (sizeof(real) == 8) check_twins(fused(Variance::biased), twin(Variance::biased), in, 1e-10);
   const Tensor y = batch_norm(in[0], Tensor::ones({columns}), Tensor::zeros({columns}));
   double worst = 0;
   for (size_t c = 0; c < columns; ++c) {
@@ -119,7 +120,6 @@ TEST_CASE("batch norm: inputs far from zero keep their precision") {
       worst = std::max(worst, static_cast<double>(std::fabs(error)));
     }
   }
-  MESSAGE("largest error at mean 1000, in units of the deviation: ", worst);
   CHECK(worst < 1000 * ulp);
 }
 

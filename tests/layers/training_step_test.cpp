@@ -126,7 +126,7 @@ TEST_CASE("a training step allocates nothing after two steps") {
   for (const int team : {1, 2})
     for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms})
       for (const size_t hidden : {33U, 400U}) {
-        CAPTURE(name_of(norm));
+        CAPTURE(std::string(name_of(norm)));
         CAPTURE(hidden);
         CAPTURE(team);
         set_threads(team);
