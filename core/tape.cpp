@@ -88,7 +88,10 @@ void Tape::backward(const Tensor& loss) {
 }
 
 void Tape::backward(const Tensor& output, const Tensor& seed) {
-  if (!output.needs_gradient())
+  const auto is_output = [&](const Tensor& result) { return result.storage() == output.storage(); };
+  const Node* origin = output.needs_gradient() ? last_ : nullptr;
+  while (origin != nullptr && !std::ranges::any_of(origin->outputs, is_output)) origin = origin->previous;
+  if (origin == nullptr)
     fail("backward: the output depends on no recorded leaf; was it computed while this tape was recording?");
   backward({{output, seed}});
 }
