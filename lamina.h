@@ -1,9 +1,24 @@
 #pragma once
-// All of Lamina's public headers, for programs that use the library as a whole:
-//
-//   g++ -std=c++20 program.cpp $(pkg-config --cflags --libs lamina)
+// The whole library: numbers, layers and optimizers.
 
+#include "core/checkpoint.h"
 #include "core/error.h"
+#include "core/gradient_check.h"
+#include "core/ops.h"
 #include "core/parallel.h"
-#include "core/real.h"
-#include "core/version.h"
+#include "core/parameters.h"
+#include "core/random.h"
+#include "core/tape.h"
+#include "core/tensor.h"
+#include "layers/batch_norm.h"
+#include "layers/initializers.h"
+#include "layers/layer_norm.h"
+#include "layers/linear.h"
+#include "layers/mode.h"
+#include "layers/norm.h"
+#include "layers/normalization.h"
+#include "layers/weight_norm.h"
+#include "optim/adam.h"
+#include "optim/clip.h"
+#include "optim/schedule.h"
+#include "optim/sgd.h"

@@ -1,41 +1,187 @@
 #include "core/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
 
 #include "core/error.h"
 
 namespace lamina {
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail<DataError>(path, ": cannot be read (", std::strerror(errno), "); check the path");
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+namespace {
+
+const char* remedy_for_reading(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return "check the name";
+    case EACCES:
+    case EPERM:
+      return "change its permissions (chmod +r)";
+    case EMFILE:
+    case ENFILE:
+      return "close other files or raise the limit (ulimit -n)";
+    default:
+      return "check the disk";
+  }
 }
 
-void write_file(const std::string& path, std::string_view bytes) {
-  const std::string temporary = path + ".new";
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool ok = file >= 0;
-  while (ok && !bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    ok = count > 0;
-    if (ok) bytes.remove_prefix(static_cast<std::size_t>(count));
+const char* remedy_for_writing(int error) {
+  switch (error) {
+    case ENOENT:
+      return "create its folder first";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another folder with --out";
+    case EFBIG:
+      return "raise the limit (ulimit -f) or choose another folder with --out";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
+    case EMFILE:
+    case ENFILE:
+      return "close other files or raise the limit (ulimit -n)";
+    default:
+      return "choose another folder with --out";
   }
-  ok = ok && fsync(file) == 0;
-  const int reason = errno;
-  if (file >= 0) close(file);
-  if (ok && std::rename(temporary.c_str(), path.c_str()) == 0) return;
-  const int error = ok ? errno : reason;
-  if (file >= 0) std::remove(temporary.c_str());
-  fail<DataError>(path, ": cannot be written (", std::strerror(error),
-                  "); free some space or choose another folder");
+}
+
+[[noreturn]] void cannot_read(const std::string& path, int error) {
+  fail<DataError>(path, ": cannot be read: ", std::strerror(error), "; ", remedy_for_reading(error));
+}
+
+[[noreturn]] void cannot_write(const std::string& path, int error) {
+  fail<DataError>(path, ": cannot be written: ", std::strerror(error), "; ", remedy_for_writing(error));
+}
+
+/// Removes the temporary file unless it has become the real one.
+class Temporary {
+ public:
+  explicit Temporary(std::string path) : path_(std::move(path)) {}
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+
+  /// Puts the file under its final name in one step; false when that fails.
+  bool rename_to(const std::string& path) {
+    if (std::rename(path_.c_str(), path.c_str()) != 0) return false;
+    path_.clear();
+    return true;
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Where the bytes really go: a symbolic link keeps being a link, to the new file.
+std::string resolved(const std::string& path) {
+  std::error_code error;
+  const auto target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
+/// The permissions of the file that is to be replaced; nothing when there is none.
+std::optional<mode_t> permissions_of_old(const std::string& path, const std::string& target) {
+  struct stat old;
+  if (::stat(target.c_str(), &old) != 0) return std::nullopt;
+  if (S_ISDIR(old.st_mode)) fail<DataError>(path, ": cannot be written: it is a folder; choose another name");
+  // Renaming onto /dev/null would replace the device, not discard the bytes.
+  if (!S_ISREG(old.st_mode)) {
+    fail<DataError>(path, ": cannot be written: it is not a regular file; choose another name");
+  }
+  return old.st_mode & 07777;
+}
+
+/// Creates a file beside the target, under a name that no other process and no other thread uses.
+std::pair<Descriptor, std::string> create_beside(const std::string& path, const std::string& target,
+                                                 mode_t mode) {
+  static std::atomic<unsigned> serial{0};
+  for (;;) {
+    const std::string name = text(target, ".", ::getpid(), "-", serial++, ".tmp");
+    const int number = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (number >= 0) return {Descriptor(number), name};
+    if (errno != EEXIST) cannot_write(path, errno);  // EEXIST: left by a killed process of the same number
+  }
+}
+
+void write_all(const std::string& path, int number, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(number, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) cannot_write(path, errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+/// A rename is on the disk only when its folder is. Some file systems cannot sync a folder and say EINVAL; a
+/// folder that may be written but not read cannot even be opened. Neither is a reason to lose the file.
+void sync_folder_of(const std::string& path, const std::string& target) {
+  const std::string parent = std::filesystem::path(target).parent_path().string();
+  const Descriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.number() < 0) return;
+  if (::fsync(folder.number()) != 0 && errno != EINVAL && errno != ENOTSUP) cannot_write(path, errno);
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+int Descriptor::release() { return std::exchange(number_, -1); }
+
+Descriptor open_to_read(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0) cannot_read(path, errno);
+  struct stat status;
+  if (::fstat(file.number(), &status) != 0) cannot_read(path, errno);
+  if (S_ISDIR(status.st_mode)) fail<DataError>(path, ": cannot be read: it is a folder; name a file in it");
+  return file;
+}
+
+std::string read_file(const std::string& path) {
+  const Descriptor file = open_to_read(path);
+  struct stat status;
+  if (::fstat(file.number(), &status) != 0) cannot_read(path, errno);
+  // The size is a hint (a pipe has none, a growing file has the wrong one): one byte more finds the end.
+  std::string bytes(static_cast<size_t>(status.st_size) + 1, '\0');
+  size_t used = 0;
+  for (;;) {
+    const ssize_t received = ::read(file.number(), bytes.data() + used, bytes.size() - used);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0) cannot_read(path, errno);
+    if (received == 0) break;
+    used += static_cast<size_t>(received);
+    if (used == bytes.size()) bytes.resize(2 * bytes.size() + 4096);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+void write_file(const std::string& path, std::string_view bytes) { write_file(path, {&bytes, 1}); }
+
+void write_file(const std::string& path, std::span<const std::string_view> parts) {
+  const std::string target = resolved(path);
+  const std::optional<mode_t> permissions = permissions_of_old(path, target);
+  auto [file, name] = create_beside(path, target, permissions ? 0600 : 0666);
+  Temporary temporary(name);
+  for (const std::string_view part : parts) write_all(path, file.number(), part);
+  // Some file systems have no permissions to keep; then the file stays with its owner alone.
+  if (permissions) ::fchmod(file.number(), *permissions);
+  if (::fsync(file.number()) != 0) cannot_write(path, errno);
+  if (::close(file.release()) != 0) cannot_write(path, errno);  // a network disk reports a lost write here
+  if (!temporary.rename_to(target)) cannot_write(path, errno);
+  sync_folder_of(path, target);
 }
 
 }  // namespace lamina

@@ -1,16 +1,44 @@
 #pragma once
-// Whole files, read and safely replaced.
+// Whole files, in and out. Reading fails with a reason that a user can act on. Writing is safe: the file of
+// that name is at every moment either the old one or the complete new one, also when the disk fills up, the
+// program is killed or the power goes.
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace lamina {
 
-/// The file's bytes. DataError when it cannot be read.
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+
+  int number() const { return number_; }
+
+  /// Hands the descriptor over to the caller, who closes it.
+  int release();
+
+ private:
+  int number_;
+};
+
+/// Opens a file for reading. Throws DataError with the file's name and the remedy when it is missing, is a
+/// folder, or may not be read.
+Descriptor open_to_read(const std::string& path);
+
+/// All bytes of a file. Errors as for `open_to_read`.
 std::string read_file(const std::string& path);
 
-/// Replaces the file in one step: another process sees the old content or the new one, never a part of it,
-/// and a failure leaves the old one. DataError when the folder cannot be written or the disk is full.
+/// Replaces the file `path`, or creates it, with `bytes` as its content; keeps the permissions of the old
+/// one. On any failure the old file is untouched, nothing is left behind, and a DataError names the file and
+/// the remedy.
 void write_file(const std::string& path, std::string_view bytes);
+
+/// The same for content that lies in several places, which saves putting it together in memory.
+void write_file(const std::string& path, std::span<const std::string_view> parts);
 
 }  // namespace lamina

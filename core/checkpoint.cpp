@@ -1,0 +1,142 @@
+#include "core/checkpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "core/file.h"
+
+namespace lamina {
+
+static_assert(std::endian::native == std::endian::little, "the format is little endian");
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* own_type = sizeof(real) == 4 ? "F32" : "F64";
+constexpr size_t header_limit = size_t{100} << 20;  // what the format's own reader accepts
+
+std::string_view bytes_of(const Tensor& tensor) {
+  return {reinterpret_cast<const char*>(tensor.data()), tensor.size() * sizeof(real)};
+}
+
+[[noreturn]] void broken(const std::string& path, const std::string& reason) {
+  fail<DataError>(path, ": not a usable checkpoint: ", reason, "; use a file written by a finished save");
+}
+
+Shape shape_from(const std::string& path, const std::string& name, const Json& sizes) {
+  if (!sizes.is_array() || sizes.size() > Shape::max_rank)
+    broken(path, "'" + name + "' has no shape of at most four dimensions");
+  size_t n[Shape::max_rank] = {};
+  double product = 1;
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    if (!sizes[axis].is_number_unsigned()) broken(path, "'" + name + "' has a size that is no whole number");
+    n[axis] = sizes[axis].get<size_t>();
+    product *= static_cast<double>(n[axis]);
+  }
+  if (product > 1e15) broken(path, "'" + name + "' is absurdly large");
+  switch (sizes.size()) {
+    case 0:
+      return {};
+    case 1:
+      return {n[0]};
+    case 2:
+      return {n[0], n[1]};
+    case 3:
+      return {n[0], n[1], n[2]};
+    default:
+      return {n[0], n[1], n[2], n[3]};
+  }
+}
+
+template <class Stored>
+void convert(std::string_view from, Tensor& to) {
+  for (size_t i = 0; i < to.size(); ++i) {
+    Stored value;
+    std::memcpy(&value, from.data() + i * sizeof(Stored), sizeof(Stored));
+    to[i] = static_cast<real>(value);
+  }
+}
+
+/// One tensor as its header entry describes it, from the bytes behind the header.
+Tensor read_tensor(const std::string& path, const std::string& name, const Json& entry,
+                   std::string_view data) {
+  if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
+      !entry.contains("data_offsets"))
+    broken(path, "the entry '" + name + "' is incomplete");
+  const Json &type = entry["dtype"], &offsets = entry["data_offsets"];
+  if (type != "F32" && type != "F64")
+    broken(path, "'" + name + "' is of type " + type.dump() + ", not F32 or F64");
+  const Shape shape = shape_from(path, name, entry["shape"]);
+  const size_t width = type == "F32" ? 4 : 8;
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned())
+    broken(path, "'" + name + "' has no data_offsets");
+  const auto begin = offsets[0].get<size_t>(), end = offsets[1].get<size_t>();
+  if (begin > end || end > data.size() || end - begin != shape.size() * width)
+    broken(path,
+           "'" + name + "' lies outside the file or has another size than its shape; it may be truncated");
+  Tensor tensor(shape);
+  const std::string_view bytes = data.substr(begin, end - begin);
+  if (width == 4)
+    convert<float>(bytes, tensor);
+  else
+    convert<double>(bytes, tensor);
+  return tensor;
+}
+
+}  // namespace
+
+const Tensor* Checkpoint::find(const std::string& name) const {
+  const auto entry = std::ranges::find(tensors, name, &Entry::name);
+  return entry == tensors.end() ? nullptr : &entry->value;
+}
+
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!checkpoint.metadata.empty()) header["__metadata__"] = checkpoint.metadata;
+  size_t position = 0;
+  for (const auto& [name, value] : checkpoint.tensors) {
+    if (header.contains(name)) fail("checkpoint: the name '", name, "' is used twice");
+    Json shape = Json::array();
+    for (int axis = 0; axis < value.shape().rank(); ++axis) shape.push_back(value.shape()[axis]);
+    const size_t end = position + value.size() * sizeof(real);
+    header[name] = {{"dtype", own_type}, {"shape", shape}, {"data_offsets", {position, end}}};
+    position = end;
+  }
+  std::string json = header.dump();
+  json.resize((json.size() + 7) / 8 * 8, ' ');  // the values start aligned
+  const auto length = static_cast<std::uint64_t>(json.size());
+  std::vector<std::string_view> parts{{reinterpret_cast<const char*>(&length), sizeof length}, json};
+  for (const auto& entry : checkpoint.tensors) parts.push_back(bytes_of(entry.value));
+  write_file(path, parts);
+}
+
+Checkpoint load_checkpoint(const std::string& path) {
+  const std::string file = read_file(path);
+  std::uint64_t length = 0;
+  if (file.size() < sizeof length) broken(path, "it is shorter than its header");
+  std::memcpy(&length, file.data(), sizeof length);
+  if (length > header_limit || length > file.size() - sizeof length) broken(path, "its header is cut off");
+  const std::string_view header_text(file.data() + sizeof length, length);
+  const std::string_view data = std::string_view(file).substr(sizeof length + length);
+  const Json header = Json::parse(header_text, nullptr, false);
+  if (!header.is_object()) broken(path, "its header is not JSON");
+
+  Checkpoint checkpoint;
+  for (const auto& [name, entry] : header.items()) {
+    if (name != "__metadata__") {
+      checkpoint.tensors.push_back({name, read_tensor(path, name, entry, data)});
+      continue;
+    }
+    for (const auto& [key, value] : entry.items()) {
+      if (!value.is_string()) broken(path, "its metadata '" + key + "' is not text");
+      checkpoint.metadata[key] = value.get<std::string>();
+    }
+  }
+  return checkpoint;
+}
+
+}  // namespace lamina

@@ -1,0 +1,36 @@
+#pragma once
+// Checkpoints in the safetensors format, which Python and most other tools read.
+//
+//   8 bytes     length of the header, little endian
+//   header      JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...,
+//                      "__metadata__": {"key": "text", ...}}
+//   the values, one tensor behind the other, little endian
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace lamina {
+
+struct Checkpoint {
+  struct Entry {
+    std::string name;
+    Tensor value;
+  };
+  std::vector<Entry> tensors;
+  std::map<std::string, std::string> metadata;
+
+  /// The tensor of this name, or nullptr.
+  const Tensor* find(const std::string& name) const;
+};
+
+/// Replaces `path` safely (see core/file.h). Names must be unique, else Error.
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+
+/// Reads F32 and F64 tensors of up to four dimensions into `real`. DataError naming the file and the remedy
+/// when it is missing, truncated, of another format or inconsistent.
+Checkpoint load_checkpoint(const std::string& path);
+
+}  // namespace lamina

@@ -1,0 +1,91 @@
+#pragma once
+// The parts that the matrix products are assembled from; see gemm_kernel.cpp for the idea of the register
+// tile.
+
+#include <cstddef>
+
+#include "core/gemm.h"
+#include "core/gemm_vector.h"
+
+namespace lamina::gemm_detail {
+
+/// Columns of a packed panel of b: two vectors. Rows of the tallest tile: with two vectors a row it fills the
+/// registers, leaving room for the two vectors of b and one number of a.
+inline constexpr size_t panel_columns = 2 * lanes;
+inline constexpr size_t max_tile_rows = vector_registers == 32 ? 14 : 6;
+
+/// Vectors a row of the widest tile that has room for `rows` rows: flat tiles read more panels at once,
+/// because 8 to 10 independent sums are needed to keep both multiply-add units busy.
+constexpr size_t widest_tile(size_t rows) {
+  if (vector_registers == 32) return rows <= 3 ? 8 : rows <= 6 ? 4 : 2;
+  return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
+}
+
+/// One tile: c[rows x vectors * lanes] = a * b + addend.
+/// a is packed [k x rows]. Vector v of row p of b is at b + p * b_row + (v / 2) * b_panel + (v % 2) * lanes.
+/// The addend (c itself, a bias with stride 0) may be null.
+struct Tile {
+  size_t k;
+  const real* a;
+  const real* b;
+  size_t b_row, b_panel;
+  real* c;
+  size_t c_row;
+  const real* addend;
+  size_t addend_row;
+};
+using TileKernel = void (*)(const Tile&);
+
+/// The kernel for 1 <= rows <= max_tile_rows and 1, 2, 4 or 8 vectors, at most widest_tile(rows).
+TileKernel tile_kernel(size_t rows, size_t vectors);
+
+/// op(a)[rows x k] as [k x rows]. Writes up to one vector past the end.
+void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, real* out);
+
+/// op(b)[k x columns] as [k x panel_columns], columns <= panel_columns, padded with zeros.
+void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ldb, real* out);
+
+/// Scratch memory of one thread: grows to the largest request and stays, so that a training loop allocates
+/// nothing.
+class Workspace {
+ public:
+  ~Workspace();
+  real* reserve(size_t count);
+
+ private:
+  real* memory_ = nullptr;
+  size_t capacity_ = 0;
+};
+
+/// A matrix element by element: any row and column stride, so that a transposed result is just another view.
+struct View {
+  real* data;
+  size_t row, column;
+};
+struct ConstView {
+  const real* data;
+  size_t row, column;
+};
+
+/// One product as the kernels see it, on one thread. The addend's data may be null.
+struct Product {
+  size_t m, n, k;
+  Transpose a_op, b_op;
+  const real* a;
+  size_t lda;
+  const real* b;
+  size_t ldb;
+  View c;
+  ConstView addend;
+};
+
+/// Packs panels and walks them tile by tile: right for all but the flattest shapes (gemm_blocked.cpp).
+void blocked_product(const Product& product);
+/// b stored transposed and few rows: every element of c is a dot product of two contiguous rows
+/// (gemm_skinny.cpp).
+void dot_product(const Product& product);
+/// Small k: c is written once, row by row, and is all that moves (gemm_skinny.cpp).
+void outer_product(const Product& product);
+inline constexpr size_t max_outer_k = 8;
+
+}  // namespace lamina::gemm_detail

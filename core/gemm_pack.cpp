@@ -1,0 +1,125 @@
+// Packing: the order in which the tile kernel reads its operands, made contiguous.
+//
+// A column of 2 vectors taken straight from a wide matrix touches a new page at every row, and when the row
+// stride is a power of two all of these rows compete for the same few places in the cache. Copied once into a
+// panel [k x 2 vectors], the same numbers stream through the cache in order, for every tile of rows that
+// needs them.
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <new>
+
+#include "core/gemm_kernel.h"
+
+namespace lamina::gemm_detail {
+
+namespace {
+
+/// a stored [k x m]: `rows` neighbours of every stored row. A constant size lets memcpy become two moves.
+template <size_t rows>
+void copy_rows(size_t k, const real* a, size_t lda, real* out) {
+  for (size_t p = 0; p < k; ++p) std::memcpy(out + p * rows, a + p * lda, rows * sizeof(real));
+}
+
+template <size_t... index>
+constexpr auto all_copies(std::index_sequence<index...>) {
+  return std::array{copy_rows<index + 1>...};
+}
+constexpr auto copies = all_copies(std::make_index_sequence<max_tile_rows>{});
+
+/// Reads `width` <= lanes numbers from each of `count` <= lanes rows, and transposes them.
+void load_transposed(size_t count, size_t width, const real* from, size_t stride, vec (&x)[lanes]) {
+  if (count == lanes && width == lanes) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < lanes; ++i) x[i] = load(from + i * stride);
+  } else {
+    for (size_t i = 0; i < lanes; ++i)
+      x[i] = i >= count       ? vec{}
+             : width == lanes ? load(from + i * stride)
+                              : load_first(from + i * stride, width);
+  }
+  transpose(x);
+}
+
+/// a stored [rows x k]: blocks of `lanes` columns are transposed in registers. The vectors written overlap:
+/// what one leaves beyond its `rows` numbers, the next overwrites.
+void transpose_rows(size_t rows, size_t k, const real* a, size_t lda, real* out) {
+  constexpr size_t groups = (max_tile_rows + lanes - 1) / lanes;
+  for (size_t p = 0; p < k; p += lanes) {
+    const size_t width = std::min<size_t>(lanes, k - p);
+    vec x[groups][lanes];
+    for (size_t g = 0; g * lanes < rows; ++g)
+      load_transposed(std::min(rows - g * lanes, size_t{lanes}), width, a + g * lanes * lda + p, lda, x[g]);
+    for (size_t j = 0; j < width; ++j, out += rows)
+      for (size_t g = 0; g * lanes < rows; ++g) store(out + g * lanes, x[g][j]);
+  }
+}
+
+/// b stored [columns x k].
+void transpose_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) {
+  for (size_t p = 0; p < k; p += lanes) {
+    const size_t width = std::min<size_t>(lanes, k - p);
+    for (size_t j = 0; j < panel_columns; j += lanes) {
+      const size_t count = std::min<size_t>(lanes, columns - std::min(columns, j));
+      vec x[lanes];
+      load_transposed(count, width, b + std::min(columns, j) * ldb + p, ldb, x);
+      for (size_t i = 0; i < width; ++i) store(out + (p + i) * panel_columns + j, x[i]);
+    }
+  }
+}
+
+/// b stored [k x columns].
+void copy_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) {
+  if (columns < panel_columns) {
+    const size_t whole = columns / lanes * lanes, rest = columns - whole;
+    for (size_t p = 0; p < k; ++p, b += ldb, out += panel_columns) {
+      if (whole) store(out, load(b));
+      store(out + whole, rest ? load_first(b + whole, rest) : vec{});
+      if (!whole) store(out + lanes, vec{});
+    }
+    return;
+  }
+  constexpr size_t ahead = 16;  // a wide matrix has every row on another page, where no hardware looks ahead
+  for (size_t p = 0; p < k; ++p, b += ldb, out += panel_columns) {
+    const real* soon = b + std::min(ahead, k - 1 - p) * ldb;
+    __builtin_prefetch(soon);
+    __builtin_prefetch(soon + panel_columns - 1);
+    const vec left = load(b), right = load(b + lanes);
+    store(out, left);
+    store(out + lanes, right);
+  }
+}
+
+}  // namespace
+
+void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, real* out) {
+  if (op == Transpose::yes)
+    copies[rows - 1](k, a, lda, out);
+  else
+    transpose_rows(rows, k, a, lda, out);
+}
+
+void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ldb, real* out) {
+  if (op == Transpose::yes)
+    transpose_panel(k, columns, b, ldb, out);
+  else
+    copy_panel(k, columns, b, ldb, out);
+}
+
+Workspace::~Workspace() { std::free(memory_); }
+
+real* Workspace::reserve(size_t count) {
+  if (count > capacity_) {
+    std::free(memory_);
+    capacity_ = (count + 1023) / 1024 * 1024;
+    memory_ = static_cast<real*>(std::aligned_alloc(64, capacity_ * sizeof(real)));
+    if (!memory_) {
+      capacity_ = 0;
+      throw std::bad_alloc();
+    }
+  }
+  return memory_;
+}
+
+}  // namespace lamina::gemm_detail

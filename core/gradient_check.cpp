@@ -1,0 +1,54 @@
+#include "core/gradient_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/tape.h"
+
+namespace lamina {
+
+namespace {
+
+double difference(Tensor& input, size_t i, const std::function<Tensor()>& loss, double h) {
+  const real kept = input[i];
+  const auto at = [&](double offset) {
+    input[i] = static_cast<real>(kept + offset);
+    return static_cast<double>(loss().item());
+  };
+  const double near = at(h) - at(-h), far = at(2 * h) - at(-2 * h);
+  input[i] = kept;
+  return (8 * near - far) / (12 * h);
+}
+
+}  // namespace
+
+GradientCheck check_gradient(std::vector<Tensor> inputs, const std::function<Tensor()>& loss, double h) {
+  for (Tensor& input : inputs) {
+    input.require_gradient();
+    input.clear_gradient();
+  }
+  {
+    Tape tape;
+    tape.backward(loss());
+  }
+  GradientCheck result;
+  for (size_t which = 0; which < inputs.size(); ++which) {
+    Tensor& input = inputs[which];
+    const Tensor analytic = input.gradient();
+    double largest = 0;
+    for (const real v : analytic.values()) largest = std::max(largest, std::fabs(static_cast<double>(v)));
+    for (size_t i = 0; i < input.size(); ++i) {
+      const double a = analytic[i], n = difference(input, i, loss, h);
+      const double scale = std::max({std::fabs(a), std::fabs(n), largest / 1000, 1e-10});
+      const double error = std::fabs(a - n) / scale;
+      if (!(error <= result.worst_error)) {
+        result.worst_error = std::isfinite(error) ? error : HUGE_VAL;
+        result.where =
+            text("input ", which, " ", input.shape(), " element ", i, ": tape ", a, ", difference ", n);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace lamina

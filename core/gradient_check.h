@@ -1,0 +1,29 @@
+#pragma once
+// Is a gradient right? Compare it with differences of the function itself.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace lamina {
+
+struct GradientCheck {
+  double worst_error = 0;  ///< largest relative error over all elements of all inputs
+  std::string where;       ///< which element that was, with both values
+};
+
+/// For every element x of every input, compares dL/dx from the tape with the central difference
+///
+///   (8 (L(x + h) - L(x - h)) - (L(x + 2h) - L(x - 2h))) / 12h        (error of order h^4)
+///
+/// The relative error is |a - n| / max(|a|, |n|, scale), where scale is a thousandth of the largest
+/// derivative of the same input, so that noise in a derivative that is zero does not count as an error of
+/// 100%. Meant for the double build: in float only rough errors can be seen.
+///
+/// `loss` computes a scalar from the inputs' current values; it must be deterministic and smooth within 2h.
+GradientCheck check_gradient(std::vector<Tensor> inputs, const std::function<Tensor()>& loss,
+                             double h = 1e-3);
+
+}  // namespace lamina

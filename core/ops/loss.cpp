@@ -1,0 +1,149 @@
+#include "core/ops/loss.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/math.h"
+#include "core/ops/map.h"
+#include "core/pool_vector.h"
+
+namespace lamina {
+
+namespace {
+
+/// body(r) for every row, on several threads when the rows hold enough elements.
+template <class Body>
+void for_each_row(size_t rows, size_t columns, const Body& body) {
+  parallel_for(rows, elementwise_grain / (columns + 1) + 1, [&](size_t begin, size_t end) {
+    for (size_t r = begin; r < end; ++r) body(r);
+  });
+}
+
+real largest(const real* x, size_t count) {
+  real most = x[0];
+#pragma omp simd reduction(max : most)
+  for (size_t i = 0; i < count; ++i) most = x[i] > most ? x[i] : most;
+  return most;
+}
+
+/// log of the sum of e^x; the largest is taken out so that nothing overflows.
+real log_sum_exp(const real* x, size_t count) {
+  const real most = largest(x, count);
+  real total = 0;
+#pragma omp simd reduction(+ : total)
+  for (size_t i = 0; i < count; ++i) total += scalar::exp(x[i] - most);
+  return most + std::log(total);
+}
+
+void require_columns(const char* op, const Tensor& x) {
+  if (x.shape().rank() == 0 || x.columns() == 0)
+    fail(op, ": ", x.shape(), " has no classes in its last axis");
+}
+
+}  // namespace
+
+/// y_j = e^x_j / sum_k e^x_k;  dx_j = y_j (dy_j - sum_k dy_k y_k)
+Tensor softmax(const Tensor& x) {
+  require_columns("softmax", x);
+  const size_t rows = x.rows(), columns = x.columns();
+  Tensor y(x.shape());
+  for_each_row(rows, columns, [=, in = x.data(), out = y.data()](size_t r) {
+    const real* const from = in + r * columns;
+    real* const to = out + r * columns;
+    const real most = largest(from, columns);
+    real total = 0;
+#pragma omp simd reduction(+ : total)
+    for (size_t c = 0; c < columns; ++c) total += to[c] = scalar::exp(from[c] - most);
+    const real scale = 1 / total;
+#pragma omp simd
+    for (size_t c = 0; c < columns; ++c) to[c] *= scale;
+  });
+  return record("softmax", y, {x}, [=] {
+    const GradientSink sink = x.gradient_sink();
+    for_each_row(rows, columns, [=, all = y.data(), dall = y.gradient_data()](size_t r) {
+      const real *const p = all + r * columns, *const dp = dall + r * columns;
+      real* const dx = sink.values + r * columns;
+      real inner = 0;
+#pragma omp simd reduction(+ : inner)
+      for (size_t c = 0; c < columns; ++c) inner += dp[c] * p[c];
+#pragma omp simd
+      for (size_t c = 0; c < columns; ++c) dx[c] = (sink.add ? dx[c] : 0) + p[c] * (dp[c] - inner);
+    });
+  });
+}
+
+/// y_j = x_j - log sum_k e^x_k;  dx_j = dy_j - e^y_j sum_k dy_k
+Tensor log_softmax(const Tensor& x) {
+  require_columns("log_softmax", x);
+  const size_t rows = x.rows(), columns = x.columns();
+  Tensor y(x.shape());
+  for_each_row(rows, columns, [=, in = x.data(), out = y.data()](size_t r) {
+    const real shift = log_sum_exp(in + r * columns, columns);
+#pragma omp simd
+    for (size_t i = r * columns; i < (r + 1) * columns; ++i) out[i] = in[i] - shift;
+  });
+  return record("log_softmax", y, {x}, [=] {
+    const GradientSink sink = x.gradient_sink();
+    for_each_row(rows, columns, [=, out = y.data(), dy = y.gradient_data()](size_t r) {
+      const size_t begin = r * columns, end = begin + columns;
+      real* const dx = sink.values;
+      real total = 0;
+#pragma omp simd reduction(+ : total)
+      for (size_t i = begin; i < end; ++i) total += dy[i];
+#pragma omp simd
+      for (size_t i = begin; i < end; ++i)
+        dx[i] = (sink.add ? dx[i] : 0) + dy[i] - scalar::exp(out[i]) * total;
+    });
+  });
+}
+
+/// L = mean_r (log sum_k e^x_rk - x_r,label);  dx_rk = dL / rows (softmax(x_r)_k - [k = label])
+Tensor cross_entropy(const Tensor& logits, std::span<const int> labels) {
+  require_columns("cross_entropy", logits);
+  const size_t rows = logits.rows(), columns = logits.columns();
+  if (labels.size() != rows || rows == 0)
+    fail("cross_entropy: ", labels.size(), " labels for logits ", logits.shape(), "; one a row is needed");
+  for (const int label : labels)
+    if (label < 0 || static_cast<size_t>(label) >= columns)
+      fail("cross_entropy: label ", label, " is outside the ", columns, " classes");
+
+  Tensor log_sums({rows});
+  for_each_row(rows, columns, [=, x = logits.data(), out = log_sums.data()](size_t r) {
+    out[r] = log_sum_exp(x + r * columns, columns);
+  });
+  real total = 0;
+  for (size_t r = 0; r < rows; ++r)
+    total += log_sums[r] - logits[r * columns + static_cast<size_t>(labels[r])];
+  const Tensor loss = Tensor::full({}, total / static_cast<real>(rows));
+  if (Tape::current() == nullptr) return loss;
+
+  return record("cross_entropy", loss, {logits}, [=, kept = PoolVector<int>(labels.begin(), labels.end())] {
+    const real scale = *loss.gradient_data() / static_cast<real>(rows);
+    const GradientSink sink = logits.gradient_sink();
+    const int* const label = kept.data();
+    for_each_row(rows, columns, [=, x = logits.data(), shift = log_sums.data()](size_t r) {
+      const real* const row = x + r * columns;
+      real* const dx = sink.values + r * columns;
+#pragma omp simd
+      for (size_t c = 0; c < columns; ++c)
+        dx[c] = (sink.add ? dx[c] : 0) + scale * scalar::exp(row[c] - shift[r]);
+      dx[label[r]] -= scale;
+    });
+  });
+}
+
+/// y = max(x, 0) - x t + log(1 + e^-|x|);  dx = dy (sigmoid(x) - t)
+Tensor bernoulli_cross_entropy(const Tensor& logits, const Tensor& targets) {
+  if (logits.shape() != targets.shape())
+    fail("bernoulli_cross_entropy: logits ", logits.shape(), " and targets ", targets.shape(), " differ");
+  const Tensor y = generate(logits.shape(), [x = logits.data(), t = targets.data()](size_t i) {
+    return (x[i] > 0 ? x[i] : 0) - x[i] * t[i] + std::log1p(scalar::exp(-std::fabs(x[i])));
+  });
+  return record("bernoulli_cross_entropy", y, {logits}, [=] {
+    contribute(logits, [x = logits.data(), t = targets.data(), dy = y.gradient_data()](size_t i) {
+      return dy[i] * (scalar::sigmoid(x[i]) - t[i]);
+    });
+  });
+}
+
+}  // namespace lamina

@@ -1,0 +1,61 @@
+#pragma once
+// Tools to write elementwise ops with: loops that are vectorized and, when long enough, spread over threads.
+
+#include "core/parallel.h"
+#include "core/tape.h"
+#include "core/tensor.h"
+
+namespace lamina {
+
+/// body(i) for every i in [0, count). Iterations must not depend on each other.
+template <class Body>
+void for_each_index(size_t count, const Body& body) {
+  parallel_for(
+      count, elementwise_grain,
+      [&](size_t begin, size_t end) {
+#pragma omp simd
+        for (size_t i = begin; i < end; ++i) body(i);
+      },
+      16);
+}
+
+/// A new tensor with element i = value(i).
+template <class Value>
+Tensor generate(const Shape& shape, const Value& value) {
+  Tensor result(shape);
+  real* const y = result.data();
+  for_each_index(result.size(), [=](size_t i) { y[i] = value(i); });
+  return result;
+}
+
+/// dL/dx[i] += value(i), if anyone wants it.
+template <class Value>
+void contribute(const Tensor& x, const Value& value) {
+  if (!x.needs_gradient()) return;
+  const GradientSink sink = x.gradient_sink();
+  real* const dx = sink.values;
+  if (sink.add)
+    for_each_index(x.size(), [=](size_t i) { dx[i] += value(i); });
+  else
+    for_each_index(x.size(), [=](size_t i) { dx[i] = value(i); });
+}
+
+/// For a row vector b that every row read: dL/db[c] += sum over rows r of value(r, c), if anyone wants it.
+/// Threads take columns, so the order of each sum is fixed.
+template <class Value>
+void contribute_summed_rows(const Tensor& b, size_t rows, const Value& value) {
+  if (!b.needs_gradient()) return;
+  const GradientSink sink = b.gradient_sink();
+  parallel_for(
+      b.size(), elementwise_grain / (rows + 1) + 1,
+      [=, db = sink.values](size_t begin, size_t end) {
+        if (!sink.add)
+          for (size_t c = begin; c < end; ++c) db[c] = 0;
+        for (size_t r = 0; r < rows; ++r)
+#pragma omp simd
+          for (size_t c = begin; c < end; ++c) db[c] += value(r, c);
+      },
+      16);
+}
+
+}  // namespace lamina

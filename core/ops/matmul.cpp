@@ -1,0 +1,73 @@
+#include "core/ops/matmul.h"
+
+#include "core/ops/map.h"
+
+namespace lamina {
+
+namespace {
+
+Transpose flip(Transpose t) { return t == Transpose::no ? Transpose::yes : Transpose::no; }
+
+/// dL/dx += op(a)[m x n] * op(b), with row strides as stored, where x is stored as [m x n].
+void contribute_product(const Tensor& x, size_t m, size_t n, size_t inner, const real* a, size_t a_stride,
+                        Transpose a_op, const real* b, size_t b_stride, Transpose b_op) {
+  if (!x.needs_gradient()) return;
+  const GradientSink sink = x.gradient_sink();
+  gemm(m, n, inner, a, a_stride, b, b_stride, sink.values, n, {.a = a_op, .b = b_op, .accumulate = sink.add});
+}
+
+}  // namespace
+
+/// C = A B;  dA = dC B^T,  dB = A^T dC. With transposed storage the gradient is transposed as well:
+/// dA^T = B dC^T,  dB^T = dC^T A.
+Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
+  const auto [a_op, b_op] = options;
+  const bool a_transposed = a_op == Transpose::yes, b_transposed = b_op == Transpose::yes;
+  if (b.shape().rank() != 2 || a.shape().rank() < (a_transposed ? 2 : 1) ||
+      (a_transposed && a.shape().rank() != 2))
+    fail("matmul: ", a.shape(), " * ", b.shape(), ": the second and a transposed first must be matrices");
+  const size_t m = a_transposed ? a.columns() : a.rows(), k = a_transposed ? a.rows() : a.columns();
+  const size_t n = b_transposed ? b.rows() : b.columns(), k_of_b = b_transposed ? b.columns() : b.rows();
+  if (k != k_of_b)
+    fail("matmul: ", a.shape(), a_transposed ? "^T" : "", " * ", b.shape(), b_transposed ? "^T" : "",
+         ": inner sizes ", k, " and ", k_of_b, " differ");
+
+  Tensor c(a_transposed ? Shape{m, n} : a.shape().with(-1, n));
+  gemm(m, n, k, a.data(), a.columns(), b.data(), b.columns(), c.data(), n, {.a = a_op, .b = b_op});
+
+  return record("matmul", c, {a, b}, [=] {
+    const real* const dc = c.gradient_data();
+    if (a_transposed)
+      contribute_product(a, k, m, n, b.data(), b.columns(), b_op, dc, n, Transpose::yes);
+    else
+      contribute_product(a, m, k, n, dc, n, Transpose::no, b.data(), b.columns(), flip(b_op));
+    if (b_transposed)
+      contribute_product(b, n, k, m, dc, n, Transpose::yes, a.data(), a.columns(), a_op);
+    else
+      contribute_product(b, k, n, m, a.data(), a.columns(), flip(a_op), dc, n, Transpose::no);
+  });
+}
+
+/// y = x W + b;  dx = dy W^T,  dW = x^T dy,  db = the sum of dy's rows
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (weight.shape().rank() != 2 || x.shape().rank() < 1 || x.columns() != weight.rows())
+    fail("linear: ", x.shape(), " * ", weight.shape(), ": the input's last size must be the weight's first");
+  const size_t rows = x.rows(), inputs = weight.rows(), outputs = weight.columns();
+  if (bias.defined() && bias.shape() != Shape{outputs})
+    fail("linear: the bias is ", bias.shape(), ", the layer has ", outputs, " outputs");
+
+  Tensor y(x.shape().with(-1, outputs));
+  gemm(rows, outputs, inputs, x.data(), inputs, weight.data(), outputs, y.data(), outputs,
+       {.bias = bias.defined() ? bias.data() : nullptr});
+
+  return record("linear", y, {x, weight, bias}, [=] {
+    const real* const dy = y.gradient_data();
+    contribute_product(weight, inputs, outputs, rows, x.data(), inputs, Transpose::yes, dy, outputs,
+                       Transpose::no);
+    contribute_summed_rows(bias, rows, [=](size_t r, size_t c) { return dy[r * outputs + c]; });
+    contribute_product(x, rows, inputs, outputs, dy, outputs, Transpose::no, weight.data(), outputs,
+                       Transpose::yes);
+  });
+}
+
+}  // namespace lamina

@@ -1,0 +1,71 @@
+#include "core/ops/reduce.h"
+
+#include "core/ops/elementwise.h"
+#include "core/ops/map.h"
+#include "core/sum.h"
+
+namespace lamina {
+
+namespace {
+
+void require_some(const char* op, const Tensor& x, size_t count) {
+  if (count == 0) fail(op, ": ", x.shape(), " has nothing to take the mean of");
+}
+
+}  // namespace
+
+/// y = sum_i x_i;  dx_i = dy
+Tensor sum(const Tensor& x) {
+  const Tensor y = Tensor::full({}, sum_over(x.size(), [in = x.data()](size_t i) { return in[i]; }));
+  return record("sum", y, {x}, [x, y] {
+    const real dy = *y.gradient_data();
+    contribute(x, [dy](size_t) { return dy; });
+  });
+}
+
+Tensor mean(const Tensor& x) {
+  require_some("mean", x, x.size());
+  return sum(x) * (1 / static_cast<real>(x.size()));
+}
+
+/// y_r = sum_c x_rc;  dx_rc = dy_r
+Tensor sum_columns(const Tensor& x) {
+  if (x.shape().rank() == 0) fail("sum_columns: a scalar has no last axis");
+  const size_t rows = x.rows(), columns = x.columns();
+  Tensor y(x.shape().with(-1, 1));
+  for (size_t r = 0; r < rows; ++r)
+    y[r] = sum_over(columns, [row = x.data() + r * columns](size_t c) { return row[c]; });
+  return record("sum_columns", y, {x}, [x, y, columns] {
+    const real* const dy = y.gradient_data();
+    contribute(x, [=](size_t i) { return dy[i / columns]; });
+  });
+}
+
+Tensor mean_columns(const Tensor& x) {
+  require_some("mean_columns", x, x.columns());
+  return sum_columns(x) * (1 / static_cast<real>(x.columns()));
+}
+
+/// y_c = sum_r x_rc;  dx_rc = dy_c
+Tensor sum_rows(const Tensor& x) {
+  if (x.shape().rank() == 0) fail("sum_rows: a scalar has no last axis");
+  const size_t rows = x.rows(), columns = x.columns();
+  Tensor y = Tensor::zeros({columns});
+  real* const total = y.data();
+  for (size_t r = 0; r < rows; ++r) {
+    const real* const row = x.data() + r * columns;
+#pragma omp simd
+    for (size_t c = 0; c < columns; ++c) total[c] += row[c];
+  }
+  return record("sum_rows", y, {x}, [x, y, columns] {
+    const real* const dy = y.gradient_data();
+    contribute(x, [=](size_t i) { return dy[i % columns]; });
+  });
+}
+
+Tensor mean_rows(const Tensor& x) {
+  require_some("mean_rows", x, x.rows());
+  return sum_rows(x) * (1 / static_cast<real>(x.rows()));
+}
+
+}  // namespace lamina

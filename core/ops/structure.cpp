@@ -1,0 +1,134 @@
+#include "core/ops/structure.h"
+
+#include <algorithm>
+
+#include "core/ops/map.h"
+#include "core/pool_vector.h"
+
+namespace lamina {
+
+namespace {
+
+/// A tensor seen from one of its axes: [outer x along x inner].
+struct AxisView {
+  size_t outer = 1, along = 1, inner = 1;
+  AxisView(const Shape& shape, int axis) : along(shape[axis]) {
+    const int position = axis < 0 ? axis + shape.rank() : axis;
+    for (int i = 0; i < position; ++i) outer *= shape[i];
+    for (int i = position + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+};
+
+/// Copies (or adds) `outer` blocks of `length` numbers between places with different strides.
+void move_blocks(size_t outer, size_t length, const real* from, size_t from_stride, real* to,
+                 size_t to_stride, bool add) {
+  for (size_t block = 0; block < outer; ++block) {
+    const real* const source = from + block * from_stride;
+    real* const target = to + block * to_stride;
+    if (!add) {
+      std::copy_n(source, length, target);
+      continue;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < length; ++i) target[i] += source[i];
+  }
+}
+
+}  // namespace
+
+/// y = x[begin:end];  dx[begin:end] = dy, zero elsewhere
+Tensor slice(const Tensor& x, int axis, size_t begin, size_t end) {
+  const AxisView view(x.shape(), axis);
+  if (begin > end || end > view.along)
+    fail("slice: [", begin, ", ", end, ") is outside axis ", axis, " of ", x.shape());
+  Tensor y(x.shape().with(axis, end - begin));
+  const size_t length = (end - begin) * view.inner, stride = view.along * view.inner;
+  move_blocks(view.outer, length, x.data() + begin * view.inner, stride, y.data(), length, false);
+  return record("slice", y, {x}, [=] {
+    const GradientSink sink = x.gradient_sink();
+    if (!sink.add) std::fill_n(sink.values, x.size(), real{0});
+    move_blocks(view.outer, length, y.gradient_data(), length, sink.values + begin * view.inner, stride,
+                true);
+  });
+}
+
+/// y = [x_1, x_2, ...];  dx_i = its part of dy
+Tensor concatenate(std::span<const Tensor> parts, int axis) {
+  if (parts.empty()) fail("concatenate: needs at least one tensor");
+  const Shape first = parts[0].shape();
+  size_t along = 0;
+  bool needs_gradient = false;
+  for (const Tensor& part : parts) {
+    if (part.shape().rank() != first.rank() || part.shape().with(axis, 0) != first.with(axis, 0))
+      fail("concatenate: ", first, " and ", part.shape(), " differ in more than axis ", axis);
+    along += part.shape()[axis];
+    needs_gradient = needs_gradient || part.needs_gradient();
+  }
+  Tensor y(first.with(axis, along));
+  const AxisView view(y.shape(), axis);
+  const size_t stride = along * view.inner;
+  size_t position = 0;
+  for (const Tensor& part : parts) {
+    const size_t length = part.shape()[axis] * view.inner;
+    move_blocks(view.outer, length, part.data(), length, y.data() + position, stride, false);
+    position += length;
+  }
+  Tape* const tape = Tape::current();
+  if (tape == nullptr || !needs_gradient) return y;
+  PoolVector<Tensor> kept(parts.begin(), parts.end());
+  tape->append("concatenate", std::span<const Tensor>(&y, 1), parts,
+               [y, axis, view, stride, kept = std::move(kept)] {
+                 size_t offset = 0;
+                 for (const Tensor& part : kept) {
+                   const size_t length = part.shape()[axis] * view.inner;
+                   if (part.needs_gradient()) {
+                     const GradientSink sink = part.gradient_sink();
+                     move_blocks(view.outer, length, y.gradient_data() + offset, stride, sink.values, length,
+                                 sink.add);
+                   }
+                   offset += length;
+                 }
+               });
+  return y;
+}
+
+Tensor concatenate(std::initializer_list<Tensor> parts, int axis) {
+  return concatenate(std::span<const Tensor>(parts.begin(), parts.size()), axis);
+}
+
+/// y_ij = x_ji;  dx_ij = dy_ji
+Tensor transpose(const Tensor& x) {
+  if (x.shape().rank() != 2) fail("transpose: a matrix is needed, this is ", x.shape());
+  const size_t rows = x.rows(), columns = x.columns();
+  const real* const from = x.data();
+  const Tensor y = generate({columns, rows}, [=](size_t i) { return from[i % rows * columns + i / rows]; });
+  return record("transpose", y, {x}, [=] {
+    const real* const dy = y.gradient_data();
+    contribute(x, [=](size_t i) { return dy[i % columns * rows + i / columns]; });
+  });
+}
+
+/// y_i = table[k_i];  dtable[k] = the sum of dy_i over all i with k_i = k
+Tensor gather(const Tensor& table, std::span<const int> indices) {
+  if (table.shape().rank() != 2) fail("gather: the table must be a matrix, it is ", table.shape());
+  const size_t entries = table.rows(), width = table.columns();
+  for (const int index : indices)
+    if (index < 0 || static_cast<size_t>(index) >= entries)
+      fail("gather: index ", index, " is outside the table of ", entries, " rows");
+  Tensor y({indices.size(), width});
+  for (size_t i = 0; i < indices.size(); ++i)
+    std::copy_n(table.data() + static_cast<size_t>(indices[i]) * width, width, y.data() + i * width);
+  if (Tape::current() == nullptr || !table.needs_gradient()) return y;
+  return record("gather", y, {table}, [=, kept = PoolVector<int>(indices.begin(), indices.end())] {
+    const GradientSink sink = table.gradient_sink();
+    if (!sink.add) std::fill_n(sink.values, table.size(), real{0});
+    for (size_t i = 0; i < kept.size(); ++i) {
+      real* const target = sink.values + static_cast<size_t>(kept[i]) * width;
+      const real* const dy = y.gradient_data() + i * width;
+#pragma omp simd
+      for (size_t d = 0; d < width; ++d) target[d] += dy[d];
+    }
+  });
+}
+
+}  // namespace lamina

@@ -1,0 +1,114 @@
+#include "core/tape.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/pool.h"
+
+namespace lamina {
+
+namespace {
+thread_local Tape* recording = nullptr;
+}
+
+// Nodes are laid one after the other into chunks from the pool and removed in reverse order, so allocation is
+// a pointer increment.
+struct Tape::Chunk {
+  static constexpr size_t bytes = 64 * 1024;
+  Chunk* previous;
+  size_t capacity;
+  size_t used;
+};
+
+namespace {
+constexpr size_t round_up(size_t bytes) {
+  return (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
+}
+}  // namespace
+
+Tape::Tape() : enclosing_(recording) { recording = this; }
+
+Tape::~Tape() {
+  clear();
+  recording = enclosing_;
+}
+
+Tape* Tape::current() { return recording; }
+
+Tape::Pause::Pause() : paused_(recording) { recording = nullptr; }
+Tape::Pause::~Pause() { recording = paused_; }
+
+void* Tape::reserve(size_t bytes) {
+  constexpr size_t header = round_up(sizeof(Chunk));
+  bytes = round_up(bytes);
+  if (chunk_ == nullptr || chunk_->used + bytes > chunk_->capacity) {
+    const size_t capacity = std::max(Chunk::bytes, header + bytes);
+    chunk_ = new (pool::allocate(capacity)) Chunk{chunk_, capacity, header};
+  }
+  void* const place = reinterpret_cast<char*>(chunk_) + chunk_->used;
+  chunk_->used += bytes;
+  return place;
+}
+
+void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+  if (outputs.size() > Node::max_outputs) fail("tape: ", op, " has too many outputs to record");
+  node.op = op;
+  node.previous = last_;
+  std::ranges::copy(outputs, node.outputs);
+  for (Tensor& output : node.outputs)
+    if (output.defined()) output.require_gradient();
+  for (size_t i = 0; i < std::min(inputs.size(), Node::max_inputs); ++i)
+    node.inputs[i] = inputs[i].defined() ? inputs[i].storage()->id : 0;
+  last_ = &node;
+  ++count_;
+}
+
+void Tape::pop() {
+  Node* const node = last_;
+  last_ = node->previous;
+  --count_;
+  node->destroy(*node);
+}
+
+void Tape::clear() {
+  while (last_ != nullptr) pop();
+  while (chunk_ != nullptr) {
+    Chunk* const previous = chunk_->previous;
+    pool::release(chunk_, chunk_->capacity);
+    chunk_ = previous;
+  }
+}
+
+void Tape::backward(const Tensor& loss) {
+  if (loss.size() != 1)
+    fail("backward: the loss is ", loss.shape(),
+         ", not one number; reduce it with sum or mean, or pass a seed");
+  backward(loss, Tensor::ones(loss.shape()));
+}
+
+void Tape::backward(const Tensor& output, const Tensor& seed) {
+  if (!(seed.shape() == output.shape()))
+    fail("backward: the seed is ", seed.shape(), ", the output ", output.shape());
+  if (!output.needs_gradient())
+    fail("backward: the output depends on no recorded leaf; was it computed while this tape was recording?");
+  const Pause pause;
+  const GradientSink sink = output.gradient_sink();
+  for (size_t i = 0; i < seed.size(); ++i) sink.values[i] = (sink.add ? sink.values[i] : 0) + seed[i];
+  while (last_ != nullptr) {
+    const auto reached = [](const Tensor& result) { return result.gradient_data() != nullptr; };
+    if (std::ranges::any_of(last_->outputs, reached)) last_->run(*last_);
+    pop();
+  }
+  clear();
+}
+
+const char* first_non_finite(const Tape& tape) {
+  const char* first = nullptr;
+  for (const Tape::Node* node = tape.last(); node != nullptr; node = node->previous)
+    for (const Tensor& output : node->outputs)
+      if (output.defined() && !std::ranges::all_of(output.values(), [](real v) { return std::isfinite(v); }))
+        first = node->op;
+  return first;
+}
+
+}  // namespace lamina

@@ -1,0 +1,127 @@
+#pragma once
+// Tape: reverse-mode differentiation in three sentences.
+//
+// While a Tape exists, every op appends a node: its name, its output and a closure that turns dL/d(output)
+// into contributions to dL/d(inputs). Nodes are stored in the order of execution, so every node comes after
+// those it depends on. `backward` puts dL/dL = 1 beside the loss and runs the closures from last to first.
+//
+//   Tape tape;                                  // records from here ...
+//   Tensor loss = mean(square(w * x - y));
+//   tape.backward(loss);                        // ... to here; w.gradient() is filled now
+//
+// Without a Tape the same functions just compute. Tapes nest: the innermost records. A Tape belongs to the
+// thread that made it.
+
+#include <cstddef>
+#include <initializer_list>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "core/tensor.h"
+
+namespace lamina {
+
+class Tape {
+ public:
+  /// One recorded op. The closure stands directly behind it in the tape's memory.
+  struct Node {
+    static constexpr size_t max_inputs = 8, max_outputs = 3;
+    const char* op = "";
+    Node* previous = nullptr;
+    Tensor outputs[max_outputs];
+    std::uint64_t inputs[max_inputs] = {};  ///< ids of the (first) input buffers, 0: none
+    void (*run)(Node&) = nullptr;
+    void (*destroy)(Node&) = nullptr;
+  };
+
+  Tape();
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// Computes the gradient of `loss` (one element) with respect to everything recorded that leads to it, adds
+  /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
+  /// the walk passes them. Throws Error when the loss has more than one element or does not depend on any
+  /// leaf.
+  void backward(const Tensor& loss);
+
+  /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
+  void backward(const Tensor& output, const Tensor& seed);
+
+  /// Forgets everything that was recorded.
+  void clear();
+
+  /// The tape that records on this thread, or nullptr.
+  static Tape* current();
+
+  /// The nodes, last first: follow `previous`. For graphs and for finding where a NaN began.
+  const Node* last() const { return last_; }
+  size_t size() const { return count_; }
+
+  /// Stops recording on this thread while it lives: evaluation inside a training step.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Tape* paused_;
+  };
+
+  /// Appends a node; ops call it through `record` below.
+  template <class Backward>
+  void append(const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+              Backward backward) {
+    struct Closure : Node {
+      explicit Closure(Backward f) : function(std::move(f)) {}
+      Backward function;
+    };
+    static_assert(alignof(Closure) <= alignof(std::max_align_t));
+    auto* const node = new (reserve(sizeof(Closure))) Closure(std::move(backward));
+    node->run = [](Node& self) { static_cast<Closure&>(self).function(); };
+    node->destroy = [](Node& self) { static_cast<Closure&>(self).~Closure(); };
+    link(*node, op, outputs, inputs);
+  }
+
+ private:
+  struct Chunk;
+  void* reserve(size_t bytes);
+  void link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs);
+  void pop();
+
+  Tape* enclosing_;
+  Node* last_ = nullptr;
+  size_t count_ = 0;
+  Chunk* chunk_ = nullptr;
+};
+
+/// Called by every differentiable op when its outputs are computed. If a tape is recording and an input needs
+/// a gradient, the outputs need one too and `backward` is kept; it must read the outputs' gradient_data() and
+/// contribute to the inputs' gradients. It is not called when no gradient reached any output; an op with
+/// several outputs handles nullptr for those that were not reached.
+template <class Backward>
+void record(const char* op, std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs,
+            Backward backward) {
+  Tape* const tape = Tape::current();
+  if (tape == nullptr) return;
+  bool needed = false;
+  for (const Tensor& input : inputs) needed = needed || input.needs_gradient();
+  if (needed)
+    tape->append(op, {outputs.begin(), outputs.size()}, {inputs.begin(), inputs.size()}, std::move(backward));
+}
+
+/// The usual case of one output, which it returns.
+template <class Backward>
+Tensor record(const char* op, const Tensor& output, std::initializer_list<Tensor> inputs, Backward backward) {
+  record(op, {output}, inputs, std::move(backward));
+  return output;
+}
+
+/// The name of the first op on the tape whose output holds a NaN or an infinity, or nullptr. Call it before
+/// backward() empties the tape.
+const char* first_non_finite(const Tape& tape);
+
+}  // namespace lamina

@@ -1,0 +1,143 @@
+#include "core/tensor.h"
+
+#include <algorithm>
+#include <new>
+
+#include "core/pool.h"
+
+namespace lamina {
+
+namespace detail {
+
+namespace {
+std::atomic<std::uint64_t> next_id{1};
+}
+
+static Storage* create_storage(size_t size) {
+  auto* const storage = new (pool::allocate(sizeof(Storage))) Storage;
+  storage->size = size;
+  storage->id = next_id.fetch_add(1, std::memory_order_relaxed);
+  return storage;
+}
+
+static void release(Storage* storage) {
+  if (storage != nullptr && storage->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    destroy(storage);
+}
+
+static void release_buffers(Storage& storage) {
+  const size_t bytes = storage.size * sizeof(real);
+  if (storage.owns_values) pool::release(storage.values, bytes);
+  if (storage.owns_gradient) pool::release(storage.gradient, bytes);
+  release(std::exchange(storage.lender, nullptr));
+}
+
+void Storage::move_to(real* new_values, real* new_gradient, Storage* new_lender) {
+  new_lender->references.fetch_add(1, std::memory_order_relaxed);
+  release_buffers(*this);
+  values = new_values;
+  gradient = new_gradient;
+  owns_values = owns_gradient = false;
+  lender = new_lender;
+}
+
+void destroy(Storage* storage) {
+  release_buffers(*storage);
+  storage->~Storage();
+  pool::release(storage, sizeof(Storage));
+}
+
+}  // namespace detail
+
+using detail::Storage;
+using detail::StorageHandle;
+
+Tensor::Tensor(Shape shape) : storage_(detail::create_storage(shape.size())), shape_(shape) {
+  storage_->values = static_cast<real*>(pool::allocate(size() * sizeof(real)));
+}
+
+Tensor Tensor::full(Shape shape, real value) {
+  Tensor result(shape);
+  std::ranges::fill(result.values(), value);
+  return result;
+}
+
+Tensor Tensor::from(Shape shape, std::span<const real> values) {
+  if (values.size() != shape.size())
+    fail("tensor: ", values.size(), " values given for shape ", shape, " of size ", shape.size());
+  Tensor result(shape);
+  std::ranges::copy(values, result.data());
+  return result;
+}
+
+real Tensor::item() const {
+  if (size() != 1) fail("item: a tensor with one element is needed, this one is ", shape_);
+  return data()[0];
+}
+
+Tensor Tensor::reshape(Shape shape) const {
+  if (shape.size() != size()) fail("reshape: ", shape_, " to ", shape, ": the sizes differ");
+  Tensor view = *this;
+  view.shape_ = shape;
+  return view;
+}
+
+Tensor Tensor::slice(size_t begin, size_t end) const {
+  if (shape_.rank() == 0) fail("slice: a scalar has no leading axis");
+  if (begin > end || end > shape_[0])
+    fail("slice: [", begin, ", ", end, ") is outside the leading axis of ", shape_);
+  Tensor view = *this;
+  view.shape_ = shape_.with(0, end - begin);
+  view.offset_ += begin * (shape_[0] == 0 ? 0 : size() / shape_[0]);
+  return view;
+}
+
+Tensor Tensor::step(size_t index) const {
+  const Tensor view = slice(index, index + 1);
+  switch (shape_.rank()) {
+    case 1:
+      return view.reshape({});
+    case 2:
+      return view.reshape({shape_[1]});
+    case 3:
+      return view.reshape({shape_[1], shape_[2]});
+    default:
+      return view.reshape({shape_[1], shape_[2], shape_[3]});
+  }
+}
+
+Tensor Tensor::detach() const {
+  Tensor result = *this;
+  result.storage_ = StorageHandle(detail::create_storage(storage_->size));
+  result.storage_->values = storage_->values;
+  result.storage_->owns_values = false;
+  result.storage_->lender = storage_.get();
+  storage_->references.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
+Tensor Tensor::copy() const { return from(shape_, values()); }
+
+Tensor& Tensor::require_gradient() {
+  storage_->needs_gradient = true;
+  return *this;
+}
+
+Tensor Tensor::gradient() const {
+  const real* const gradient = gradient_data();
+  return gradient == nullptr ? zeros(shape_) : from(shape_, std::span<const real>(gradient, size()));
+}
+
+GradientSink Tensor::gradient_sink() const {
+  Storage& shared = *storage_.get();
+  if (shared.gradient == nullptr)
+    shared.gradient = static_cast<real*>(pool::allocate(shared.size * sizeof(real)));
+  const bool first = !shared.gradient_written;
+  const bool whole = size() == shared.size;
+  // A view covers only its part, so the rest must read as zero before the first contribution lands.
+  if (first && !whole) std::fill_n(shared.gradient, shared.size, real{0});
+  shared.gradient_written = true;
+  return {shared.gradient + offset_, !(first && whole)};
+}
+
+}  // namespace lamina

@@ -1,0 +1,140 @@
+#pragma once
+// Tensor: a shape and a shared buffer.
+//
+// Copying a Tensor copies a handle. `reshape` and `slice` (along the leading axis) give views that share the
+// buffer; because values and gradient of a view lie inside those of the whole, neither needs a node on the
+// tape. Nothing else in the library returns a view.
+//
+// Gradients live beside the values. The buffer of a gradient is allocated when the first contribution
+// arrives; that one writes, later ones add (see GradientSink).
+
+#include <atomic>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/shape.h"
+
+namespace lamina {
+
+namespace detail {
+
+/// What the handles share. Lives in the pool, counted by references.
+struct Storage {
+  std::atomic<int> references{0};
+  bool needs_gradient = false;
+  bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
+  bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
+  size_t size = 0;
+  real* values = nullptr;
+  real* gradient = nullptr;
+  bool owns_gradient = true;
+  Storage* lender = nullptr;  ///< the owner of borrowed buffers, kept alive
+  std::uint64_t id = 0;       ///< unique for the process; names tensors in a graph
+
+  /// Releases its buffers and uses these from here on, which belong to `new_lender` and keep it alive.
+  void move_to(real* new_values, real* new_gradient, Storage* new_lender);
+};
+
+void destroy(Storage* storage);
+
+/// Counted pointer to a Storage.
+class StorageHandle {
+ public:
+  StorageHandle() = default;
+  explicit StorageHandle(Storage* storage) : storage_(storage) { acquire(); }
+  StorageHandle(const StorageHandle& other) : storage_(other.storage_) { acquire(); }
+  StorageHandle(StorageHandle&& other) noexcept : storage_(std::exchange(other.storage_, nullptr)) {}
+  StorageHandle& operator=(StorageHandle other) noexcept {
+    std::swap(storage_, other.storage_);
+    return *this;
+  }
+  ~StorageHandle() {
+    if (storage_ != nullptr && storage_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      destroy(storage_);
+  }
+  Storage* operator->() const { return storage_; }
+  Storage* get() const { return storage_; }
+
+ private:
+  void acquire() {
+    if (storage_ != nullptr) storage_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Storage* storage_ = nullptr;
+};
+
+}  // namespace detail
+
+/// Where an op puts its contribution to a gradient: `values[i] += v` when `add`, else `values[i] = v`, for
+/// every element without exception.
+struct GradientSink {
+  real* values;
+  bool add;
+};
+
+class Tensor {
+ public:
+  Tensor() = default;            ///< an empty handle; `defined()` is false
+  explicit Tensor(Shape shape);  ///< values are undefined until written
+
+  static Tensor full(Shape shape, real value);
+  static Tensor zeros(Shape shape) { return full(shape, 0); }
+  static Tensor ones(Shape shape) { return full(shape, 1); }
+  /// A copy of `values`; throws Error when their number does not fit the shape.
+  static Tensor from(Shape shape, std::span<const real> values);
+  static Tensor from(Shape shape, std::initializer_list<real> values) {
+    return from(shape, std::span<const real>(values.begin(), values.size()));
+  }
+
+  bool defined() const { return storage_.get() != nullptr; }
+  const Shape& shape() const { return shape_; }
+  size_t size() const { return shape_.size(); }
+  size_t rows() const { return shape_.rows(); }
+  size_t columns() const { return shape_.columns(); }
+
+  real* data() { return storage_->values + offset_; }
+  const real* data() const { return storage_->values + offset_; }
+  std::span<real> values() { return {data(), size()}; }
+  std::span<const real> values() const { return {data(), size()}; }
+  real& operator[](size_t i) { return data()[i]; }
+  real operator[](size_t i) const { return data()[i]; }
+  /// The value of a tensor with one element.
+  real item() const;
+
+  /// View with another shape of the same size.
+  Tensor reshape(Shape shape) const;
+  /// View of [begin, end) along the leading axis.
+  Tensor slice(size_t begin, size_t end) const;
+  /// View of one index of the leading axis, which is dropped: x[t] of a sequence [T x B x H].
+  Tensor step(size_t index) const;
+  /// The same values without history: no gradient flows through (truncated back-propagation).
+  Tensor detach() const;
+  /// A copy with its own buffer and no history.
+  Tensor copy() const;
+
+  /// Marks a leaf whose gradient is wanted; returns itself.
+  Tensor& require_gradient();
+  bool needs_gradient() const { return defined() && storage_->needs_gradient; }
+
+  /// dL/dx as accumulated so far, or nullptr when nothing has arrived.
+  const real* gradient_data() const {
+    return defined() && storage_->gradient_written ? storage_->gradient + offset_ : nullptr;
+  }
+  /// A copy of dL/dx; zeros when nothing has arrived.
+  Tensor gradient() const;
+  /// Where to put a contribution to dL/dx. Ask only when you will write every element.
+  GradientSink gradient_sink() const;
+  /// From here on the gradient is zero (its memory is kept).
+  void clear_gradient() { storage_->gradient_written = false; }
+
+  detail::Storage* storage() const { return storage_.get(); }
+
+ private:
+  detail::StorageHandle storage_;
+  size_t offset_ = 0;
+  Shape shape_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,137 @@
+#include "layers/batch_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops.h"
+#include "core/ops/map.h"
+
+namespace lamina {
+
+namespace {
+
+/// What the sum of squares is divided by.
+real divisor(size_t cases, Variance estimate) {
+  return static_cast<real>(estimate == Variance::unbiased ? cases - 1 : cases);
+}
+
+void require_batch(const Tensor& a, const Tensor& gain, const Tensor& bias, Variance estimate) {
+  if (a.shape().rank() == 0 || gain.shape() != Shape{a.columns()} || bias.shape() != gain.shape())
+    fail("batch_norm: input ", a.shape(), ", gain ", gain.shape(), ", bias ", bias.shape(),
+         "; gain and bias must have the input's last size");
+  if (a.rows() == 0 || (a.rows() == 1 && estimate == Variance::unbiased))
+    fail("batch_norm: ", a.shape(), " has ", a.rows(), " cases; ",
+         estimate == Variance::unbiased ? "the unbiased variance needs two" : "at least one is needed");
+}
+
+// Columns are worked on in blocks that stay in the first-level cache for all passes over the cases. A block
+// is the unit that threads share out, so every sum has a fixed order.
+constexpr size_t block = 64;
+
+template <class Body>
+void for_each_block(size_t rows, size_t columns, const Body& body) {
+  parallel_for(
+      columns, elementwise_grain / 4 / (rows + 1) + 1,
+      [&](size_t begin, size_t end) {
+        for (size_t c = begin; c < end; c += block) body(c, std::min(block, end - c));
+      },
+      block);
+}
+
+/// into[c] = sum over rows of term(row start, c)
+template <class Term>
+void sum_block(size_t rows, size_t columns, size_t first, size_t width, real* into, const Term& term) {
+  std::fill_n(into, width, real{0});
+  for (size_t r = 0; r < rows; ++r) {
+    const size_t start = r * columns + first;
+#pragma omp simd
+    for (size_t c = 0; c < width; ++c) into[c] += term(start + c, c);
+  }
+}
+
+}  // namespace
+
+namespace composed {
+
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon, Variance estimate) {
+  require_batch(a, gain, bias, estimate);
+  const Tensor centered = a - mean_rows(a);
+  const Tensor variance = sum_rows(square(centered)) / divisor(a.rows(), estimate);
+  return centered / sqrt(variance + epsilon) * gain + bias;
+}
+
+}  // namespace composed
+
+/// With n = normalized, N cases, D = N or N - 1:
+///   dbias = sum dy,  dgain = sum dy n,  da = gain / deviation (dy - dbias / N - n dgain / D)
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon, Variance estimate,
+                  BatchStatistics* statistics) {
+  require_batch(a, gain, bias, estimate);
+  const size_t rows = a.rows(), columns = a.columns();
+  const real cases = static_cast<real>(rows), degrees = divisor(rows, estimate);
+  Tensor y(a.shape()), mean({columns}), variance({columns}), inverse_deviation({columns});
+  for_each_block(rows, columns,
+                 [=, x = a.data(), out = y.data(), g = gain.data(), b = bias.data(), mu = mean.data(),
+                  var = variance.data(), inverse = inverse_deviation.data()](size_t first, size_t width) {
+                   const auto centered = [=](size_t i, size_t c) { return x[i] - mu[first + c]; };
+                   sum_block(rows, columns, first, width, mu + first, [=](size_t i, size_t) { return x[i]; });
+                   for (size_t c = first; c < first + width; ++c) mu[c] /= cases;
+                   sum_block(rows, columns, first, width, var + first,
+                             [=](size_t i, size_t c) { return centered(i, c) * centered(i, c); });
+                   for (size_t c = first; c < first + width; ++c) {
+                     var[c] /= degrees;
+                     inverse[c] = 1 / std::sqrt(var[c] + epsilon);
+                   }
+                   for (size_t r = 0; r < rows; ++r)
+#pragma omp simd
+                     for (size_t c = first; c < first + width; ++c)
+                       out[r * columns + c] = (x[r * columns + c] - mu[c]) * inverse[c] * g[c] + b[c];
+                 });
+  if (statistics != nullptr) *statistics = {mean, variance};
+
+  return record("batch_norm", y, {a, gain, bias}, [=] {
+    Tensor dgain({columns}), dbias({columns}), unused;
+    if (!a.needs_gradient()) unused = Tensor(a.shape());
+    const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{unused.data(), false};
+    for_each_block(
+        rows, columns,
+        [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), mu = mean.data(),
+         inverse = inverse_deviation.data(), dg = dgain.data(),
+         db = dbias.data()](size_t first, size_t width) {
+          sum_block(rows, columns, first, width, db + first, [=](size_t i, size_t) { return dy[i]; });
+          sum_block(rows, columns, first, width, dg + first,
+                    [=](size_t i, size_t c) { return dy[i] * (x[i] - mu[first + c]) * inverse[first + c]; });
+          for (size_t r = 0; r < rows; ++r)
+#pragma omp simd
+            for (size_t c = first; c < first + width; ++c) {
+              const size_t i = r * columns + c;
+              const real n = (x[i] - mu[c]) * inverse[c];
+              sink.values[i] = (sink.add ? sink.values[i] : 0) +
+                               g[c] * inverse[c] * (dy[i] - db[c] / cases - n * (dg[c] / degrees));
+            }
+        });
+    contribute(gain, [dg = dgain.data()](size_t c) { return dg[c]; });
+    contribute(bias, [db = dbias.data()](size_t c) { return db[c]; });
+  });
+}
+
+BatchNorm::BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& chosen)
+    : gain(parameters.add(name + ".gain", Tensor::full({chosen.features}, chosen.gain))),
+      bias(parameters.add(name + ".bias", Tensor::zeros({chosen.features}))),
+      running_mean(parameters.add_state(name + ".running_mean", Tensor::zeros({chosen.features}))),
+      running_variance(parameters.add_state(name + ".running_variance", Tensor::ones({chosen.features}))),
+      options(chosen) {}
+
+Tensor BatchNorm::operator()(const Tensor& a, Mode mode) {
+  if (mode == Mode::evaluate)
+    return (a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias;
+  BatchStatistics batch;
+  const Tensor y = batch_norm(a, gain, bias, options.epsilon, options.variance, &batch);
+  for (size_t c = 0; c < options.features; ++c) {
+    running_mean[c] += options.momentum * (batch.mean[c] - running_mean[c]);
+    running_variance[c] += options.momentum * (batch.variance[c] - running_variance[c]);
+  }
+  return y;
+}
+
+}  // namespace lamina

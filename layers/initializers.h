@@ -1,0 +1,21 @@
+#pragma once
+// Where weights start. Weights are stored [inputs x outputs]; tensors of higher rank count all axes but the
+// last as inputs.
+
+#include <functional>
+
+#include "core/random.h"
+#include "core/tensor.h"
+
+namespace lamina {
+
+using Initializer = std::function<Tensor(const Shape&, Random)>;
+
+Initializer constant(real value);
+Initializer normal(real deviation);      ///< N(0, deviation^2)
+Initializer uniform(real bound);         ///< U(-bound, bound)
+Initializer xavier();                    ///< N(0, 2 / (inputs + outputs))  (Glorot and Bengio 2010)
+Initializer he();                        ///< N(0, 2 / inputs), for relu     (He et al. 2015)
+Initializer orthogonal(real scale = 1);  ///< orthonormal rows or columns    (Saxe et al. 2014)
+
+}  // namespace lamina

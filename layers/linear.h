@@ -1,0 +1,35 @@
+#pragma once
+// The fully connected layer: a = x W + b.
+
+#include <string>
+
+#include "core/parameters.h"
+#include "core/tensor.h"
+#include "layers/initializers.h"
+
+namespace lamina {
+
+struct LinearOptions {
+  size_t input = 0;
+  size_t output = 0;
+  bool bias = true;  ///< off in front of a normalization, whose bias does the same
+  bool weight_norm =
+      false;  ///< W = gain v / norm2(v) per output; the gain starts at norm2(v), so W starts at v
+  Initializer initial = xavier();
+};
+
+/// Parameters: `name`.weight [input x output] (with weight norm: `name`.direction and `name`.gain) and
+/// `name`.bias [output], which starts at 0. Throws Error for a size of 0.
+class Linear {
+ public:
+  Linear(Parameters& parameters, const std::string& name, const LinearOptions& options);
+
+  /// x [... x input] -> [... x output]
+  Tensor operator()(const Tensor& x) const;
+
+  Tensor weight;  ///< W, or v under weight norm
+  Tensor gain;    ///< empty without weight norm
+  Tensor bias;    ///< empty without bias
+};
+
+}  // namespace lamina

@@ -1,0 +1,57 @@
+#pragma once
+// The arithmetic of layer normalization on one row, shared by the layer and by the recurrent cells, which
+// normalize a row while it is in cache.
+//
+//   centered (layer norm, Eq. 3):   mean = 1/H sum_i a_i,  deviation = sqrt(1/H sum_i (a_i - mean)^2 +
+//   epsilon) not centered (RMS norm):        mean = 0
+//
+//   normalized_i = (a_i - mean) / deviation
+
+#include <cmath>
+
+#include "core/sum.h"
+
+namespace lamina::row_norm {
+
+struct Statistics {
+  real mean;
+  real inverse_deviation;
+};
+
+template <bool centered>
+Statistics statistics(const real* a, size_t size, real epsilon) {
+  const auto count = static_cast<real>(size);
+  const real mean = centered ? sum_over(size, [=](size_t i) { return a[i]; }) / count : 0;
+  const real variance = sum_over(size, [=](size_t i) { return (a[i] - mean) * (a[i] - mean); }) / count;
+  return {mean, 1 / std::sqrt(variance + epsilon)};
+}
+
+/// y_i = gain_i normalized_i + bias_i
+inline void apply(const real* a, size_t size, Statistics s, const real* gain, const real* bias, real* y) {
+#pragma omp simd
+  for (size_t i = 0; i < size; ++i) y[i] = (a[i] - s.mean) * s.inverse_deviation * gain[i] + bias[i];
+}
+
+/// With n = normalized and dn_i = dy_i gain_i:
+///
+///   da_i = (dn_i - mean_k(dn_k) - n_i mean_k(dn_k n_k)) / deviation        (mean_k(dn_k) only if centered)
+///   dgain_i += dy_i n_i,   dbias_i += dy_i
+///
+/// `add` adds to da instead of writing it. da may be dy.
+template <bool centered>
+void backward(const real* a, const real* dy, size_t size, Statistics s, const real* gain, real* da, bool add,
+              real* dgain, real* dbias) {
+  const auto count = static_cast<real>(size);
+  const auto normalized = [=](size_t i) { return (a[i] - s.mean) * s.inverse_deviation; };
+  const real along = sum_over(size, [=](size_t i) { return dy[i] * gain[i] * normalized(i); }) / count;
+  const real level = centered ? sum_over(size, [=](size_t i) { return dy[i] * gain[i]; }) / count : 0;
+#pragma omp simd
+  for (size_t i = 0; i < size; ++i) {
+    const real n = normalized(i), upstream = dy[i];
+    dgain[i] += upstream * n;
+    dbias[i] += upstream;
+    da[i] = (add ? da[i] : 0) + (upstream * gain[i] - level - n * along) * s.inverse_deviation;
+  }
+}
+
+}  // namespace lamina::row_norm

@@ -1,0 +1,77 @@
+#include "layers/weight_norm.h"
+
+#include <cmath>
+
+#include "core/ops.h"
+#include "core/ops/map.h"
+
+namespace lamina {
+
+namespace composed {
+
+Tensor weight_norm(const Tensor& v, const Tensor& gain) { return v / sqrt(sum_rows(square(v))) * gain; }
+
+}  // namespace composed
+
+namespace {
+
+/// sum over i of term(i, j) for every column j, into [columns]; threads take columns.
+template <class Term>
+Tensor sum_down(size_t rows, size_t columns, const Term& term) {
+  Tensor sums = Tensor::zeros({columns});
+  parallel_for(
+      columns, elementwise_grain / (rows + 1) + 1,
+      [=, into = sums.data()](size_t begin, size_t end) {
+        for (size_t r = 0; r < rows; ++r)
+#pragma omp simd
+          for (size_t c = begin; c < end; ++c) into[c] += term(r * columns + c);
+      },
+      16);
+  return sums;
+}
+
+/// element(i, j) for every element i and its column j; threads take rows.
+template <class Element>
+void for_each_in_columns(size_t rows, size_t columns, const Element& element) {
+  parallel_for(rows, elementwise_grain / (columns + 1) + 1, [=](size_t begin, size_t end) {
+    for (size_t r = begin; r < end; ++r)
+#pragma omp simd
+      for (size_t c = 0; c < columns; ++c) element(r * columns + c, c);
+  });
+}
+
+}  // namespace
+
+Tensor column_norms(const Tensor& v) {
+  Tensor norms = sum_down(v.rows(), v.columns(), [x = v.data()](size_t i) { return x[i] * x[i]; });
+  for (real& norm : norms.values()) norm = std::sqrt(norm);
+  return norms;
+}
+
+/// With s = g / norm2(v):  dg = (dw . v) / norm2(v),  dv = s (dw - v (dw . v) / norm2(v)^2)
+Tensor weight_norm(const Tensor& v, const Tensor& gain) {
+  if (v.shape().rank() != 2 || gain.shape() != Shape{v.columns()})
+    fail("weight_norm: v is ", v.shape(), ", the gain ", gain.shape(), "; one gain a column is needed");
+  const size_t rows = v.rows(), columns = v.columns();
+  const Tensor norms = column_norms(v);
+  Tensor scale({columns}), w(v.shape());
+  for (size_t c = 0; c < columns; ++c) scale[c] = gain[c] / norms[c];
+  for_each_in_columns(
+      rows, columns,
+      [=, in = v.data(), s = scale.data(), out = w.data()](size_t i, size_t c) { out[i] = in[i] * s[c]; });
+
+  return record("weight_norm", w, {v, gain}, [=] {
+    const real *const x = v.data(), *const dw = w.gradient_data();
+    const Tensor along = sum_down(rows, columns, [=](size_t i) { return dw[i] * x[i]; });
+    contribute(gain, [a = along.data(), n = norms.data()](size_t c) { return a[c] / n[c]; });
+    if (!v.needs_gradient()) return;
+    Tensor shrink({columns});
+    for (size_t c = 0; c < columns; ++c) shrink[c] = along[c] / (norms[c] * norms[c]);
+    const GradientSink sink = v.gradient_sink();
+    for_each_in_columns(rows, columns, [=, s = scale.data(), k = shrink.data()](size_t i, size_t c) {
+      sink.values[i] = (sink.add ? sink.values[i] : 0) + s[c] * (dw[i] - x[i] * k[c]);
+    });
+  });
+}
+
+}  // namespace lamina

@@ -1,0 +1,25 @@
+#pragma once
+// Weight normalization (Salimans and Kingma 2016): the length of a weight vector and its direction are
+// learned apart.
+//
+//   w_j = g_j v_j / norm2(v_j)
+//
+// In the paper's terms mu = 0 and sigma = norm2(w): a normalization that looks at the weights, not the data.
+
+#include "core/tensor.h"
+
+namespace lamina {
+
+/// v [inputs x outputs], one weight vector a column; gain [outputs]. Fused. Throws Error for other shapes. A
+/// vector of zeros has no direction and gives NaN.
+Tensor weight_norm(const Tensor& v, const Tensor& gain);
+
+/// The same function, written from primitive ops.
+namespace composed {
+Tensor weight_norm(const Tensor& v, const Tensor& gain);
+}
+
+/// norm2 of every column: [inputs x outputs] -> [outputs]. No gradient; for initial gains and for study.
+Tensor column_norms(const Tensor& v);
+
+}  // namespace lamina

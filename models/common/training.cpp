@@ -1,0 +1,186 @@
+#include "models/common/training.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/checkpoint.h"
+#include "core/tape.h"
+#include "models/common/interrupt.h"
+#include "models/common/metrics.h"
+#include "models/common/progress.h"
+
+namespace lamina {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// All that the next step depends on, besides parameters and optimizer.
+struct Position {
+  std::uint64_t step = 0;  ///< steps done
+  double loss_sum = 0;     ///< over the steps of the epoch under way
+  double seconds = 0;      ///< spent so far, over all sittings
+};
+
+/// A double as text that reads back as the same double.
+std::string exact(double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%a", value);
+  return buffer;
+}
+
+void append(Checkpoint& checkpoint, const std::vector<Parameters::Entry>& entries) {
+  for (const auto& [name, value] : entries) checkpoint.tensors.push_back({name, value});
+}
+
+void save(const RunFolder& folder, const Parameters& parameters, const Adam& adam, const Position& position) {
+  Checkpoint model;
+  append(model, parameters.learned());
+  append(model, parameters.state());
+  model.metadata = {{"format", "pt"}, {"experiment", folder.config().experiment}};
+  save_checkpoint(folder.file("model.safetensors"), model);
+
+  Checkpoint state = std::move(model);
+  state.tensors.push_back({"adam.first_moment", adam.first_moment});
+  state.tensors.push_back({"adam.second_moment", adam.second_moment});
+  state.metadata = {{"step", std::to_string(position.step)},
+                    {"adam.steps", std::to_string(adam.steps)},
+                    {"loss_sum", exact(position.loss_sum)},
+                    {"seconds", exact(position.seconds)}};
+  save_checkpoint(folder.file("state"), state);
+}
+
+/// Copies a tensor of the checkpoint over one of the same name and shape.
+void restore(const std::string& path, const Checkpoint& from, const std::string& name, Tensor& to) {
+  const Tensor* const saved = from.find(name);
+  if (saved == nullptr || saved->shape() != to.shape())
+    fail<DataError>(path, ": does not fit this model: '", name, "' should be ", to.shape(), " and is ",
+                    saved == nullptr ? "missing" : text(saved->shape()),
+                    "; resume with the settings it began with");
+  std::ranges::copy(saved->values(), to.data());
+}
+
+void restore(const std::string& path, const Checkpoint& from, const std::vector<Parameters::Entry>& entries) {
+  for (auto [name, value] : entries) restore(path, from, name, value);
+}
+
+const std::string& metadata(const std::string& path, const Checkpoint& from, const std::string& key) {
+  const auto entry = from.metadata.find(key);
+  if (entry == from.metadata.end())
+    fail<DataError>(path, ": holds no '", key, "'; it is not the state of a run");
+  return entry->second;
+}
+
+Position load(const std::string& path, const Parameters& parameters, Adam& adam) {
+  const Checkpoint state = load_checkpoint(path);
+  const auto whole = [&](const char* key) {
+    return std::strtoull(metadata(path, state, key).c_str(), nullptr, 10);
+  };
+  const auto number = [&](const char* key) {
+    return std::strtod(metadata(path, state, key).c_str(), nullptr);
+  };
+  restore(path, state, parameters.learned());
+  restore(path, state, parameters.state());
+  restore(path, state, "adam.first_moment", adam.first_moment);
+  restore(path, state, "adam.second_moment", adam.second_moment);
+  adam.steps = whole("adam.steps");
+  return {.step = whole("step"), .loss_sum = number("loss_sum"), .seconds = number("seconds")};
+}
+
+/// One step; returns its loss.
+double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, std::uint64_t step,
+                  std::uint64_t saved_step) {
+  Tape tape;
+  const Tensor loss = experiment.loss(step);
+  const double value = static_cast<double>(loss.item());
+  if (!std::isfinite(value)) {
+    const char* const culprit = first_non_finite(tape);
+    fail<DataError>(
+        folder.path(), ": the loss is ", value, " in step ", step + 1, ", first in the op '",
+        culprit == nullptr ? "input" : culprit, "'; ",
+        saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
+        "; lower --lr or look for such values in the data");
+  }
+  tape.backward(loss);
+  experiment.adjust_gradients();
+  adam.step();
+  return value;
+}
+
+std::string describe(const std::string& label, std::uint64_t epoch, const TrainingPlan& plan,
+                     const Metrics& metrics) {
+  std::string line = text(label, ", epoch ", epoch, "/", plan.epochs, ":");
+  for (const auto& [name, value] : metrics) {
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, " %.4g", value);
+    line += text(" ", name, buffer);
+  }
+  return line;
+}
+
+}  // namespace
+
+Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
+              const TrainingPlan& plan) {
+  const std::uint64_t total = plan.epochs * plan.steps_per_epoch;
+  std::vector<std::string> columns{"epoch", "step"};
+  std::ranges::copy(experiment.metric_names(), std::back_inserter(columns));
+  columns.emplace_back("seconds");
+
+  const std::string state = folder.file("state");
+  Position position;
+  if (std::filesystem::exists(state)) position = load(state, parameters, adam);
+  MetricsFile metrics_file =
+      MetricsFile::resume(folder.file("metrics.csv"), columns, static_cast<double>(position.step));
+  std::uint64_t saved_step = position.step;
+  Progress progress({.total = static_cast<long>(total), .done = static_cast<long>(position.step)});
+  const CatchInterrupts catching;
+  const double began = now() - position.seconds;
+  double last_save = now();
+
+  while (position.step < total && !interrupted()) {
+    const std::uint64_t epoch = position.step / plan.steps_per_epoch + 1;
+    if (position.step % plan.steps_per_epoch == 0 || position.step == saved_step)
+      progress.label(text(plan.label, ", epoch ", epoch, "/", plan.epochs));
+    position.loss_sum += train_step(folder, adam, experiment, position.step, saved_step);
+    ++position.step;
+    progress.step();
+
+    const bool epoch_ends = position.step % plan.steps_per_epoch == 0;
+    if (epoch_ends) {
+      Metrics row = experiment.evaluate(position.loss_sum / static_cast<double>(plan.steps_per_epoch));
+      progress.line(describe(plan.label, epoch, plan, row));
+      position.loss_sum = 0;
+      position.seconds = now() - began;
+      row.insert(row.begin(),
+                 {{"epoch", static_cast<double>(epoch)}, {"step", static_cast<double>(position.step)}});
+      row.emplace_back("seconds", position.seconds);
+      metrics_file.append(row);
+    }
+    if (epoch_ends || now() - last_save > plan.save_every_seconds) {
+      position.seconds = now() - began;
+      save(folder, parameters, adam, position);
+      saved_step = position.step;
+      last_save = now();
+    }
+  }
+  progress.finish();
+  if (position.step >= total) return Outcome::finished;
+  position.seconds = now() - began;
+  save(folder, parameters, adam, position);
+  return Outcome::interrupted;
+}
+
+void load_model(const RunFolder& folder, Parameters& parameters) {
+  const std::string path = folder.file("model.safetensors");
+  const Checkpoint model = load_checkpoint(path);
+  restore(path, model, parameters.learned());
+  restore(path, model, parameters.state());
+}
+
+}  // namespace lamina

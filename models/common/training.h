@@ -1,0 +1,62 @@
+#pragma once
+// The training loop of every experiment: steps, reports, checkpoints, and the ways in which a run can end.
+//
+// A run is a sequence of steps, cut into epochs. After each epoch the experiment is evaluated, a row is added
+// to metrics.csv and everything is saved. The file `state` holds all that the next step depends on, so a run
+// that was killed and resumed goes on as if nothing had happened, bit for bit: an experiment draws its
+// batches and its noise from generators that are functions of the step or the epoch, never from one that runs
+// along.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/parameters.h"
+#include "core/tensor.h"
+#include "models/common/run_folder.h"
+#include "optim/adam.h"
+
+namespace lamina {
+
+using Metrics = std::vector<std::pair<std::string_view, double>>;
+
+/// What differs between experiments.
+class Experiment {
+ public:
+  virtual ~Experiment() = default;
+
+  /// The loss of training step number `step`, from 0; recorded on the tape that the loop has opened.
+  virtual Tensor loss(std::uint64_t step) = 0;
+
+  /// Called between backward() and the optimizer's step: gradients may be clipped here.
+  virtual void adjust_gradients() {}
+
+  /// The metrics after an epoch whose training losses had this mean.
+  virtual Metrics evaluate(double mean_training_loss) = 0;
+
+  /// The names of all metrics that evaluate() returns, in the order of metrics.csv.
+  virtual std::vector<std::string> metric_names() const = 0;
+};
+
+struct TrainingPlan {
+  std::string label;  ///< for the progress line, "layer norm, batch 128"
+  std::uint64_t steps_per_epoch = 1;
+  std::uint64_t epochs = 1;
+  double save_every_seconds = 60;  ///< besides the save after each epoch
+};
+
+enum class Outcome { finished, interrupted };
+
+/// Trains until the plan is done or Ctrl-C comes. Goes on from `state` when the folder has one. Writes
+/// metrics.csv (columns epoch, step, the experiment's own, seconds), state and model.safetensors. Throws
+/// DataError when the loss is not finite, naming the step, the first op whose result was not, and the last
+/// good checkpoint; and for a `state` that does not fit the model.
+Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
+              const TrainingPlan& plan);
+
+/// Reads model.safetensors of a run into parameters of the same names and shapes; DataError otherwise.
+void load_model(const RunFolder& folder, Parameters& parameters);
+
+}  // namespace lamina

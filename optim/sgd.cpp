@@ -1,0 +1,29 @@
+#include "optim/sgd.h"
+
+#include "core/ops/map.h"
+
+namespace lamina {
+
+Sgd::Sgd(Parameters& parameters, const SgdOptions& chosen) : options(chosen), parameters_(parameters) {
+  if (!(chosen.learning_rate > 0)) fail("sgd: learning rate ", chosen.learning_rate, "; it must be positive");
+  if (!(chosen.momentum >= 0 && chosen.momentum < 1))
+    fail("sgd: momentum ", chosen.momentum, "; it must be at least 0 and below 1");
+  velocity = Tensor::zeros({parameters.values().size()});
+}
+
+void Sgd::step() {
+  if (velocity.size() != parameters_.values().size())
+    fail("sgd: parameters were added after the optimizer was made; make it last");
+  const auto [rate, momentum, nesterov, decay] = options;
+  real* const w = parameters_.values().data();
+  real* const u = velocity.data();
+  const real* const gradient = parameters_.gradients().data();
+  for_each_index(velocity.size(), [=](size_t i) {
+    const real g = gradient[i] + decay * w[i];
+    u[i] = momentum * u[i] + g;
+    w[i] -= rate * (nesterov ? g + momentum * u[i] : u[i]);
+  });
+  parameters_.clear_gradients();
+}
+
+}  // namespace lamina

@@ -1,0 +1,33 @@
+#pragma once
+// Stochastic gradient descent with momentum.
+
+#include "core/parameters.h"
+
+namespace lamina {
+
+struct SgdOptions {
+  real learning_rate = real(1e-2);
+  real momentum = 0;
+  bool nesterov = false;
+  real weight_decay = 0;  ///< g += weight_decay * w
+};
+
+/// velocity = momentum velocity + g;  w -= learning_rate * velocity
+/// (Nesterov: w -= learning_rate * (g + momentum velocity))
+class Sgd {
+ public:
+  /// Make it after the layers have added their parameters. Throws Error for a learning rate that is not
+  /// positive or a momentum outside [0, 1).
+  Sgd(Parameters& parameters, const SgdOptions& options);
+
+  /// Updates every parameter from its gradient and sets the gradients to zero.
+  void step();
+
+  SgdOptions options;  ///< the learning rate may be changed between steps
+  Tensor velocity;     ///< in the layout of parameters.values()
+
+ private:
+  Parameters& parameters_;
+};
+
+}  // namespace lamina

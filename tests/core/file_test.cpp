@@ -1,0 +1,136 @@
+#include "core/file.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+
+#include "core/error.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+namespace fs = std::filesystem;
+
+namespace {
+
+mode_t permissions(const std::string& path) {
+  struct stat status;
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777;
+}
+
+/// Runs `body` in a child process in which no file can grow beyond `limit` bytes: a full disk that stops even
+/// root. Returns what the child threw as a DataError.
+std::string message_with_file_limit(rlim_t limit, const std::function<void()>& body) {
+  int channel[2];
+  REQUIRE(::pipe(channel) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit bound{limit, limit};
+    ::setrlimit(RLIMIT_FSIZE, &bound);
+    const std::string message = message_of<DataError>(body);
+    const bool sent = ::write(channel[1], message.data(), message.size()) >= 0;
+    ::_exit(sent ? 0 : 1);
+  }
+  ::close(channel[1]);
+  std::string message(4096, '\0');
+  const ssize_t size = ::read(channel[0], message.data(), message.size());
+  ::close(channel[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  message.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("file: what is written is read back, byte for byte") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "file";
+  std::string bytes;
+  for (int i = 0; i < 100'000; ++i) bytes.push_back(static_cast<char>(i * 7));
+  for (const std::string& content : {bytes, std::string(), std::string("\0\n", 2)}) {
+    write_file(path, content);
+    CHECK(read_file(path) == content);
+  }
+  CHECK(folder.size() == 1);
+}
+
+TEST_CASE("file: a name without a folder is in the current folder") {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  write_file("plain", "text");
+  const std::string content = read_file("plain");
+  fs::current_path(before);
+  CHECK(content == "text");
+  CHECK(folder.size() == 1);
+}
+
+TEST_CASE("file: permissions and symbolic links survive a replacement") {
+  const TemporaryFolder folder;
+  const mode_t mask = ::umask(027);
+  write_file(folder / "real", "old");
+  ::umask(mask);
+  CHECK(permissions(folder / "real") == 0640);
+  REQUIRE(::chmod((folder / "real").c_str(), 0604) == 0);
+  fs::create_symlink("real", folder / "link");
+  write_file(folder / "link", "new");
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(read_file(folder / "real") == "new");
+  CHECK(permissions(folder / "real") == 0604);
+}
+
+TEST_CASE("file: a failed write leaves the old file and nothing else") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model";
+  write_file(path, "old");
+  const std::string message =
+      message_with_file_limit(4096, [&] { write_file(path, std::string(100'000, 'x')); });
+  CHECK(message == path +
+                       ": cannot be written: File too large; raise the limit (ulimit -f) or choose another "
+                       "folder with --out");
+  CHECK(read_file(path) == "old");
+  CHECK(folder.size() == 1);
+  const std::string at_once = message_with_file_limit(0, [&] { write_file(folder / "other", "x"); });
+  CHECK(at_once.find("other: cannot be written") != std::string::npos);
+  CHECK(folder.size() == 1);
+}
+
+TEST_CASE("file: reading says what is wrong and what to do") {
+  const TemporaryFolder folder;
+  CHECK(message_of<DataError>([&] { read_file(folder / "none"); }) ==
+        folder / "none" + ": cannot be read: No such file or directory; check the name");
+  CHECK(message_of<DataError>([&] { read_file(folder.path()); }) ==
+        folder.path() + ": cannot be read: it is a folder; name a file in it");
+  if (::geteuid() != 0) {
+    write_file(folder / "secret", "x");
+    REQUIRE(::chmod((folder / "secret").c_str(), 0) == 0);
+    CHECK(message_of<DataError>([&] { read_file(folder / "secret"); }) ==
+          folder / "secret" + ": cannot be read: Permission denied; change its permissions (chmod +r)");
+  }
+}
+
+TEST_CASE("file: writing says what is wrong and what to do") {
+  const TemporaryFolder folder;
+  const auto message = [](const std::string& path) {
+    return message_of<DataError>([&] { write_file(path, "x"); });
+  };
+  CHECK(message(folder / "none/file") ==
+        folder / "none/file" + ": cannot be written: No such file or directory; create its folder first");
+  CHECK(message(folder.path()) == folder.path() + ": cannot be written: it is a folder; choose another name");
+  CHECK(message("/dev/null") ==
+        "/dev/null: cannot be written: it is not a regular file; choose another name");
+  CHECK(message(folder / std::string(300, 'n')).ends_with("File name too long; choose a shorter name"));
+  write_file(folder / "file", "x");
+  CHECK(message(folder / "file/below").ends_with("Not a directory; choose another folder with --out"));
+  CHECK(folder.size() == 1);
+}

@@ -1,0 +1,19 @@
+#pragma once
+// Where the real data sets are, for tests that use them when they are there.
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace lamina {
+
+/// The folder `name` below $LAMINA_DATA, or below ../shared/data when that is not set; empty when there is
+/// none. A test that gets the empty string says with MESSAGE that it is skipped, and returns.
+inline std::string data_folder(const std::string& name) {
+  const char* root = std::getenv("LAMINA_DATA");
+  const std::filesystem::path folder =
+      std::filesystem::path(root != nullptr ? root : "../shared/data") / name;
+  return std::filesystem::is_directory(folder) ? folder.string() : std::string();
+}
+
+}  // namespace lamina

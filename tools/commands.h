@@ -1,0 +1,13 @@
+#pragma once
+// The subcommands of `lamina`. Each is defined in the file command_<name>.cpp and sets `action` when chosen.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace lamina {
+
+using Action = std::function<int()>;  ///< returns the exit code
+
+void add_mnist_command(CLI::App& program, Action& action);
+
+}  // namespace lamina

@@ -1,0 +1,85 @@
+#include "tools/common_flags.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "core/error.h"
+
+namespace lamina {
+
+namespace {
+
+template <class Value>
+std::string joined(const std::vector<Value>& values) {
+  std::ostringstream out;
+  for (size_t i = 0; i < values.size(); ++i) out << (i == 0 ? "" : ",") << values[i];
+  return out.str();
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream in(list);
+  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+}  // namespace
+
+void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<std::string>& norms) {
+  flags.norms = {norms.front()};
+  command
+      .add_option("--norm", flags.norms, "normalization, or several separated by commas: " + joined(norms))
+      ->delimiter(',')
+      ->check(CLI::IsMember(norms))
+      ->default_str(norms.front());
+  command
+      .add_option("--preset", flags.preset, "sizes and lengths: the paper's, or small ones for a first look")
+      ->check(CLI::IsMember({"paper", "small"}))
+      ->capture_default_str();
+  command.add_option("--data", flags.data, "folder with the original files; without it, built-in data");
+  command.add_option("--seed", flags.seed, "of all random numbers")->capture_default_str();
+  command.add_option("--threads", flags.threads, "worker threads; 0: one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command.add_option("--epochs", flags.epochs, "passes over the training data")->check(CLI::PositiveNumber);
+  command.add_option("--batch", flags.batches, "cases per step, or several sizes separated by commas")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command.add_option("--lr", flags.learning_rate, "Adam's learning rate")->check(CLI::PositiveNumber);
+  command.add_option("--out", flags.out, "folder of the run; by default a new one under runs/");
+  command.add_flag("--resume", flags.resume, "go on with the run in --out, with the settings it began with");
+}
+
+Norm norm_from(const std::string& name) {
+  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms})
+    if (name == name_of(norm)) return norm;
+  fail<UsageError>("--norm ", name, ": no such normalization");
+}
+
+Settings to_settings(const CommonFlags& flags) {
+  Settings settings;
+  settings.set("norm", joined(flags.norms));
+  settings.set("preset", flags.preset);
+  settings.set("data", flags.data);
+  settings.set("seed", flags.seed);
+  settings.set("epochs", flags.epochs);
+  settings.set("batch", joined(flags.batches));
+  settings.set("lr", flags.learning_rate);
+  return settings;
+}
+
+void from_settings(const Settings& settings, CommonFlags& flags) {
+  flags.norms = split(settings.get<std::string>("norm"));
+  flags.preset = settings.get<std::string>("preset");
+  flags.data = settings.get<std::string>("data");
+  flags.seed = settings.get<std::int64_t>("seed");
+  flags.epochs = settings.get<std::int64_t>("epochs");
+  flags.batches.clear();
+  for (const std::string& size : split(settings.get<std::string>("batch")))
+    flags.batches.push_back(std::stoll(size));
+  flags.learning_rate = settings.get<double>("lr");
+}
+
+bool smoke_run() { return std::getenv("LAMINA_SMOKE") != nullptr; }
+
+}  // namespace lamina

@@ -1,0 +1,41 @@
+#pragma once
+// The flags that every experiment has.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "layers/norm.h"
+#include "models/common/run_folder.h"
+
+namespace lamina {
+
+struct CommonFlags {
+  std::vector<std::string> norms;  ///< as given; "none", "layer", ...
+  std::string preset = "paper";
+  std::string data;  ///< folder; empty: built-in data
+  std::int64_t seed = 1;
+  int threads = 0;                    ///< 0: one per core
+  std::int64_t epochs = 0;            ///< 0: the preset's
+  std::vector<std::int64_t> batches;  ///< empty: the preset's
+  double learning_rate = 0;           ///< 0: the preset's
+  std::string out;
+  bool resume = false;
+};
+
+/// Adds the flags to a subcommand; `norms` are the values that --norm takes, the first being its default.
+void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<std::string>& norms);
+
+Norm norm_from(const std::string& name);
+
+/// All flags as settings of config.json, and back. Lists become "none,layer".
+Settings to_settings(const CommonFlags& flags);
+void from_settings(const Settings& settings, CommonFlags& flags);
+
+/// Whether LAMINA_SMOKE is set in the environment: commands then run on a small part of their data for an
+/// epoch, which shows that they work and nothing else.
+bool smoke_run();
+
+}  // namespace lamina
