@@ -69,8 +69,7 @@ long double exact(const Case& t, const Matrix& a, const Matrix& b, const Matrix&
 
 /// The largest error allowed for a sum of k products of numbers up to 1.
 long double tolerance(size_t k) {
-  return static_cast<long double>(std::numeric_limits<real>::epsilon()) *
-         (4 + static_cast<long double>(k));
+  return static_cast<long double>(std::numeric_limits<real>::epsilon()) * (4 + static_cast<long double>(k));
 }
 
 /// Compares c with the naive product inside [column_begin, column_end), and with `before` everywhere else.
