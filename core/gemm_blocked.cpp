@@ -12,6 +12,7 @@
 #include <new>
 
 #include "core/gemm_kernel.h"
+#include "core/pool.h"
 
 namespace lamina::gemm_detail {
 
@@ -19,20 +20,13 @@ namespace {
 
 constexpr size_t k_block = 512, row_block = 256, column_block = 4096;
 
-/// Cuts `size` into the fewest parts of at most `limit`, as equal as possible; part i begins at begin(i).
-struct Parts {
-  size_t size, count;
-  Parts(size_t size_, size_t limit) : size(size_), count((size_ + limit - 1) / limit) {}
-  size_t begin(size_t i) const { return size / count * i + std::min(i, size % count); }
-  size_t length(size_t i) const { return begin(i + 1) - begin(i); }
-};
-
 thread_local Workspace a_space, b_space;
 
 /// Where the panels of b are: packed, or columns of the matrix itself.
 struct Panels {
   const real* data;
   size_t row, panel;
+  real* kept = nullptr;  ///< where the first tile leaves a packed copy for the others
 };
 
 /// Runs one tile whose result may be partial in width or transposed: it goes through a small buffer.
@@ -59,11 +53,27 @@ void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b
   const bool direct = c.column == 1 && columns == vectors * lanes && (!addend.data || addend.column == 1);
   for (size_t i = 0; i < tiles.count; ++i) {
     const size_t row = tiles.begin(i), rows = tiles.length(i);
-    const View c_tile = {c.data + row * c.row, c.row, c.column};
-    const ConstView addend_tile = {addend.data ? addend.data + row * addend.row : nullptr, addend.row,
-                                   addend.column};
-    const Tile t = {k, a + row * k, b.data, b.row, b.panel, c_tile.data, c.row, addend_tile.data, addend.row};
-    const TileKernel kernel = tile_kernel(rows, vectors);
+    const View c_tile = at(c, row, 0);
+    const ConstView addend_tile = at(addend, row, 0);
+    Tile t = {k,
+              a + row * k,
+              b.data,
+              b.row,
+              b.panel,
+              c_tile.data,
+              c.row,
+              addend_tile.data,
+              addend.row,
+              b.kept,
+              b.row == panel_columns ? panel_columns * k * ((columns + panel_columns - 1) / panel_columns)
+                                     : columns};
+    TileKernel kernel = tile_kernel(rows, vectors);
+    if (b.kept && i == 0) {
+      kernel = keeping_tile_kernel(rows);
+    } else if (b.kept) {
+      t.b = b.kept;
+      t.b_row = panel_columns;
+    }
     if (direct)
       kernel(t);
     else
@@ -86,43 +96,55 @@ void pack_tiles(Transpose op, const Parts& tiles, size_t k, const real* a, size_
   }
 }
 
-}  // namespace
+/// Packs or borrows the panels of one group of columns, then multiplies.
+/// b is the block [k x columns] as stored; `packed` has room for it; `fresh` says that it is not there yet.
+Panels prepare_panels(Transpose op, size_t tiles, size_t k, size_t columns, const real* b, size_t ldb,
+                      real* packed, bool fresh, bool reused) {
+  const Panels ready = {packed, panel_columns, panel_columns * k};
+  if (!fresh) return ready;
+  if (op == Transpose::no && columns % panel_columns == 0) {
+    if (tiles == 1 && !reused) return {b, ldb, panel_columns};
+    return {b, ldb, panel_columns, packed};
+  }
+  for (size_t at = 0; at < columns; at += panel_columns)
+    pack_panel(op, k, std::min(panel_columns, columns - at), b + (op == Transpose::yes ? at * ldb : at), ldb,
+               packed + at * k);
+  return ready;
+}
 
-void blocked_product(const Product& q) {
-  const Parts k_blocks(q.k, k_block), row_blocks(q.m, row_block), column_blocks(q.n, column_block);
-  // With one block of rows every panel is used once, right after packing: one group of panels is all we keep.
-  const bool keep_panels = row_blocks.count > 1;
-  for (size_t kb = 0; kb < k_blocks.count; ++kb) {
-    const size_t p = k_blocks.begin(kb), k = k_blocks.length(kb);
-    const ConstView start = kb > 0 ? ConstView{q.c.data, q.c.row, q.c.column} : q.addend;
-    for (size_t cb = 0; cb < column_blocks.count; ++cb) {
-      const size_t first = column_blocks.begin(cb), width = column_blocks.length(cb);
-      const size_t kept =
-          keep_panels ? (width + panel_columns - 1) / panel_columns * panel_columns : 8 * lanes;
-      real* const b_packed = b_space.reserve(kept * k);
-      for (size_t rb = 0; rb < row_blocks.count; ++rb) {
-        const size_t row = row_blocks.begin(rb), rows = row_blocks.length(rb);
-        const Parts tiles(rows, max_tile_rows);
-        real* const a_packed = a_space.reserve(rows * k + lanes);
-        pack_tiles(q.a_op, tiles, k, q.a_op == Transpose::yes ? q.a + p * q.lda + row : q.a + row * q.lda + p,
-                   q.lda, a_packed);
-        for (size_t done = 0, columns = 0; done < width; done += columns) {
-          columns = group_columns(tiles.length(0), width - done);
-          const size_t j = first + done;
-          real* const group = b_packed + (keep_panels ? done * k : 0);
-          if (rb == 0)
-            for (size_t at = 0; at < columns; at += panel_columns)
-              pack_panel(q.b_op, k, std::min(panel_columns, columns - at),
-                         q.b_op == Transpose::yes ? q.b + (j + at) * q.ldb + p : q.b + p * q.ldb + j + at,
-                         q.ldb, group + at * k);
-          const View c = {q.c.data + row * q.c.row + j * q.c.column, q.c.row, q.c.column};
-          const ConstView addend = {start.data ? start.data + row * start.row + j * start.column : nullptr,
-                                    start.row, start.column};
-          multiply_group(a_packed, tiles, k, {group, panel_columns, panel_columns * k}, columns, c, addend);
-        }
+/// c[m x n] += one block of k: [p, p + k).
+void multiply_k_block(const Product& q, size_t p, size_t k, ConstView addend) {
+  const Parts row_blocks(q.m, row_block), column_blocks(q.n, column_block);
+  const bool reused = row_blocks.count > 1;
+  for (size_t cb = 0; cb < column_blocks.count; ++cb) {
+    const size_t first = column_blocks.begin(cb), width = column_blocks.length(cb);
+    // With one block of rows every panel is used once, right after packing: one group of panels is all we
+    // keep.
+    const size_t kept = reused ? (width + panel_columns - 1) / panel_columns * panel_columns : 8 * lanes;
+    real* const b_packed = b_space.reserve(kept * k);
+    for (size_t rb = 0; rb < row_blocks.count; ++rb) {
+      const size_t row = row_blocks.begin(rb), rows = row_blocks.length(rb);
+      const Parts tiles(rows, max_tile_rows);
+      real* const a_packed = a_space.reserve(rows * k + 2 * lanes);
+      pack_tiles(q.a_op, tiles, k, at(q.a_op, q.a, q.lda, row, p), q.lda, a_packed);
+      for (size_t done = 0, columns = 0; done < width; done += columns) {
+        columns = group_columns(tiles.length(0), width - done);
+        const size_t j = first + done;
+        const Panels panels = prepare_panels(q.b_op, tiles.count, k, columns, at(q.b_op, q.b, q.ldb, p, j),
+                                             q.ldb, b_packed + (reused ? done * k : 0), rb == 0, reused);
+        multiply_group(a_packed, tiles, k, panels, columns, at(q.c, row, j), at(addend, row, j));
       }
     }
   }
+}
+
+}  // namespace
+
+void blocked_product(const Product& q) {
+  const Parts k_blocks(q.k, k_block);
+  for (size_t b = 0; b < k_blocks.count; ++b)
+    multiply_k_block(q, k_blocks.begin(b), k_blocks.length(b),
+                     b == 0 ? q.addend : ConstView{q.c.data, q.c.row, q.c.column});
 }
 
 }  // namespace lamina::gemm_detail
@@ -131,7 +153,7 @@ namespace lamina {
 
 using namespace gemm_detail;
 
-void PackedMatrix::Release::operator()(real* memory) const { std::free(memory); }
+void PackedMatrix::Release::operator()(real* memory) const { pool::release(memory, bytes); }
 
 size_t packed_column_step() { return panel_columns; }
 
@@ -140,8 +162,8 @@ void PackedMatrix::pack(Transpose op, size_t k, size_t n, const real* b, size_t 
   const size_t needed = (n + panel_columns - 1) / panel_columns * panel_columns * k + panel_columns;
   if (needed > capacity_) {
     capacity_ = (needed + 1023) / 1024 * 1024;
-    data_.reset(static_cast<real*>(std::aligned_alloc(64, capacity_ * sizeof(real))));
-    if (!data_) throw std::bad_alloc();
+    const size_t bytes = capacity_ * sizeof(real);
+    data_ = std::unique_ptr<real, Release>(static_cast<real*>(pool::allocate(bytes)), Release{bytes});
   }
   rows_ = k;
   columns_ = n;

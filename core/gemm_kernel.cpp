@@ -24,15 +24,20 @@
 namespace lamina::gemm_detail {
 
 namespace {
+/// Rows of b to fetch ahead: enough for L2, few enough not to fight over the cache when their stride is a
+/// power of two. What is farther away, the next panel, is fetched into L2 a whole panel ahead.
+constexpr size_t rows_ahead = 8;
 
-template <size_t rows, size_t vectors>
+template <size_t rows, size_t vectors, bool keep = false>
 void tile(const Tile& t) {
   vec sum[rows][vectors] = {};
   const real* a = t.a;
   const real* b = t.b;
   real* c = t.c;
+  [[maybe_unused]] real* kept = t.kept;
   const real* addend = t.addend;
-  const size_t k = t.k, b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row, addend_row = t.addend_row;
+  const size_t k = t.k, next = t.next, b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row,
+               addend_row = t.addend_row;
 
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * c_row, 1);
@@ -41,6 +46,17 @@ void tile(const Tile& t) {
     vec row[vectors];
 #pragma GCC unroll 16
     for (size_t v = 0; v < vectors; ++v) row[v] = load(b + v / 2 * b_panel + v % 2 * lanes);
+#pragma GCC unroll 16
+    for (size_t v = 0; v < vectors; ++v) {
+      const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
+      __builtin_prefetch(soon + rows_ahead * b_row);
+      __builtin_prefetch(soon + next, 0, 2);
+    }
+    if constexpr (keep) {
+#pragma GCC unroll 16
+      for (size_t v = 0; v < vectors; ++v) store(kept + v * lanes, row[v]);
+      kept += panel_columns;
+    }
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; ++i) {
       const vec x = splat(a[i]);
@@ -61,8 +77,8 @@ void tile(const Tile& t) {
 }
 
 template <size_t rows>
-constexpr std::array<TileKernel, 4> kernels_of() {
-  std::array<TileKernel, 4> kernels = {tile<rows, 1>, tile<rows, 2>, nullptr, nullptr};
+constexpr std::array<TileKernel, 5> kernels_of() {
+  std::array<TileKernel, 5> kernels = {tile<rows, 1>, tile<rows, 2>, nullptr, nullptr, tile<rows, 2, true>};
   if constexpr (widest_tile(rows) >= 4) kernels[2] = tile<rows, 4>;
   if constexpr (widest_tile(rows) >= 8) kernels[3] = tile<rows, 8>;
   return kernels;
@@ -80,5 +96,7 @@ constexpr auto kernels = all_kernels(std::make_index_sequence<max_tile_rows>{});
 TileKernel tile_kernel(size_t rows, size_t vectors) {
   return kernels[rows - 1][vectors == 8 ? 3 : vectors / 2];
 }
+
+TileKernel keeping_tile_kernel(size_t rows) { return kernels[rows - 1][4]; }
 
 }  // namespace lamina::gemm_detail

@@ -2,6 +2,7 @@
 // The parts that the matrix products are assembled from; see gemm_kernel.cpp for the idea of the register
 // tile.
 
+#include <algorithm>
 #include <cstddef>
 
 #include "core/gemm.h"
@@ -33,11 +34,17 @@ struct Tile {
   size_t c_row;
   const real* addend;
   size_t addend_row;
+  real* kept = nullptr;
+  size_t next = 0;
 };
 using TileKernel = void (*)(const Tile&);
 
 /// The kernel for 1 <= rows <= max_tile_rows and 1, 2, 4 or 8 vectors, at most widest_tile(rows).
 TileKernel tile_kernel(size_t rows, size_t vectors);
+
+/// The kernel of two vectors that also writes what it reads of b to `kept`, as a packed panel: packing for
+/// free, in the store units that multiply-adds leave idle.
+TileKernel keeping_tile_kernel(size_t rows);
 
 /// op(a)[rows x k] as [k x rows]. Writes up to one vector past the end.
 void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, real* out);
@@ -66,6 +73,22 @@ struct ConstView {
   const real* data;
   size_t row, column;
 };
+inline View at(View v, size_t i, size_t j) { return {v.data + i * v.row + j * v.column, v.row, v.column}; }
+inline ConstView at(ConstView v, size_t i, size_t j) {
+  return {v.data ? v.data + i * v.row + j * v.column : nullptr, v.row, v.column};
+}
+/// Where element (i, j) of op(matrix) is stored.
+inline const real* at(Transpose op, const real* matrix, size_t stride, size_t i, size_t j) {
+  return op == Transpose::yes ? matrix + j * stride + i : matrix + i * stride + j;
+}
+
+/// Cuts `size` into the fewest parts of at most `limit`, as equal as possible; part i begins at begin(i).
+struct Parts {
+  size_t size, count;
+  Parts(size_t size_, size_t limit) : size(size_), count((size_ + limit - 1) / limit) {}
+  size_t begin(size_t i) const { return size / count * i + std::min(i, size % count); }
+  size_t length(size_t i) const { return begin(i + 1) - begin(i); }
+};
 
 /// One product as the kernels see it, on one thread. The addend's data may be null.
 struct Product {
@@ -84,8 +107,13 @@ void blocked_product(const Product& product);
 /// b stored transposed and few rows: every element of c is a dot product of two contiguous rows
 /// (gemm_skinny.cpp).
 void dot_product(const Product& product);
-/// Small k: c is written once, row by row, and is all that moves (gemm_skinny.cpp).
-void outer_product(const Product& product);
-inline constexpr size_t max_outer_k = 8;
+/// Few rows or small k, and b not transposed: whole rows of b and c stream past (gemm_stream.cpp).
+void stream_product(const Product& product);
+inline constexpr size_t max_stream_rows = 4, max_stream_k = 8;
+
+/// Whether OpenBLAS, as it runs here, serves c[m x n] with inner size k better than the own kernels.
+bool blas_is_faster(size_t m, size_t n, size_t k);
+/// The whole product by OpenBLAS, on as many threads as it likes; c and a bias untransposed.
+void blas_product(const Product& product);
 
 }  // namespace lamina::gemm_detail

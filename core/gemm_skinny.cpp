@@ -32,7 +32,8 @@ void dot_tile(const DotTile& t) {
     for (size_t i = 0; i < rows; ++i) x[i] = get(t.a + i * t.lda + p);
 #pragma GCC unroll 16
     for (size_t j = 0; j < columns; ++j) {
-      const vec y = get(t.b + j * t.ldb + p);
+      vec y = get(t.b + j * t.ldb + p);
+      hold(y);
 #pragma GCC unroll 16
       for (size_t i = 0; i < rows; ++i) sum[i * columns + j] += x[i] * y;
     }
@@ -82,7 +83,5 @@ void dot_product(const Product& q) {
     }
   }
 }
-
-void outer_product(const Product& q) { blocked_product(q); }
 
 }  // namespace lamina::gemm_detail

@@ -62,6 +62,17 @@ inline void store_first(real* p, vec x, size_t count) {
 #endif
 }
 
+/// Keeps x in a register: without it the compiler may load x again for every use, straight from memory.
+inline void hold(vec& x) {
+#if defined(__AVX512F__)
+  asm("" : "+v"(x));
+#elif defined(__x86_64__)
+  asm("" : "+x"(x));
+#else
+  (void)x;
+#endif
+}
+
 // Seen as squares of `step` x `step` blocks, two vectors x and y form [x0 x1; y0 y1]. `block_column<0>` takes
 // the left blocks of both, `block_column<1>` the right ones: exchanging x1 and y0, the step from which a
 // transpose (apply it for every power of two) and a sum over the lanes of many vectors at once are built.

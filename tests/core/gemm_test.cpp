@@ -19,6 +19,8 @@ namespace {
 
 constexpr real guard = real{-12345};
 
+using sizes = std::vector<size_t>;
+
 /// Reproducible numbers in [-1, 1].
 std::vector<real> numbers(size_t count, unsigned seed) {
   std::vector<real> values(count);
@@ -116,24 +118,27 @@ void check_forms(size_t m, size_t n, size_t k) {
 }  // namespace
 
 TEST_CASE("gemm: every form, for sizes around every block edge") {
-  for (const size_t m : {0, 1, 2, 3, 7, 15, 16, 17, 33})
-    for (const size_t n : {0, 1, 7, 16, 31, 48, 65})
-      for (const size_t k : {0, 1, 3, 16, 17, 33}) check_forms(m, n, k);
+  for (const size_t m : sizes({0, 1, 2, 3, 7, 15, 16, 17, 33}))
+    for (const size_t n : sizes({0, 1, 7, 16, 31, 48, 65}))
+      for (const size_t k : sizes({0, 1, 3, 16, 17, 33})) check_forms(m, n, k);
 }
 
 TEST_CASE("gemm: larger and lopsided sizes, above the thresholds of threads and blocks") {
-  const std::tuple<size_t, size_t, size_t> sizes[] = {
+  const std::tuple<size_t, size_t, size_t> cases[] = {
       {129, 100, 257}, {64, 257, 129}, {4, 257, 1100}, {1, 1000, 300},  {257, 10, 129}, {10, 300, 513},
       {300, 300, 4},   {257, 33, 64},  {33, 129, 600}, {520, 130, 40},  {2, 7, 1025},   {31, 600, 100},
       {16, 512, 64},   {600, 7, 257},  {5, 256, 256},  {128, 128, 128},
   };
-  for (const auto& [m, n, k] : sizes) check_forms(m, n, k);
+  for (const auto& [m, n, k] : cases) check_forms(m, n, k);
 }
 
-TEST_CASE("gemm: one thread, and inside a parallel region") {
+TEST_CASE("gemm: any number of threads, and inside a parallel region") {
   const int before = threads();
-  set_threads(1);
-  check_forms(130, 140, 150);
+  for (const int count : {1, 3, 4}) {
+    set_threads(count);
+    check_forms(130, 140, 150);
+    check_forms(3, 500, 600);
+  }
   set_threads(before);
   const Case t = {40, 50, 600};
   const Matrix a = left(t), b = right(t), empty(t.m, t.n, 0, 3);
@@ -149,9 +154,9 @@ TEST_CASE("gemm: one thread, and inside a parallel region") {
 
 TEST_CASE("gemm: NaN and infinity propagate, also against zeros") {
   const real nan = std::numeric_limits<real>::quiet_NaN(), infinity = std::numeric_limits<real>::infinity();
-  for (const size_t m : {1, 4, 20, 70})
-    for (const size_t n : {3, 40, 300})
-      for (const size_t k : {2, 40})
+  for (const size_t m : sizes({1, 4, 20, 70}))
+    for (const size_t n : sizes({3, 40, 300}))
+      for (const size_t k : sizes({2, 40}))
         for (const Transpose a_op : {Transpose::no, Transpose::yes})
           for (const Transpose b_op : {Transpose::no, Transpose::yes}) {
             const Case t = {m, n, k, {.a = a_op, .b = b_op}};
@@ -192,9 +197,9 @@ TEST_CASE("gemm: results are bit-equal from call to call and at any address") {
 
 TEST_CASE("gemm_packed: rows, column ranges and accumulation") {
   for (const Transpose op : {Transpose::no, Transpose::yes})
-    for (const size_t m : {1, 2, 4, 5, 13, 16, 32, 300})
-      for (const size_t n : {1, 16, 33, 130, 256})
-        for (const size_t k : {1, 17, 100})
+    for (const size_t m : sizes({1, 2, 4, 5, 13, 16, 32, 300}))
+      for (const size_t n : sizes({1, 16, 33, 130, 256}))
+        for (const size_t k : sizes({1, 17, 100}))
           for (const bool accumulate : {false, true}) {
             const Case t = {m, n, k, {.b = op, .accumulate = accumulate}, 2};
             const Matrix a = left(t), b = right(t), before(m, n, 2, 3);

@@ -1,0 +1,122 @@
+// Matrix products as training small models needs them: this library against OpenBLAS and against the
+// machine's peak.
+//
+//   bench_gemm [m n k NN|NT|TN]...
+//
+// Run it with OPENBLAS_CORETYPE unset and nothing else on the machine.
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/gemm.h"
+#include "core/parallel.h"
+
+namespace {
+
+using namespace lamina;
+
+struct Shape {
+  size_t m, n, k;
+  std::string form;  // NN, NT or TN
+};
+
+const std::vector<Shape> usual_shapes = {
+    {128, 1000, 784, "NN"},  {128, 1000, 1000, "NT"}, {1000, 784, 128, "TN"},  {784, 1000, 128, "TN"},
+    {128, 10, 1000, "NN"},   {1000, 10, 128, "TN"},   {1, 1000, 1000, "NN"},   {4, 1000, 1000, "NN"},
+    {4, 784, 1000, "NT"},    {1000, 1000, 4, "TN"},   {8, 1600, 400, "NN"},    {16, 1024, 256, "NN"},
+    {32, 1024, 256, "NN"},   {64, 4800, 2400, "NN"},  {3200, 1024, 128, "NN"}, {1024, 256, 3200, "TN"},
+    {4000, 1600, 400, "NN"}, {128, 2048, 1024, "NN"}, {1920, 300, 2048, "NN"}, {2048, 2048, 2048, "NN"},
+};
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Best time of one call, the candidates taking turns so that a slow spell of the machine hits all of them.
+std::vector<double> best_times(const std::vector<std::function<void()>>& candidates, double flops) {
+  const int calls = std::max(1, static_cast<int>(4e7 / flops));
+  std::vector<double> best(candidates.size(), 1e9);
+  const double end = seconds() + 0.4;
+  for (int round = 0; round < 4 || seconds() < end; ++round)
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const double begin = seconds();
+      for (int call = 0; call < calls; ++call) candidates[i]();
+      best[i] = std::min(best[i], (seconds() - begin) / calls);
+    }
+  return best;
+}
+
+void measure(const Shape& s, const std::vector<double>& peaks) {
+  const bool a_transposed = s.form[0] == 'T', b_transposed = s.form[1] == 'T';
+  const std::vector<real> a(s.m * s.k, real{0.5}), b(s.k * s.n, real{0.25});
+  std::vector<real> c(s.m * s.n), c_packed(s.m * s.n);
+  const size_t lda = a_transposed ? s.m : s.k, ldb = b_transposed ? s.k : s.n;
+  const GemmOptions options = {.a = a_transposed ? Transpose::yes : Transpose::no,
+                               .b = b_transposed ? Transpose::yes : Transpose::no};
+  const auto size = [](size_t value) { return static_cast<blasint>(value); };
+  const auto own = [&] { gemm(s.m, s.n, s.k, a.data(), lda, b.data(), ldb, c.data(), s.n, options); };
+  const auto blas = [&] {
+#ifdef LAMINA_DOUBLE
+    constexpr auto product = cblas_dgemm;
+#else
+    constexpr auto product = cblas_sgemm;
+#endif
+    product(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans,
+            size(s.m), size(s.n), size(s.k), 1, a.data(), size(lda), b.data(), size(ldb), 0, c.data(),
+            size(s.n));
+  };
+  PackedMatrix packed;
+  packed.pack(options.b, s.k, s.n, b.data(), ldb);
+  // Every thread multiplies all m rows by its own copy of c: the weights are what they share.
+  std::vector<std::vector<real>> results(peaks.size(), c);
+  const auto shared = [&] {
+#pragma omp parallel num_threads(threads())
+    gemm_packed(s.m, a.data(), s.k, packed, results[static_cast<size_t>(omp_get_thread_num())].data(), s.n,
+                false);
+  };
+
+  std::printf("%4zu x %4zu x %4zu %s", s.m, s.n, s.k, s.form.c_str());
+  const double flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  for (size_t team = 1; team <= peaks.size(); ++team) {
+    set_threads(static_cast<int>(team));
+    std::vector<std::function<void()>> candidates = {own, blas};
+    if (!a_transposed) candidates.push_back(shared);
+    const auto times = best_times(candidates, flops);
+    const double rate = flops / times[0] / 1e9;
+    std::printf("  |%6.0f %4.0f%% %6.0f", rate, 100 * rate / peaks[team - 1], flops / times[1] / 1e9);
+    if (a_transposed)
+      std::printf("      -");
+    else
+      std::printf(" %6.0f", static_cast<double>(team) * flops / times[2] / 1e9);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<Shape> shapes;
+  for (int i = 1; i + 3 < argc; i += 4)
+    shapes.push_back({std::stoul(argv[i]), std::stoul(argv[i + 1]), std::stoul(argv[i + 2]), argv[i + 3]});
+  const auto cores = static_cast<size_t>(omp_get_num_procs());
+  std::vector<double> peaks;
+  for (size_t team = 1; team <= std::min<size_t>(cores, 2); ++team)
+    peaks.push_back(measure_peak_gflops(static_cast<int>(team)));
+  std::printf(
+      "%s\nGFLOP/s: own, share of the measured peak, OpenBLAS, packed weights (every thread its own m "
+      "rows)\n",
+      gemm_backend());
+  std::printf("%-22s", "m x n x k");
+  for (size_t team = 1; team <= peaks.size(); ++team)
+    std::printf("  | %zu thread%s, peak %3.0f     ", team, team > 1 ? "s" : " ", peaks[team - 1]);
+  std::printf("\n");
+  for (const Shape& shape : shapes.empty() ? usual_shapes : shapes) measure(shape, peaks);
+}
