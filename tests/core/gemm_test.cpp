@@ -117,9 +117,9 @@ void check_forms(size_t m, size_t n, size_t k) {
 }  // namespace
 
 TEST_CASE("gemm: every form, for sizes around every block edge") {
-  for (const size_t m : {0, 1, 2, 3, 7, 15, 16, 17, 33})
-    for (const size_t n : {0, 1, 7, 16, 31, 48, 65})
-      for (const size_t k : {0, 1, 3, 16, 17, 33}) check_forms(m, n, k);
+  for (const size_t m : {0U, 1U, 2U, 3U, 7U, 15U, 16U, 17U, 33U})
+    for (const size_t n : {0U, 1U, 7U, 16U, 31U, 48U, 65U})
+      for (const size_t k : {0U, 1U, 3U, 16U, 17U, 33U}) check_forms(m, n, k);
 }
 
 TEST_CASE("gemm: larger and lopsided sizes, above the thresholds of threads and blocks") {
@@ -150,9 +150,9 @@ TEST_CASE("gemm: one thread, and inside a parallel region") {
 
 TEST_CASE("gemm: NaN and infinity propagate, also against zeros") {
   const real nan = std::numeric_limits<real>::quiet_NaN(), infinity = std::numeric_limits<real>::infinity();
-  for (const size_t m : {1, 4, 20, 70})
-    for (const size_t n : {3, 40, 300})
-      for (const size_t k : {2, 40})
+  for (const size_t m : {1U, 4U, 20U, 70U})
+    for (const size_t n : {3U, 40U, 300U})
+      for (const size_t k : {2U, 40U})
         for (const Transpose a_op : {Transpose::no, Transpose::yes})
           for (const Transpose b_op : {Transpose::no, Transpose::yes}) {
             const Case t = {m, n, k, {.a = a_op, .b = b_op}};
@@ -193,9 +193,9 @@ TEST_CASE("gemm: results are bit-equal from call to call and at any address") {
 
 TEST_CASE("gemm_packed: rows, column ranges and accumulation") {
   for (const Transpose op : {Transpose::no, Transpose::yes})
-    for (const size_t m : {1, 2, 4, 5, 13, 16, 32, 300})
-      for (const size_t n : {1, 16, 33, 130, 256})
-        for (const size_t k : {1, 17, 100})
+    for (const size_t m : {1U, 2U, 4U, 5U, 13U, 16U, 32U, 300U})
+      for (const size_t n : {1U, 16U, 33U, 130U, 256U})
+        for (const size_t k : {1U, 17U, 100U})
           for (const bool accumulate : {false, true}) {
             const Case t = {m, n, k, {.b = op, .accumulate = accumulate}, 2};
             const Matrix a = left(t), b = right(t), before(m, n, 2, 3);
