@@ -22,6 +22,7 @@ void flush_denormals_on_this_thread() {
 void set_threads(int count) {
   thread_count = count > 0 ? count : omp_get_num_procs();
   omp_set_num_threads(thread_count);
+  flush_denormals_on_this_thread();  // first: clang's OpenMP hands the calling thread's mode to the team
 #pragma omp parallel num_threads(thread_count)
   flush_denormals_on_this_thread();
 }
