@@ -1,5 +1,7 @@
 #include "core/parallel.h"
 
+#include <algorithm>
+
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -20,7 +22,9 @@ void flush_denormals_on_this_thread() {
 }  // namespace
 
 void set_threads(int count) {
-  thread_count = count > 0 ? count : omp_get_num_procs();
+  // The matrix products split their work by this number, so OpenMP must not give fewer threads than that.
+  omp_set_dynamic(0);
+  thread_count = std::min(count > 0 ? count : omp_get_num_procs(), omp_get_thread_limit());
   omp_set_num_threads(thread_count);
   flush_denormals_on_this_thread();  // first: clang's OpenMP hands the calling thread's mode to the team
 #pragma omp parallel num_threads(thread_count)

@@ -12,7 +12,8 @@
 namespace lamina {
 
 /// Uses `count` threads from here on (0: one per core) and makes each of them flush denormal numbers to zero:
-/// they carry no information in training and cost up to a hundred cycles an operation.
+/// they carry no information in training and cost up to a hundred cycles an operation. OMP_THREAD_LIMIT, where
+/// it is set, is the most.
 void set_threads(int count);
 
 /// The number of threads in use.
