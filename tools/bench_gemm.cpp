@@ -18,6 +18,8 @@
 #include "core/gemm.h"
 #include "core/parallel.h"
 
+extern "C" void openblas_set_num_threads(int);
+
 namespace {
 
 using namespace lamina;
@@ -63,6 +65,7 @@ void measure(const Shape& s, const std::vector<double>& peaks) {
   const auto size = [](size_t value) { return static_cast<blasint>(value); };
   const auto own = [&] { gemm(s.m, s.n, s.k, a.data(), lda, b.data(), ldb, c.data(), s.n, options); };
   const auto blas = [&] {
+    openblas_set_num_threads(threads());  // the library keeps it at one, see core/gemm_blas.cpp
 #ifdef LAMINA_DOUBLE
     constexpr auto product = cblas_dgemm;
 #else
@@ -71,6 +74,7 @@ void measure(const Shape& s, const std::vector<double>& peaks) {
     product(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans,
             size(s.m), size(s.n), size(s.k), 1, a.data(), size(lda), b.data(), size(ldb), 0, c.data(),
             size(s.n));
+    openblas_set_num_threads(1);
   };
   PackedMatrix packed;
   packed.pack(options.b, s.k, s.n, b.data(), ldb);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "core/file.h"
 #include "core/gemm.h"
@@ -42,12 +43,13 @@ void fill_in_preset(CommonFlags& flags) {
   if (flags.epochs == 0) flags.epochs = paper ? 60 : 5;
   if (flags.batches.empty()) flags.batches = {128};
   if (flags.learning_rate == 0) flags.learning_rate = 1e-3;
+  if (smoke_epochs() > 0) flags.epochs = std::min(flags.epochs, smoke_epochs());
 }
 
 MnistData load_data(const CommonFlags& flags) {
   const auto seed = static_cast<std::uint64_t>(flags.seed);
   if (!flags.data.empty()) return load_mnist(flags.data);
-  return smoke_run() ? synthetic_mnist(seed, 2560, 500, 500) : synthetic_mnist(seed);
+  return smoke_epochs() > 0 ? synthetic_mnist(seed, 2560, 500, 500) : synthetic_mnist(seed);
 }
 
 RunConfig config_of(const CommonFlags& flags, const std::string& variant) {
@@ -118,19 +120,36 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
   return panels;
 }
 
+/// The folder of the run to go on with, whose settings replace the flags.
+RunFolder resume_folder(CommonFlags& flags) {
+  RunFolder folder = RunFolder::resume(flags.out);
+  from_settings(folder.config().settings, flags);
+  if (flags.threads == 0) flags.threads = folder.config().threads;
+  return folder;
+}
+
+RunFolder create_folder(const CommonFlags& flags) {
+  const auto variants = variants_of(flags);
+  return RunFolder::create(flags.out, config_of(flags, variants.size() == 1 ? variants[0].name() : "all"));
+}
+
+void require_batches(const CommonFlags& flags, size_t cases) {
+  for (const std::int64_t batch : flags.batches)
+    if (static_cast<size_t>(batch) > cases)
+      fail<UsageError>("--batch ", batch, ": there are only ", cases,
+                       " training cases; choose a smaller one");
+}
+
 int run(CommonFlags flags) {
-  RunFolder whole = flags.resume ? RunFolder::resume(flags.out) : [&] {
+  std::optional<RunFolder> opened;
+  if (flags.resume)
+    opened = resume_folder(flags);
+  else
     fill_in_preset(flags);
-    if (smoke_run()) flags.epochs = 1;
-    if (flags.threads > 0) set_threads(flags.threads);
-    const auto variants = variants_of(flags);
-    return RunFolder::create(flags.out, config_of(flags, variants.size() == 1 ? variants[0].name() : "all"));
-  }();
-  if (flags.resume) {
-    from_settings(whole.config().settings, flags);
-    set_threads(flags.threads > 0 ? flags.threads : whole.config().threads);
-  }
+  set_threads(flags.threads);
   const MnistData data = load_data(flags);
+  require_batches(flags, data.train.count());
+  const RunFolder whole = opened ? *opened : create_folder(flags);
   std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
 
   const auto variants = variants_of(flags);
