@@ -11,6 +11,7 @@
 #include <new>
 
 #include "core/gemm_kernel.h"
+#include "core/parallel.h"
 
 namespace lamina::gemm_detail {
 
@@ -105,6 +106,15 @@ void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ld
     transpose_panel(k, columns, b, ldb, out);
   else
     copy_panel(k, columns, b, ldb, out);
+}
+
+Workspace& workspace(Purpose purpose) {
+  constexpr size_t purposes = 3, most_shares = 256;
+  static thread_local Workspace of_thread[purposes];
+  static Workspace of_share[most_shares][purposes];
+  const size_t slot = share_slot();
+  return slot == 0 || slot > most_shares ? of_thread[static_cast<size_t>(purpose)]
+                                         : of_share[slot - 1][static_cast<size_t>(purpose)];
 }
 
 Workspace::~Workspace() { std::free(memory_); }

@@ -42,7 +42,7 @@ void wait_until(const Ready& ready) {
   }
 }
 
-thread_local bool in_share = false;
+thread_local size_t slot = 0;
 
 /// The threads beside the caller, and the one job that they work on at a time.
 ///
@@ -93,7 +93,6 @@ class Team {
 
   /// Takes shares of this job until none is left.
   void work(std::uint64_t job) {
-    in_share = true;
     std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
     for (;;) {
       const auto function = function_.load(std::memory_order_relaxed);
@@ -102,12 +101,13 @@ class Team {
       const auto share = static_cast<size_t>(ticket % job_unit);
       if (ticket / job_unit != job / job_unit || share >= shares_.load(std::memory_order_relaxed)) break;
       if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
+      slot = share + 1;
       function(body, share);
+      slot = 0;
       done_.fetch_add(1, std::memory_order_acq_rel);
       if (one_each) break;
       ticket = ticket_.load(std::memory_order_acquire);
     }
-    in_share = false;
   }
 
   /// What a helper does: watches for the next job for some tens of microseconds, about as long as the caller
@@ -163,7 +163,9 @@ int threads() {
   return thread_count;
 }
 
-bool inside_share() { return in_share; }
+bool inside_share() { return slot != 0; }
+
+size_t share_slot() { return slot; }
 
 void barrier() { team->meet(); }
 

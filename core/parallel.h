@@ -24,6 +24,10 @@ int threads();
 /// Whether the caller runs inside a share: work below is then done on the spot.
 bool inside_share();
 
+/// 1 + the number of the share that the caller runs inside, 0 outside of shares. Scratch memory kept by share
+/// has in every step of a training loop the size that the last step left, whichever thread takes the share.
+std::size_t share_slot();
+
 /// Elementwise work below this many cheap elements a share is not worth the half microsecond that it costs to
 /// hand it over (measured).
 inline constexpr std::size_t elementwise_grain = 16384;

@@ -43,8 +43,9 @@ void backward(const real* a, const real* dy, size_t size, Statistics s, const re
               real* dgain, real* dbias) {
   const auto count = static_cast<real>(size);
   const auto normalized = [=](size_t i) { return (a[i] - s.mean) * s.inverse_deviation; };
-  const real along = sum_over(size, [=](size_t i) { return dy[i] * gain[i] * normalized(i); }) / count;
-  const real level = centered ? sum_over(size, [=](size_t i) { return dy[i] * gain[i]; }) / count : 0;
+  const auto sums = two_sums_over(
+      size, [=](size_t i) { return dy[i] * gain[i] * normalized(i); }, [=](size_t i) { return dy[i] * gain[i]; });
+  const real along = sums.first / count, level = centered ? sums.second / count : 0;
 #pragma omp simd
   for (size_t i = 0; i < size; ++i) {
     const real n = normalized(i), upstream = dy[i];

@@ -368,7 +368,7 @@ void Pass::open_row(size_t t, size_t r, const Share& share, Back& back) const {
   std::fill_n(dh, size_, real{0});  // all of it has gone to o and c; the product below brings h_{t-1}'s
   if (!memory_norm_.active() || !memory_norm_.by_rows()) return;
   real* const sums = back.sums.data() + share.thread * back.sums.columns() + 2 * gates_width_;
-  memory_norm_.backward_row(t, r, c, dnormalized, sums, sums + size_);
+  memory_norm_.backward_row(t, r, c, dnormalized, dnormalized, sums, sums + size_);
 }
 
 /// Through the cell and the normalization of the hidden part. At a padded step the state just passes.
@@ -406,7 +406,8 @@ void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) cons
                    .dprevious = dstate});
   if (!hidden_norm_.active() || !hidden_norm_.by_rows()) return;
   real* const sums = back.sums.data() + share.thread * back.sums.columns();
-  hidden_norm_.backward_row(t, r, joint() ? gates : raw, joint() ? dgates : dkept, sums, sums + gates_width_);
+  real* const d = joint() ? dgates : dkept;
+  hidden_norm_.backward_row(t, r, joint() ? gates : raw, d, d, sums, sums + gates_width_);
 }
 
 /// dL/dh_{t-1} += d W_h^T

@@ -110,9 +110,7 @@ RecurrentState Recurrent::initial_state(const RecurrentState& given, size_t rows
   return {.h = choose(given.h, initial_h), .c = choose(given.c, initial_c)};
 }
 
-Tensor Recurrent::project_raw(const Tensor& x) const {
-  return linear(x, effective_input_weight(), bias);
-}
+Tensor Recurrent::project_raw(const Tensor& x) const { return linear(x, effective_input_weight(), bias); }
 
 Tensor Recurrent::project(const Tensor& x, const Tensor& mask, Mode mode) const {
   return sequence_norm(input_norm, project_raw(x), mask, mode);

@@ -60,16 +60,20 @@ Tensor sequence_norm(const StepNormParameters& parameters, const Tensor& raw, co
 
   return record("sequence_norm", y, {raw, parameters.gain, parameters.bias}, [=] {
     const real *const from = raw.data(), *const dy = y.gradient_data();
-    Tensor d(raw.shape());
-    real* const dx = d.data();
+    // W_x x is private to the layer, so this is the first and only contribution to its gradient.
+    Tensor unwanted = raw.needs_gradient() ? Tensor() : Tensor(raw.shape());
+    real* const dx = raw.needs_gradient() ? raw.gradient_sink().values : unwanted.data();
     const size_t shares = std::max(cut.shares, columns.shares);
     Tensor sums = Tensor::zeros({shares, 2 * width});
     cut.for_each_row([&](size_t share, size_t t, size_t r) {
       const size_t at = (t * rows + r) * width;
-      const bool padded = mask.defined() && mask_at(t)[r] == 0;
-      for (size_t c = 0; c < width; ++c) dx[at + c] = padded ? 0 : dy[at + c];
       real* const own = sums.data() + share * 2 * width;
-      if (by_rows) norm.backward_row(t, r, from + at, dx + at, own, own + width);
+      if (mask.defined() && mask_at(t)[r] == 0)
+        std::fill_n(dx + at, width, real{0});
+      else if (by_rows)
+        norm.backward_row(t, r, from + at, dy + at, dx + at, own, own + width);
+      else
+        std::copy_n(dy + at, width, dx + at);
     });
     if (!by_rows)
       columns.for_each_columns([&](size_t share, size_t t, size_t begin, size_t end) {
@@ -77,7 +81,6 @@ Tensor sequence_norm(const StepNormParameters& parameters, const Tensor& raw, co
         norm.backward_columns(t, begin, end, from + t * rows * width, dx + t * rows * width, mask_at(t), own,
                               own + width);
       });
-    contribute(raw, [=](size_t i) { return dx[i]; });
     norm.contribute(sums.data(), shares, 2 * width);
   });
 }

@@ -1,7 +1,5 @@
 #include "layers/recurrent/step.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "core/ops/map.h"
@@ -48,32 +46,39 @@ class Step {
     real *dx, *dhidden;    ///< [B x gates], of both parts
     Tensor dh, dc;         ///< [B x H] in: of the state after; out: what goes to the state before
     Tensor dnormalized;    ///< [B x H], of the normalized c
-    Tensor scratch, sums;  ///< a row a thread
-    real* own_sums() { return sums.data() + thread() * sums.columns(); }
-    real* own_scratch() { return scratch.data() + thread() * scratch.columns(); }
+    Tensor scratch, sums;  ///< a row a share
+    real* own_sums(size_t share) { return sums.data() + share * sums.columns(); }
+    real* own_scratch(size_t share) { return scratch.data() + share * scratch.columns(); }
   };
 
-  static size_t thread() { return static_cast<size_t>(omp_get_thread_num()); }
   const real* mask() const { return mask_.defined() ? mask_.data() : nullptr; }
   bool padded(size_t r) const { return mask_.defined() && mask_[r] == 0; }
   const real* row(const Tensor& states, size_t r) const { return states.data() + r * shared_->hidden; }
 
+  /// body(share, r) for every row.
   template <class Body>
   void for_rows(const Body& body) const {
-    parallel_for(shared_->rows, elementwise_grain / (8 * shared_->width) + 1, [&](size_t begin, size_t end) {
-      for (size_t r = begin; r < end; ++r) body(r);
+    const size_t shares = shares_of(shared_->rows, elementwise_grain / (8 * shared_->width) + 1);
+    for_each_share(shares, [&](size_t share) {
+      const Range range = part_of(shared_->rows, share, shares);
+      for (size_t r = range.begin; r < range.end; ++r) body(share, r);
     });
   }
+  /// body(share, begin, end) for columns that each share has to itself.
   template <class Body>
   void for_columns(size_t width, const Body& body) const {
-    parallel_for(width, elementwise_grain / (4 * shared_->rows) + 1, body, 16);
+    const size_t shares = shares_of(width, elementwise_grain / (4 * shared_->rows) + 1);
+    for_each_share(shares, [&](size_t share) {
+      const Range range = part_of(width, share, shares, 16);
+      if (range.size() > 0) body(share, range.begin, range.end);
+    });
   }
 
   void prepare_row(size_t r);
   void update_row(size_t r, real* scratch);
   void emit_row(size_t r, real* scratch);
-  void open_row(size_t r, Back& back) const;
-  void close_row(size_t r, Back& back) const;
+  void open_row(size_t share, size_t r, Back& back) const;
+  void close_row(size_t share, size_t r, Back& back) const;
   void contribute_norms(const Tensor& sums) const;
 
   std::shared_ptr<RecurrentSession::Shared> shared_;
@@ -90,17 +95,18 @@ RecurrentState Step::forward() {
   Tensor scratch({static_cast<size_t>(threads()), shared.scratch_size()});
   const auto measure = [&](StepNorm& norm, const real* raw) {
     if (!norm.by_rows())
-      for_columns(norm.width(),
-                  [&](size_t begin, size_t end) { norm.measure_columns(t_, begin, end, raw, mask()); });
+      for_columns(norm.width(), [&](size_t, size_t begin, size_t end) {
+        norm.measure_columns(t_, begin, end, raw, mask());
+      });
   };
-  const auto own = [&] { return scratch.data() + thread() * shared.scratch_size(); };
+  const auto own = [&](size_t share) { return scratch.data() + share * shared.scratch_size(); };
   measure(shared.input_norm, x_part_.data());
-  for_rows([&](size_t r) { prepare_row(r); });
+  for_rows([&](size_t, size_t r) { prepare_row(r); });
   measure(shared.hidden_norm, shared.joint() ? gates_.data() : hidden_part_.data());
-  for_rows([&](size_t r) { update_row(r, own()); });
+  for_rows([&](size_t share, size_t r) { update_row(r, own(share)); });
   if (shared.memory()) {
     measure(shared.memory_norm, after_.c.data());
-    for_rows([&](size_t r) { emit_row(r, own()); });
+    for_rows([&](size_t share, size_t r) { emit_row(r, own(share)); });
   }
   return after_;
 }
@@ -185,16 +191,16 @@ void Step::backward() const {
 
   const auto columns = [&](const StepNorm& norm, size_t at, const real* raw, real* d) {
     if (norm.by_rows()) return;
-    for_columns(norm.width(), [&](size_t begin, size_t end) {
-      real* const sums = back.own_sums() + at;
+    for_columns(norm.width(), [&](size_t share, size_t begin, size_t end) {
+      real* const sums = back.own_sums(share) + at;
       norm.backward_columns(t_, begin, end, raw, d, mask(), sums, sums + norm.width());
     });
   };
   if (shared.memory()) {
-    for_rows([&](size_t r) { open_row(r, back); });
+    for_rows([&](size_t share, size_t r) { open_row(share, r, back); });
     columns(shared.memory_norm, 4 * shared.width, after_.c.data(), back.dnormalized.data());
   }
-  for_rows([&](size_t r) { close_row(r, back); });
+  for_rows([&](size_t share, size_t r) { close_row(share, r, back); });
   columns(shared.hidden_norm, 2 * shared.width, shared.joint() ? gates_.data() : hidden_part_.data(),
           shared.joint() ? back.dx : back.dhidden);
   if (shared.joint()) std::copy_n(back.dx, shared.rows * shared.width, back.dhidden);
@@ -206,7 +212,7 @@ void Step::backward() const {
 }
 
 /// From h to o and the c it was made of.
-void Step::open_row(size_t r, Back& back) const {
+void Step::open_row(size_t share, size_t r, Back& back) const {
   const size_t hidden = shared_->hidden, width = shared_->width;
   real *const dh = back.dh.data() + r * hidden, *const dnormalized = back.dnormalized.data() + r * hidden;
   if (padded(r)) {
@@ -216,18 +222,18 @@ void Step::open_row(size_t r, Back& back) const {
   const StepNorm& norm = shared_->memory_norm;
   const real *const c = row(after_.c, r), *used = c;
   if (norm.active()) {
-    norm.normalize_row(t_, r, c, back.own_scratch());
-    used = back.own_scratch();
+    norm.normalize_row(t_, r, c, back.own_scratch(share));
+    used = back.own_scratch(share);
   }
   lstm_output_backward(hidden, gates_.data() + r * width, used, dh, back.dx + r * width, dnormalized);
   std::fill_n(dh, hidden, real{0});  // all of it has gone to o and c
   if (!norm.active() || !norm.by_rows()) return;
-  real* const sums = back.own_sums() + 4 * width;
-  norm.backward_row(t_, r, c, dnormalized, sums, sums + hidden);
+  real* const sums = back.own_sums(share) + 4 * width;
+  norm.backward_row(t_, r, c, dnormalized, dnormalized, sums, sums + hidden);
 }
 
 /// Through the cell and the normalizations of both parts. For a padded case the state just passes.
-void Step::close_row(size_t r, Back& back) const {
+void Step::close_row(size_t share, size_t r, Back& back) const {
   const RecurrentSession::Shared& shared = *shared_;
   const size_t hidden = shared.hidden, width = shared.width;
   real *const dx = back.dx + r * width, *const dhidden = back.dhidden + r * width;
@@ -245,8 +251,8 @@ void Step::close_row(size_t r, Back& back) const {
   const real *const gates = gates_.data() + r * width, *const raw = hidden_part_.data() + r * width;
   const real* kept = raw;
   if (shared.hidden_norm.active() && shared.cell->kept_gates() > 0) {
-    shared.hidden_norm.normalize_row(t_, r, raw, back.own_scratch());
-    kept = back.own_scratch();
+    shared.hidden_norm.normalize_row(t_, r, raw, back.own_scratch(share));
+    kept = back.own_scratch(share);
   }
   shared.cell->backward({.hidden = hidden,
                          .gates = gates,
@@ -258,10 +264,10 @@ void Step::close_row(size_t r, Back& back) const {
                          .dgates = dx,
                          .dkept = dhidden,
                          .dprevious = dstate});
-  real* const sums = back.own_sums();
+  real* const sums = back.own_sums(share);
   const auto backward = [&](const StepNorm& norm, size_t at, const real* from, real* d) {
     if (norm.active() && norm.by_rows())
-      norm.backward_row(t_, r, from, d, sums + at, sums + at + norm.width());
+      norm.backward_row(t_, r, from, d, d, sums + at, sums + at + norm.width());
   };
   backward(shared.hidden_norm, 2 * width, shared.joint() ? gates : raw, shared.joint() ? dx : dhidden);
   backward(shared.input_norm, 0, x_part_.data() + r * width, dx);

@@ -101,25 +101,28 @@ void StepNorm::normalize_row(size_t t, size_t row, const real* raw, real* out) c
   for (size_t c = 0; c < width; ++c) out[c] = (raw[c] - mean[c]) * inverse[c] * gain[c] + bias[c];
 }
 
-void StepNorm::backward_row(size_t t, size_t row, const real* raw, real* d, real* dgain, real* dbias) const {
+void StepNorm::backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw,
+                            real* dgain, real* dbias) const {
   const size_t width = parameters_.width();
   const real* gain = parameters_.gain.data();
   if (parameters_.norm == Norm::layer) {
     const real* kept = statistics_.data() + 4 * (t * rows_ + row);
     for (const size_t segment : parameters_.segments) {
       if (segment == 0) continue;
-      row_norm::backward<true>(raw, d, segment, {kept[0], kept[1]}, gain, d, false, dgain, dbias);
-      raw += segment, d += segment, gain += segment, dgain += segment, dbias += segment, kept += 2;
+      row_norm::backward<true>(raw, dnormalized, segment, {kept[0], kept[1]}, gain, draw, false, dgain,
+                               dbias);
+      raw += segment, dnormalized += segment, draw += segment;
+      gain += segment, dgain += segment, dbias += segment, kept += 2;
     }
     return;
   }
   const real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
 #pragma omp simd
   for (size_t c = 0; c < width; ++c) {
-    const real upstream = d[c];
+    const real upstream = dnormalized[c];
     dgain[c] += upstream * (raw[c] - mean[c]) * inverse[c];
     dbias[c] += upstream;
-    d[c] = upstream * gain[c] * inverse[c];
+    draw[c] = upstream * gain[c] * inverse[c];
   }
 }
 

@@ -64,10 +64,12 @@ class StepNorm {
   /// out = gain (raw - mean) / deviation + bias, for one row.
   void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
 
-  /// d holds dL/d(normalized) and becomes dL/d(raw), for one row; adds to dgain and dbias [width].
-  void backward_row(size_t t, size_t row, const real* raw, real* d, real* dgain, real* dbias) const;
-  /// The same for the columns [begin, end) of all rows under batch norm; rows that are padded must hold
-  /// zeros.
+  /// From dL/d(normalized) dL/d(raw), for one row, which may be in the same place; adds to dgain and dbias
+  /// [width].
+  void backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw, real* dgain,
+                    real* dbias) const;
+  /// The same in place for the columns [begin, end) of all rows under batch norm; rows that are padded must
+  /// hold zeros.
   void backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask,
                         real* dgain, real* dbias) const;
 
