@@ -78,10 +78,12 @@ class Schedule {
     }
 #pragma omp parallel num_threads(static_cast <int>(threads_))
     {
+      // OpenMP may give fewer threads than were asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC).
       const auto thread = static_cast<size_t>(omp_get_thread_num());
-      const Range own = part_of(rows_, thread, threads_, 1);
+      const auto team = static_cast<size_t>(omp_get_num_threads());
+      const Range own = part_of(rows_, thread, team, 1);
       body(Share{.thread = thread,
-                 .team = threads_,
+                 .team = team,
                  .by_rows = by_rows_,
                  .rows = own,
                  .rows_of_product = by_rows_ ? own : Range{0, rows_}});
