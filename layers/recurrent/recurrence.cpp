@@ -28,6 +28,14 @@ std::vector<double> mean_over_cases(size_t steps, size_t rows, const Tensor& mas
   return means;
 }
 
+/// norm2, summed in double: the squares of floats leave their range beyond 1e19 and below 1e-19, which
+/// gradients over many steps do reach.
+real length(const real* vector, size_t size) {
+  double total = 0;
+  for (size_t i = 0; i < size; ++i) total += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
+  return static_cast<real>(std::sqrt(total));
+}
+
 /// One pass through a sequence: sizes, what is kept for the way back, and both ways.
 ///
 /// The gates' columns are split in two: the first `direct` receive the hidden part on top of the x part, for
@@ -251,8 +259,7 @@ void Pass::record_row(size_t t, size_t r, const real* gates, const real* hidden_
 void Pass::record_forward() const {
   SequenceRecord& record = *options_.record;
   record.hidden_norm = mean_over_cases(steps_, rows_, mask_, [&](size_t t, size_t r) {
-    const real* const h = hidden_.data() + state_at(t, r);
-    return std::sqrt(sum_over(size_, [=](size_t j) { return h[j] * h[j]; }));
+    return length(hidden_.data() + state_at(t, r), size_);
   });
   const auto summed = [&](size_t which) {
     return mean_over_cases(steps_, rows_, mask_,
@@ -348,8 +355,7 @@ void Pass::open_row(size_t t, size_t r, const Share& share, Back& back) const {
 #pragma omp simd
     for (size_t j = 0; j < size_; ++j) dh[j] += wanted[j];
   }
-  if (back.dh_norm.defined())
-    back.dh_norm[t * rows_ + r] = std::sqrt(sum_over(size_, [=](size_t j) { return dh[j] * dh[j]; }));
+  if (back.dh_norm.defined()) back.dh_norm[t * rows_ + r] = length(dh, size_);
   if (!cell_->has_memory()) return;
 
   real* const dnormalized = back.dnormalized.data() + r * size_;

@@ -33,8 +33,8 @@ struct RecurrenceOptions {
 };
 
 struct RecurrentState {
-  Tensor h;  ///< [B x H]
-  Tensor c;  ///< [B x H] for cells with memory, otherwise empty
+  Tensor h = {};  ///< [B x H]
+  Tensor c = {};  ///< [B x H] for cells with memory, otherwise empty
 
   /// The same numbers without history: truncated back-propagation carries this to the next piece.
   RecurrentState detach() const { return {h.defined() ? h.detach() : h, c.defined() ? c.detach() : c}; }

@@ -100,6 +100,8 @@ void Recurrent::require_shapes(const Tensor& x, const SequenceOptions& with) con
     if (state.defined() && state.shape() != Shape{shape[1], options_.hidden})
       fail("recurrent '", name_, "': the initial state is ", state.shape(), "; [", shape[1], " x ",
            options_.hidden, "] is needed");
+  if (with.initial.c.defined() && !cell_->has_memory())
+    fail("recurrent '", name_, "': an initial c was given, but only an LSTM has one");
 }
 
 RecurrentState Recurrent::initial_state(const RecurrentState& given, size_t rows) const {

@@ -305,6 +305,10 @@ RecurrentSession::RecurrentSession(const Recurrent& layer, const SessionOptions&
   if (shared_->memory() && !initial_.c.defined()) initial_.c = Tensor::zeros({options.rows, shared_->hidden});
 }
 
+namespace {
+std::string shape_of(const Tensor& state) { return state.defined() ? text(state.shape()) : "missing"; }
+}  // namespace
+
 void RecurrentSession::require_shapes(const Tensor& x, const RecurrentState& before,
                                       const Tensor& mask) const {
   const Shape state{shared_->rows, shared_->hidden};
@@ -312,7 +316,7 @@ void RecurrentSession::require_shapes(const Tensor& x, const RecurrentState& bef
     fail("recurrent session: the input is ", x.shape(), " in a session of ", shared_->rows, " rows");
   if (!before.h.defined() || before.h.shape() != state ||
       (shared_->memory() ? !before.c.defined() || before.c.shape() != state : before.c.defined()))
-    fail("recurrent session: the state is h ", before.h.shape(), ", c ", before.c.shape(), "; h ", state,
+    fail("recurrent session: the state is h ", shape_of(before.h), ", c ", shape_of(before.c), "; h ", state,
          shared_->memory() ? " and c of the same shape are needed" : " and no c is needed");
   if (mask.defined() && mask.shape() != Shape{shared_->rows})
     fail("recurrent session: the mask is ", mask.shape(), "; [", shared_->rows, "] is needed");

@@ -10,6 +10,8 @@
 #include "layers/layer_norm.h"
 #include "layers/linear.h"
 #include "layers/norm.h"
+#include "layers/recurrent/recurrent.h"
+#include "layers/recurrent/step.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
 #include "optim/sgd.h"
@@ -149,6 +151,47 @@ TEST_CASE("a training step allocates nothing after two steps") {
         });
         check_steady([&] { model(x, Mode::evaluate); });
         CHECK(finite);
+      }
+  set_threads(0);
+}
+
+namespace {
+
+/// A training step over a sequence, at once or step by step.
+template <class Layer>
+void check_recurrent(Norm norm, bool step_by_step) {
+  constexpr size_t steps = 4, rows = 32, hidden = 48;
+  Parameters parameters(1);
+  const Layer layer(parameters, "layer",
+                    {.input = 20, .hidden = hidden, .norm = norm, .learn_initial = true});
+  Adam adam(parameters, {});
+  const Tensor x = sample({steps, rows, 20}, 1), mask = Tensor::ones({steps, rows});
+  const auto loss = [&] {
+    if (!step_by_step) return mean(square(layer(x, {.mask = mask}).hidden));
+    RecurrentSession session(layer, {.steps = steps, .rows = rows});
+    RecurrentState state = session.initial();
+    for (size_t t = 0; t < steps; ++t) state = session(x.step(t), state, mask.step(t));
+    return mean(square(state.h));
+  };
+  check_steady([&] {
+    Tape tape;
+    tape.backward(loss());
+    adam.step();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a training step of a recurrent layer allocates nothing after two steps") {
+  for (const int team : {1, 2})
+    for (const Norm norm : {Norm::none, Norm::layer, Norm::batch, Norm::weight})
+      for (const bool step_by_step : {false, true}) {
+        CAPTURE(std::string(name_of(norm)));
+        CAPTURE(step_by_step);
+        CAPTURE(team);
+        set_threads(team);
+        check_recurrent<Lstm>(norm, step_by_step);
+        check_recurrent<Gru>(norm, step_by_step);
       }
   set_threads(0);
 }

@@ -1,0 +1,121 @@
+// Long sequences, extreme sizes, and threads.
+
+#include <array>
+#include <tuple>
+
+#include "core/parallel.h"
+#include "core/pool.h"
+#include "tests/layers/recurrent_cases.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// h_t and the gradients of everything, for T x B inputs.
+std::vector<Tensor> run_long(const Case& c) {
+  AnyLayer layer(c);
+  const Inputs in = inputs_of(c);
+  return loss_and_gradients(layer, in, layer.fused);
+}
+
+bool all_identical(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!identical(a[i], b[i])) return false;
+  return true;
+}
+
+/// What a pass forward and back takes from the system beyond its input, its output and their gradients.
+size_t working_memory(size_t steps, bool checkpoint) {
+  constexpr size_t rows = 2, input = 8, hidden = 16;
+  Parameters parameters(1);
+  const Lstm lstm(parameters, "lstm",
+                  {.input = input, .hidden = hidden, .norm = Norm::layer, .checkpoint = checkpoint});
+  Tensor x = leaf({steps, rows, input}, 1);
+  const Tensor seed = sample({steps, rows, hidden}, 2);
+  pool::trim();
+  const size_t before = pool::statistics().bytes_in_use;
+  Tape tape;
+  tape.backward(lstm(x).hidden, seed);
+  const auto after = pool::statistics();
+  const size_t taken = after.bytes_in_use + after.bytes_cached - before;
+  return taken - steps * rows * (input + 2 * hidden) * sizeof(real);
+}
+
+}  // namespace
+
+TEST_CASE("checkpointing changes no bit of the result") {
+  for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
+    for (const Norm norm : {Norm::none, Norm::layer, Norm::weight})
+      for (const auto& [masked, state, reverse] :
+           {std::tuple(false, 0, false), std::tuple(true, 1, true), std::tuple(true, 2, false)}) {
+        Case c{.kind = kind,
+               .options =
+                   {.input = 3, .hidden = 5, .norm = norm, .learn_initial = state == 2, .reverse = reverse},
+               .masked = masked,
+               .state_given = state == 1,
+               .steps = 300};
+        CAPTURE(describe(c));
+        const auto plain = run_long(c);
+        c.options.checkpoint = true;
+        CHECK(all_identical(run_long(c), plain));
+      }
+}
+
+TEST_CASE("with checkpointing, memory grows like the square root of the steps") {
+  const auto at = [](size_t steps) { return static_cast<double>(working_memory(steps, true)); };
+  working_memory(5000, false);  // products keep working memory of their own, from the first time on
+  const double at_1000 = at(1000), at_5000 = at(5000);
+  MESSAGE("working memory of 1000, 2000 and 5000 steps: ", at_1000 / 1024, ", ", at(2000) / 1024, ", ",
+          at_5000 / 1024, " KiB; without checkpoints ", working_memory(5000, false) / 1024, " KiB");
+  CHECK(at_5000 < 1.25 * std::sqrt(5.0) * at_1000);
+  CHECK(at_5000 < 0.1 * static_cast<double>(working_memory(5000, false)));
+}
+
+TEST_CASE("one step, one case, one unit, odd sizes") {
+  for (const Kind kind : {Kind::tanh, Kind::relu, Kind::lstm, Kind::gru})
+    for (const Norm norm : {Norm::none, Norm::layer, Norm::weight})
+      for (const auto& [steps, rows, input, hidden] : std::vector<std::array<size_t, 4>>{
+               {1, 1, 1, 1}, {1, 4, 3, 5}, {4, 1, 3, 5}, {4, 3, 2, 1}, {2, 7, 17, 33}}) {
+        const Case c{.kind = kind,
+                     .options = {.input = input, .hidden = hidden, .norm = norm},
+                     .state_given = true,
+                     .steps = steps,
+                     .rows = rows};
+        CAPTURE(describe(c));
+        CAPTURE(text(steps, " ", rows, " ", input, " ", hidden));
+        // Layer norm over one unit divides rounding errors by sqrt(epsilon).
+        if (norm == Norm::layer && hidden == 1 && kind != Kind::lstm) continue;
+        AnyLayer layer(c);
+        const Inputs in = inputs_of(c);
+        check_same(layer, in, layer.fused, layer.composed_twin);
+        check_same(layer, in, layer.step_by_step, layer.composed_twin);
+      }
+}
+
+TEST_CASE("one and two threads agree, and each repeats bit for bit") {
+  // Rows enough for each thread to have its own; few rows and large weights, which share out columns.
+  for (const auto& [rows, hidden] : {std::pair<size_t, size_t>{33, 70}, {7, 300}, {40, 130}})
+    for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
+      for (const Norm norm : {Norm::none, Norm::layer, Norm::batch}) {
+        const Case c{.kind = kind,
+                     .options = {.input = 20, .hidden = hidden, .norm = norm},
+                     .masked = true,
+                     .state_given = true,
+                     .steps = 5,
+                     .rows = rows};
+        CAPTURE(describe(c));
+        CAPTURE(text(rows, " rows, ", hidden, " units"));
+        std::vector<std::vector<Tensor>> results;
+        for (const int team : {1, 1, 2, 2}) {
+          set_threads(team);
+          results.push_back(run_long(c));
+        }
+        set_threads(0);
+        CHECK(all_identical(results[0], results[1]));
+        CHECK(all_identical(results[2], results[3]));
+        for (size_t i = 0; i < results[0].size(); ++i)
+          CHECK(difference(results[0][i], results[2][i]) < (sizeof(real) == 8 ? 1e-12 : 2e-4));
+      }
+}
