@@ -110,11 +110,13 @@ void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ld
 
 Workspace& workspace(Purpose purpose) {
   constexpr size_t purposes = 3, most_shares = 256;
-  static thread_local Workspace of_thread[purposes];
-  static Workspace of_share[most_shares][purposes];
   const size_t slot = share_slot();
-  return slot == 0 || slot > most_shares ? of_thread[static_cast<size_t>(purpose)]
-                                         : of_share[slot - 1][static_cast<size_t>(purpose)];
+  if (slot != 0 && slot <= most_shares) {
+    static Workspace of_share[most_shares][purposes];
+    return of_share[slot - 1][static_cast<size_t>(purpose)];
+  }
+  static thread_local Workspace of_thread[purposes];  // here: a thread's first visit allocates a little
+  return of_thread[static_cast<size_t>(purpose)];
 }
 
 Workspace::~Workspace() { std::free(memory_); }

@@ -54,7 +54,7 @@ Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with
   for (size_t i = 0; i < steps; ++i) {
     const size_t t = layer.options().reverse ? steps - 1 - i : i;
     const Tensor mask = with.mask.defined() ? with.mask.step(t).reshape({rows, 1}) : everyone;
-    const Tensor x_t = normalize(layer.input_norm, layer.project_raw(x.step(t)), mask);
+    const Tensor x_t = normalize(layer.input_norm, layer.project(x.step(t)), mask);
     state = step(layer, x_t, state, mask);
     outputs[t] = state.h.reshape({1, rows, hidden});
   }

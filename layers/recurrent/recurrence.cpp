@@ -62,6 +62,10 @@ class Pass {
   const real* previous_c(size_t step) const {
     return step == 0 ? initial_.c.data() : memory_.data() + memory_at(time(step - 1), 0);
   }
+  // Where a thread's row of Back::sums keeps those of each normalization: input, hidden, memory.
+  size_t hidden_sums() const { return 2 * gates_width_; }
+  size_t memory_sums() const { return 4 * gates_width_; }
+  bool by_rows() const { return input_norm_.by_rows() && hidden_norm_.by_rows() && memory_norm_.by_rows(); }
   bool joint() const { return hidden_norm_.active() && kept_ == 0; }
 
   /// Both column ranges of W_h (or of its transpose) in the layout of the product kernel.
@@ -87,9 +91,11 @@ class Pass {
   const Cell* cell_;
   bool recording_;
   size_t steps_, rows_, size_, gates_width_, direct_, kept_;
-  Tensor gates_, weight_, mask_, hidden_;
+  Tensor x_part_;  ///< before its normalization
+  Tensor gates_;   ///< after it, then as the cell leaves them; the buffer of x_part_ where there is no norm
+  Tensor weight_, mask_, hidden_;
   RecurrentState initial_;
-  StepNorm hidden_norm_, memory_norm_;
+  StepNorm input_norm_, hidden_norm_, memory_norm_;
   Tensor kept_part_;  ///< [T x B x kept], before normalization
   Tensor memory_;     ///< c_t [T x B x H]
   Tensor summed_;     ///< for the record: [T x B x (mean, deviation)]
@@ -105,11 +111,13 @@ Pass::Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor&
       rows_(x_part.shape()[1]),
       size_(weight.rows()),
       gates_width_(weight.columns()),
+      x_part_(x_part),
       gates_(x_part),
       weight_(weight),
       mask_(mask),
       hidden_(hidden),
       initial_(initial),
+      input_norm_(options.input_norm, steps_, rows_, options.mode),
       hidden_norm_(options.hidden_norm, steps_, rows_, options.mode),
       memory_norm_(options.memory_norm, steps_, rows_, options.mode) {
   // The simple cell normalizes the sum of both parts, which is formed in place; the others the hidden part
@@ -117,6 +125,7 @@ Pass::Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor&
   const bool apart = hidden_norm_.active() && cell_->gates() > 1;
   kept_ = apart ? gates_width_ : cell_->kept_gates() * size_;
   direct_ = gates_width_ - kept_;
+  if (input_norm_.active()) gates_ = Tensor(x_part.shape());
   zeros_ = Tensor::zeros({rows_, size_});
   if (!initial_.h.defined()) initial_.h = zeros_;
   if (!initial_.c.defined()) initial_.c = zeros_;
@@ -141,8 +150,7 @@ Pass::PackedWeight Pass::pack(Transpose op) const {
 // ---------------------------------------------------------------- forward
 
 RecurrentState Pass::forward() {
-  const bool by_rows = hidden_norm_.by_rows() && memory_norm_.by_rows();
-  const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows);
+  const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows());
   const size_t scratch_size = gates_width_ + size_;
   Tensor scratch({schedule.threads(), scratch_size});
   const PackedWeight weight = pack(Transpose::no);
@@ -151,6 +159,10 @@ RecurrentState Pass::forward() {
     for (size_t step = 0; step < steps_; ++step) {
       const size_t t = time(step);
       product_forward(step, share, weight);
+      if (!input_norm_.by_rows())
+        share.for_columns(gates_width_, [&](size_t begin, size_t end) {
+          input_norm_.measure_columns(t, begin, end, x_part_.data() + gates_at(t, 0), mask_at(t));
+        });
       if (!hidden_norm_.by_rows()) {
         const real* const raw = joint() ? gates_.data() + gates_at(t, 0) : kept_part_.data() + kept_at(t, 0);
         share.for_columns(hidden_norm_.width(), [&](size_t begin, size_t end) {
@@ -210,6 +222,11 @@ void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
       continue;
     }
     const real* kept = kept_part_.data() + kept_at(t, r);
+    if (input_norm_.active()) {
+      const real* const raw = x_part_.data() + gates_at(t, r);
+      input_norm_.measure_row(t, r, raw);
+      input_norm_.normalize_row(t, r, raw, gates);
+    }
     if (hidden_norm_.active()) {
       const real* const raw = joint() ? gates : kept;
       if (joint() && summed_.defined()) record_row(t, r, gates, nullptr);
@@ -279,23 +296,22 @@ struct Pass::Back {
   Tensor dh, dc;        ///< [B x H]
   Tensor dnormalized;   ///< [B x H], of the normalized c
   Tensor scratch;       ///< [threads x gates]
-  Tensor sums;          ///< of gains and biases, a row a thread: hidden gain, bias, memory gain, bias
+  Tensor sums;          ///< of gains and biases, [threads x all]
   Tensor dh_norm;       ///< for the record: norm2(dL/dh_t) [T x B]
 };
 
 void Pass::backward(const Tensor& last_c) {
-  const bool by_rows = hidden_norm_.by_rows() && memory_norm_.by_rows();
-  const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows);
+  const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows());
   // The x part is private to the layer, so this is the first and only contribution to its gradient.
-  Tensor unwanted = gates_.needs_gradient() ? Tensor() : Tensor(gates_.shape());
+  Tensor unwanted = x_part_.needs_gradient() ? Tensor() : Tensor(gates_.shape());
   Back back{.weight = pack(Transpose::yes),
-            .dgates = gates_.needs_gradient() ? gates_.gradient_sink().values : unwanted.data(),
+            .dgates = x_part_.needs_gradient() ? x_part_.gradient_sink().values : unwanted.data(),
             .dkept = Tensor({steps_, rows_, kept_}),
             .dh = Tensor::zeros({rows_, size_}),
             .dc = Tensor::zeros({rows_, size_}),
             .dnormalized = Tensor({rows_, size_}),
             .scratch = Tensor({schedule.threads(), gates_width_ + size_}),
-            .sums = Tensor::zeros({schedule.threads(), 2 * (gates_width_ + size_)}),
+            .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)}),
             .dh_norm = options_.record != nullptr ? Tensor({steps_, rows_}) : Tensor()};
   if (const real* const dlast = last_c.gradient_data()) std::copy_n(dlast, rows_ * size_, back.dc.data());
 
@@ -311,8 +327,12 @@ void Pass::backward(const Tensor& last_c) {
   contribute_weight(back);
   contribute(initial_.h, [d = back.dh.data()](size_t i) { return d[i]; });
   contribute(initial_.c, [d = back.dc.data()](size_t i) { return d[i]; });
-  hidden_norm_.contribute(back.sums.data(), schedule.threads(), back.sums.columns());
-  memory_norm_.contribute(back.sums.data() + 2 * gates_width_, schedule.threads(), back.sums.columns());
+  const auto contribute_norm = [&](const StepNorm& norm, size_t at) {
+    norm.contribute(back.sums.data() + at, schedule.threads(), back.sums.columns());
+  };
+  contribute_norm(input_norm_, 0);
+  contribute_norm(hidden_norm_, hidden_sums());
+  contribute_norm(memory_norm_, memory_sums());
   if (options_.record != nullptr)
     options_.record->hidden_gradient_norm = mean_over_cases(
         steps_, rows_, mask_, [&](size_t t, size_t r) { return back.dh_norm[t * rows_ + r]; });
@@ -322,7 +342,13 @@ void Pass::backward(const Tensor& last_c) {
 void Pass::rows_backward(size_t step, const Share& share, Back& back) const {
   const size_t t = time(step);
   real* const sums = back.sums.data() + share.thread * back.sums.columns();
-  real* const memory_sums = sums + 2 * gates_width_;
+  const auto columns = [&](const StepNorm& norm, size_t at, const real* raw, real* d) {
+    if (norm.by_rows()) return;
+    share.wait();
+    share.for_columns(norm.width(), [&](size_t begin, size_t end) {
+      norm.backward_columns(t, begin, end, raw, d, mask_at(t), sums + at, sums + at + norm.width());
+    });
+  };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
       open_row(t, r, share, back);
@@ -330,21 +356,16 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) const {
     }
   } else {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) open_row(t, r, share, back);
-    share.wait();
-    share.for_columns(size_, [&](size_t begin, size_t end) {
-      memory_norm_.backward_columns(t, begin, end, memory_.data() + memory_at(t, 0), back.dnormalized.data(),
-                                    mask_at(t), memory_sums, memory_sums + size_);
-    });
+    columns(memory_norm_, memory_sums(), memory_.data() + memory_at(t, 0), back.dnormalized.data());
     share.wait();
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) close_row(step, r, share, back);
   }
-  if (hidden_norm_.by_rows()) return;
-  share.wait();
-  const real* const raw = joint() ? gates_.data() + gates_at(t, 0) : kept_part_.data() + kept_at(t, 0);
-  real* const d = joint() ? back.dgates + gates_at(t, 0) : back.dkept.data() + kept_at(t, 0);
-  share.for_columns(gates_width_, [&](size_t begin, size_t end) {
-    hidden_norm_.backward_columns(t, begin, end, raw, d, mask_at(t), sums, sums + gates_width_);
-  });
+  real *const dgates = back.dgates + gates_at(t, 0), *const dkept = back.dkept.data() + kept_at(t, 0);
+  if (joint())
+    columns(hidden_norm_, hidden_sums(), gates_.data() + gates_at(t, 0), dgates);
+  else
+    columns(hidden_norm_, hidden_sums(), kept_part_.data() + kept_at(t, 0), dkept);
+  columns(input_norm_, 0, x_part_.data() + gates_at(t, 0), dgates);
 }
 
 /// Adds what the outside wants of h_t to what later steps want; with memory, goes on from h_t to c.
@@ -373,11 +394,11 @@ void Pass::open_row(size_t t, size_t r, const Share& share, Back& back) const {
                        dnormalized);
   std::fill_n(dh, size_, real{0});  // all of it has gone to o and c; the product below brings h_{t-1}'s
   if (!memory_norm_.active() || !memory_norm_.by_rows()) return;
-  real* const sums = back.sums.data() + share.thread * back.sums.columns() + 2 * gates_width_;
+  real* const sums = back.sums.data() + share.thread * back.sums.columns() + memory_sums();
   memory_norm_.backward_row(t, r, c, dnormalized, dnormalized, sums, sums + size_);
 }
 
-/// Through the cell and the normalization of the hidden part. At a padded step the state just passes.
+/// Through the cell and the normalizations of both parts. At a padded step the state just passes.
 void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) const {
   const size_t t = time(step);
   real *const dgates = back.dgates + gates_at(t, r), *const dkept = back.dkept.data() + kept_at(t, r);
@@ -410,10 +431,13 @@ void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) cons
                    .dgates = dgates,
                    .dkept = dkept,
                    .dprevious = dstate});
-  if (!hidden_norm_.active() || !hidden_norm_.by_rows()) return;
   real* const sums = back.sums.data() + share.thread * back.sums.columns();
-  real* const d = joint() ? dgates : dkept;
-  hidden_norm_.backward_row(t, r, joint() ? gates : raw, d, d, sums, sums + gates_width_);
+  const auto through = [&](const StepNorm& norm, size_t at, const real* from, real* d) {
+    if (norm.active() && norm.by_rows())
+      norm.backward_row(t, r, from, d, d, sums + at, sums + at + norm.width());
+  };
+  through(hidden_norm_, hidden_sums(), joint() ? gates : raw, joint() ? dgates : dkept);
+  through(input_norm_, 0, x_part_.data() + gates_at(t, r), dgates);
 }
 
 /// dL/dh_{t-1} += d W_h^T
@@ -461,8 +485,8 @@ RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part
   Pass pass(options, x_part, weight, initial, mask, hidden, recording);
   const RecurrentState last = pass.forward();
   record("recurrence", {hidden, last.c},
-         {x_part, weight, initial.h, initial.c, options.hidden_norm.gain, options.hidden_norm.bias,
-          options.memory_norm.gain, options.memory_norm.bias},
+         {x_part, weight, initial.h, initial.c, options.input_norm.gain, options.hidden_norm.gain,
+          options.memory_norm.gain},
          [pass = std::move(pass), c = last.c]() mutable { pass.backward(c); });
   return last;
 }

@@ -23,8 +23,8 @@ struct SequenceRecord {
 
 struct RecurrenceOptions {
   const Cell* cell = nullptr;
-  /// For the simple cell over the sum of both parts (Eq. 4), otherwise over the hidden part alone (Eq. 20,
-  /// 26).
+  StepNormParameters input_norm = {};  ///< over the x part (Eq. 20, 26)
+  /// For the simple cell over the sum of both parts (Eq. 4), otherwise over the hidden part.
   StepNormParameters hidden_norm = {};
   StepNormParameters memory_norm = {};  ///< over c in h = o tanh(c) (Eq. 22, 31), for cells with memory
   Mode mode = Mode::train;
@@ -40,10 +40,10 @@ struct RecurrentState {
   RecurrentState detach() const { return {h.defined() ? h.detach() : h, c.defined() ? c.detach() : c}; }
 };
 
-/// x_part [T x B x gates H] is used up: its buffer holds other numbers afterwards. weight [H x gates H].
-/// State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded steps, through which
-/// the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x H] and returns the
-/// state after the last step. Shapes must have been checked.
+/// x_part [T x B x gates H] is used up: without an input norm its buffer holds other numbers afterwards.
+/// weight [H x gates H]. State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded
+/// steps, through which the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x
+/// H] and returns the state after the last step. Shapes must have been checked.
 RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                           const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
 

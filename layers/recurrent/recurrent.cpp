@@ -5,7 +5,6 @@
 
 #include "core/ops.h"
 #include "core/ops/map.h"
-#include "layers/recurrent/sequence_norm.h"
 #include "layers/weight_norm.h"
 
 namespace lamina {
@@ -112,11 +111,7 @@ RecurrentState Recurrent::initial_state(const RecurrentState& given, size_t rows
   return {.h = choose(given.h, initial_h), .c = choose(given.c, initial_c)};
 }
 
-Tensor Recurrent::project_raw(const Tensor& x) const { return linear(x, effective_input_weight(), bias); }
-
-Tensor Recurrent::project(const Tensor& x, const Tensor& mask, Mode mode) const {
-  return sequence_norm(input_norm, project_raw(x), mask, mode);
-}
+Tensor Recurrent::project(const Tensor& x) const { return linear(x, effective_input_weight(), bias); }
 
 Tensor Recurrent::effective_input_weight() const {
   return input_gain.defined() ? weight_norm(input_weight, input_gain) : input_weight;
@@ -130,12 +125,13 @@ Tensor Recurrent::effective_hidden_weight() const {
 RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
                               const Tensor& hidden) const {
   return recurrence({.cell = cell_,
+                     .input_norm = input_norm,
                      .hidden_norm = hidden_norm,
                      .memory_norm = memory_norm,
                      .mode = with.mode,
                      .reverse = options_.reverse,
                      .record = with.record},
-                    project(x, with.mask, with.mode), effective_hidden_weight(), state, with.mask, hidden);
+                    project(x), effective_hidden_weight(), state, with.mask, hidden);
 }
 
 /// The same without keeping anything for the way back, which runs the piece a second time.

@@ -62,10 +62,9 @@ class Recurrent {
   /// x [T x B x input]. Throws Error, naming the shapes, for T = 0 and for masks and states of other shapes.
   Sequence operator()(const Tensor& x, const SequenceOptions& with = {}) const;
 
-  /// The parts, for step-by-step use: W_x x + b, before and after its normalization, and both weights as
-  /// they are used (under weight norm w = g v / norm2(v)).
-  Tensor project_raw(const Tensor& x) const;
-  Tensor project(const Tensor& x, const Tensor& mask, Mode mode) const;
+  /// W_x x + b, before its normalization.
+  Tensor project(const Tensor& x) const;
+  /// W_x and W_h as they are used: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
 

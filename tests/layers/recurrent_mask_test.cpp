@@ -1,6 +1,6 @@
 // Padding, time-dependent statistics, and carrying the state from piece to piece.
 
-#include "layers/recurrent/sequence_norm.h"
+#include "layers/recurrent/step_norm.h"
 #include "tests/layers/recurrent_cases.h"
 
 using namespace lamina;
@@ -20,6 +20,20 @@ std::vector<Case> unmasked_kinds(std::initializer_list<Norm> norms) {
                          .steps = steps,
                          .rows = rows});
   return cases;
+}
+
+/// raw [T x B x width] normalized step by step.
+Tensor normalized(const StepNormParameters& parameters, const Tensor& raw, Mode mode) {
+  const size_t cases = raw.shape()[1], width = raw.columns();
+  StepNorm norm(parameters, raw.shape()[0], cases, mode);
+  Tensor y(raw.shape());
+  for (size_t t = 0; t < raw.shape()[0]; ++t) {
+    const size_t at = t * cases * width;
+    if (!norm.by_rows()) norm.measure_columns(t, 0, width, raw.data() + at, nullptr);
+    for (size_t r = 0; r < cases; ++r)
+      norm.normalize_row(t, r, raw.data() + at + r * width, y.data() + at + r * width);
+  }
+  return y;
 }
 
 size_t length_of(size_t row) { return steps - row; }
@@ -102,7 +116,7 @@ TEST_CASE("batch norm keeps statistics of each step, the last one's from T_max o
                   {.input = input, .hidden = hidden, .norm = Norm::batch, .max_steps = known});
   const Tensor x = sample({steps, rows, input}, 1);
   lstm(x);
-  const Tensor raw = lstm.project_raw(x);
+  const Tensor raw = lstm.project(x);
   const StepNormParameters& norm = lstm.input_norm;
   CHECK(norm.population_mean.shape() == Shape{known, 4 * hidden});
   for (size_t t = 0; t < known; ++t)
@@ -117,7 +131,7 @@ TEST_CASE("batch norm keeps statistics of each step, the last one's from T_max o
             doctest::Approx(0.9 + 0.1 * variance).epsilon(1e-4));
     }
 
-  const Tensor y = sequence_norm(norm, raw, {}, Mode::evaluate);
+  const Tensor y = normalized(norm, raw, Mode::evaluate);
   for (size_t t = 0; t < steps; ++t) {
     const Tensor mean = norm.population_mean.step(std::min(t, known - 1)),
                  variance = norm.population_variance.step(std::min(t, known - 1));

@@ -146,7 +146,7 @@ TEST_CASE("a record says what direct computation says") {
       return static_cast<double>(sum(sqrt(sum_columns(square(h)))).item()) / rows;
     };
     for (size_t t = 0; t < steps; ++t) {
-      const Tensor inputs = layer.recurrent->project_raw(x.step(t)) + matmul(state.h, weight);
+      const Tensor inputs = layer.recurrent->project(x.step(t)) + matmul(state.h, weight);
       const Tensor centered = inputs - mean_columns(inputs);
       if (kind != Kind::gru) {  // whose candidate has no summed input as such
         CHECK(record.summed_input_mean[t] == doctest::Approx(mean(inputs).item()).epsilon(1e-4));
