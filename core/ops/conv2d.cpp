@@ -1,0 +1,300 @@
+// How a convolution becomes a matrix product without a matrix of patches is in core/gathered_tile.h. Here it
+// is applied three times:
+//
+//   y  = patches(x) W                     rows: windows,  summed over taps
+//   dW = patches(x)^T dy                  rows: taps,     summed over windows
+//   dx = patches(dy, spread out) W'       rows: pixels,   summed over taps
+//
+// The third is a convolution again: dx at a pixel collects from every window that covered it. The
+// derivatives dy, laid out with stride - 1 zeros between them and K - 1 - padding around, are the image,
+// and W' is W with its window turned by 180 degrees and its channels exchanged.
+//
+// Each image is first copied into a frame of zeros that is small enough for the first or second level cache,
+// so that no window needs to ask where the border is. Threads take images.
+
+#include "core/ops/conv2d.h"
+
+#include <algorithm>
+
+#include "core/gathered_tile.h"
+#include "core/ops.h"
+#include "core/ops/map.h"
+#include "core/pool_vector.h"
+
+namespace lamina {
+
+using namespace gemm_detail;
+
+namespace {
+
+struct Sizes {
+  size_t images, height, width, channels;       // of x
+  size_t kernel_height, kernel_width, outputs;  // of the weight
+  size_t stride, padding;
+  size_t out_height, out_width;  // of y
+
+  size_t windows() const { return out_height * out_width; }
+  size_t taps() const { return kernel_height * kernel_width * channels; }
+};
+
+Sizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dGeometry& geometry) {
+  const Shape &image = x.shape(), &kernel = weight.shape();
+  if (image.rank() != 4 || kernel.rank() != 4)
+    fail("conv2d: images ", image, ", weight ", kernel,
+         "; [N x height x width x channels] and [height x width x channels x outputs] are needed");
+  if (image[3] != kernel[2])
+    fail("conv2d: images ", image, " have ", image[3], " channels, the weight ", kernel, " is for ", kernel[2]);
+  if (bias.defined() && bias.shape() != Shape{kernel[3]})
+    fail("conv2d: the bias is ", bias.shape(), ", the weight ", kernel, " has ", kernel[3], " outputs");
+  const auto [stride, padding] = geometry;
+  if (stride == 0) fail("conv2d: stride 0 for images ", image, " and weight ", kernel, "; it must be positive");
+  if (kernel[0] == 0 || kernel[1] == 0 || kernel[0] > image[1] + 2 * padding ||
+      kernel[1] > image[2] + 2 * padding)
+    fail("conv2d: the kernel ", kernel[0], " x ", kernel[1], " does not fit into images ", image,
+         " with padding ", padding, "; it must be at least 1 x 1 and at most ", image[1] + 2 * padding, " x ",
+         image[2] + 2 * padding);
+  return {.images = image[0],
+          .height = image[1],
+          .width = image[2],
+          .channels = image[3],
+          .kernel_height = kernel[0],
+          .kernel_width = kernel[1],
+          .outputs = kernel[3],
+          .stride = stride,
+          .padding = padding,
+          .out_height = (image[1] + 2 * padding - kernel[0]) / stride + 1,
+          .out_width = (image[2] + 2 * padding - kernel[1]) / stride + 1};
+}
+
+/// Zeros with an image in them: pixel (i, j) of the image is at (top + i spacing, left + j spacing) of the
+/// frame; what falls outside is left out.
+struct Frame {
+  size_t height, width, channels;  // of the frame
+  std::ptrdiff_t top, left;
+  size_t spacing;
+
+  size_t size() const { return height * width * channels; }
+
+  void put(const real* image, size_t image_height, size_t image_width, real* frame) const {
+    for (size_t i = 0; i < image_height; ++i) {
+      const std::ptrdiff_t row = top + static_cast<std::ptrdiff_t>(i * spacing);
+      if (row < 0 || row >= static_cast<std::ptrdiff_t>(height)) continue;
+      real* const to = frame + static_cast<size_t>(row) * width * channels;
+      const real* const from = image + i * image_width * channels;
+      if (spacing == 1 && left >= 0 && static_cast<size_t>(left) + image_width <= width) {
+        std::copy_n(from, image_width * channels, to + static_cast<size_t>(left) * channels);
+        continue;
+      }
+      for (size_t j = 0; j < image_width; ++j) {
+        const std::ptrdiff_t column = left + static_cast<std::ptrdiff_t>(j * spacing);
+        if (column < 0 || column >= static_cast<std::ptrdiff_t>(width)) continue;
+        std::copy_n(from + j * channels, channels, to + static_cast<size_t>(column) * channels);
+      }
+    }
+  }
+};
+
+using Offsets = PoolVector<size_t>;
+
+/// Where each window begins in a frame `stride` apart, row by row.
+Offsets window_offsets(const Frame& frame, size_t rows, size_t columns, size_t stride) {
+  Offsets offsets;
+  offsets.reserve(rows * columns);
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j)
+      offsets.push_back((i * stride * frame.width + j * stride) * frame.channels);
+  return offsets;
+}
+
+/// Where each tap (row, column, channel) is in a window.
+Offsets tap_offsets(const Frame& frame, size_t rows, size_t columns) {
+  Offsets offsets;
+  offsets.reserve(rows * columns * frame.channels);
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns * frame.channels; ++j)
+      offsets.push_back(i * frame.width * frame.channels + j);
+  return offsets;
+}
+
+/// The tile's second matrix [rows x columns], panel behind panel.
+struct Panels {
+  size_t rows, columns;
+  Tensor packed;
+
+  Panels(size_t rows_, size_t columns_)
+      : rows(rows_),
+        columns(columns_),
+        packed({(columns_ + panel_columns - 1) / panel_columns, rows_, panel_columns}) {}
+  real* at(size_t column) { return packed.data() + column * rows; }
+  const real* at(size_t column) const { return packed.data() + column * rows; }
+};
+
+Panels pack_weight(const Tensor& weight, const Sizes& s) {
+  Panels panels(s.taps(), s.outputs);
+  for (size_t j = 0; j < s.outputs; j += panel_columns)
+    pack_panel(Transpose::no, s.taps(), std::min(panel_columns, s.outputs - j), weight.data() + j, s.outputs,
+               panels.at(j));
+  return panels;
+}
+
+/// W': the window turned around, inputs and outputs exchanged.
+Panels pack_turned_weight(const Tensor& weight, const Sizes& s) {
+  const size_t places = s.kernel_height * s.kernel_width;
+  Panels panels(places * s.outputs, s.channels);
+  for (size_t j = 0; j < s.channels; j += panel_columns)
+    for (size_t place = 0; place < places; ++place)
+      pack_panel(Transpose::yes, s.outputs, std::min(panel_columns, s.channels - j),
+                 weight.data() + ((places - 1 - place) * s.channels + j) * s.outputs, s.outputs,
+                 panels.at(j) + place * s.outputs * panel_columns);
+  return panels;
+}
+
+/// One image, or a range of its windows: what a thread takes at a time.
+struct Piece {
+  size_t image, begin, end;
+};
+
+/// Calls body(piece) for all images, in parallel when there is enough to do. When the images do not divide
+/// among the threads, each is cut into as many pieces as there are threads.
+template <class Body>
+void for_each_piece(size_t images, size_t windows, size_t work_per_window, const Body& body) {
+  constexpr size_t worth_a_thread = 100000;  // multiply-adds
+  const auto team = static_cast<size_t>(threads());
+  const size_t cuts = images % team == 0 ? 1 : team;
+  const size_t grain = worth_a_thread / (windows * work_per_window / cuts + 1) + 1;
+  parallel_for(images * cuts, grain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      body(Piece{i / cuts, windows * (i % cuts) / cuts, windows * (i % cuts + 1) / cuts});
+  });
+}
+
+thread_local Workspace frame_space, panel_space;
+
+/// Calls body(piece, frame) with the piece's image in its frame.
+template <class Body>
+void for_each_framed(const real* x, size_t images, size_t height, size_t width, const Frame& frame,
+                     size_t windows, size_t work_per_window, const Body& body) {
+  for_each_piece(images, windows, work_per_window, [&](const Piece& piece) {
+    real* const framed = frame_space.reserve(frame.size());
+    std::fill_n(framed, frame.size(), real{0});
+    frame.put(x + piece.image * height * width * frame.channels, height, width, framed);
+    body(piece, framed);
+  });
+}
+
+/// y[images x windows x columns] (+)= patches * weight (+ bias)
+void correlate(const real* x, size_t images, size_t height, size_t width, const Frame& frame,
+               const Offsets& windows, const Offsets& taps, const Panels& weight, const real* bias, real* y,
+               bool add) {
+  const size_t columns = weight.columns;
+  for_each_framed(x, images, height, width, frame, windows.size(), taps.size() * columns,
+                  [&](const Piece& piece, const real* framed) {
+                    real* const to = y + (piece.image * windows.size() + piece.begin) * columns;
+                    for (size_t j = 0; j < columns; j += panel_columns)
+                      multiply_gathered(piece.end - piece.begin, std::min(panel_columns, columns - j),
+                                        taps.size(), {framed, windows.data() + piece.begin, taps.data()},
+                                        weight.at(j), to + j, columns,
+                                        add    ? to + j
+                                        : bias ? bias + j
+                                               : nullptr,
+                                        add ? columns : 0);
+                  });
+}
+
+Frame frame_of_x(const Sizes& s) {
+  const auto padding = static_cast<std::ptrdiff_t>(s.padding);
+  return {s.height + 2 * s.padding, s.width + 2 * s.padding, s.channels, padding, padding, 1};
+}
+
+void contribute_input(const Tensor& x, const Tensor& weight, const real* dy, const Sizes& s) {
+  if (!x.needs_gradient()) return;
+  const auto margin = [&](size_t kernel) {
+    return static_cast<std::ptrdiff_t>(kernel) - 1 - static_cast<std::ptrdiff_t>(s.padding);
+  };
+  const Frame frame = {s.height + s.kernel_height - 1, s.width + s.kernel_width - 1, s.outputs,
+                       margin(s.kernel_height),        margin(s.kernel_width),       s.stride};
+  const GradientSink sink = x.gradient_sink();
+  correlate(dy, s.images, s.out_height, s.out_width, frame, window_offsets(frame, s.height, s.width, 1),
+            tap_offsets(frame, s.kernel_height, s.kernel_width), pack_turned_weight(weight, s), nullptr,
+            sink.values, sink.add);
+}
+
+/// dW and dbias: every thread sums over its images, then the sums are added in the order of the threads.
+void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const real* dy,
+                       const Sizes& s) {
+  if (!weight.needs_gradient() && !bias.needs_gradient()) return;
+  const Frame frame = frame_of_x(s);
+  const Offsets windows = window_offsets(frame, s.out_height, s.out_width, s.stride);
+  const Offsets taps = tap_offsets(frame, s.kernel_height, s.kernel_width);
+  const auto team = static_cast<size_t>(threads());
+  const size_t rows = s.taps() + 1;  // the last one is the bias
+  Tensor sums = Tensor::zeros({team, rows, s.outputs});
+  for_each_framed(x.data(), s.images, s.height, s.width, frame, windows.size(), taps.size() * s.outputs,
+                  [&, all = sums.data()](const Piece& piece, const real* framed) {
+                    const size_t count = piece.end - piece.begin;
+                    const real* const from =
+                        dy + (piece.image * windows.size() + piece.begin) * s.outputs;
+                    real* const sum = all + static_cast<size_t>(omp_get_thread_num()) * rows * s.outputs;
+                    real* const panel = panel_space.reserve(count * panel_columns);
+                    for (size_t j = 0; j < s.outputs; j += panel_columns) {
+                      const size_t columns = std::min(panel_columns, s.outputs - j);
+                      pack_panel(Transpose::no, count, columns, from + j, s.outputs, panel);
+                      multiply_gathered(taps.size(), columns, count,
+                                        {framed, taps.data(), windows.data() + piece.begin}, panel, sum + j,
+                                        s.outputs, sum + j, s.outputs);
+                      real* const bias_sum = sum + taps.size() * s.outputs + j;
+                      for (size_t i = 0; i < count; ++i)
+#pragma omp simd
+                        for (size_t c = 0; c < columns; ++c) bias_sum[c] += panel[i * panel_columns + c];
+                    }
+                  });
+  const auto total = [=, all = sums.data()](size_t i) {
+    real sum = 0;
+    for (size_t t = 0; t < team; ++t) sum += all[t * rows * s.outputs + i];
+    return sum;
+  };
+  contribute(weight, total);
+  contribute(bias, [=](size_t o) { return total(s.taps() * s.outputs + o); });
+}
+
+}  // namespace
+
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dGeometry& geometry) {
+  const Sizes s = sizes_of(x, weight, bias, geometry);
+  Tensor y({s.images, s.out_height, s.out_width, s.outputs});
+  const Frame frame = frame_of_x(s);
+  correlate(x.data(), s.images, s.height, s.width, frame,
+            window_offsets(frame, s.out_height, s.out_width, s.stride),
+            tap_offsets(frame, s.kernel_height, s.kernel_width), pack_weight(weight, s),
+            bias.defined() ? bias.data() : nullptr, y.data(), false);
+  return record("conv2d", y, {x, weight, bias}, [=] {
+    contribute_weight(x, weight, bias, y.gradient_data(), s);
+    contribute_input(x, weight, y.gradient_data(), s);
+  });
+}
+
+namespace composed {
+
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dGeometry& geometry) {
+  const Sizes s = sizes_of(x, weight, bias, geometry);
+  // A table of all pixels, with one of zeros behind them for whatever lies outside.
+  const size_t pixels = s.images * s.height * s.width;
+  const Tensor table =
+      concatenate({x.reshape({pixels, s.channels}), Tensor::zeros({1, s.channels})}, 0);
+  std::vector<int> places;
+  for (size_t n = 0; n < s.images; ++n)
+    for (size_t window = 0; window < s.windows(); ++window)
+      for (size_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
+        const size_t i = window / s.out_width * s.stride + tap / s.kernel_width - s.padding;
+        const size_t j = window % s.out_width * s.stride + tap % s.kernel_width - s.padding;
+        const bool inside = i < s.height && j < s.width;  // below 0 they wrap around and are large
+        places.push_back(static_cast<int>(inside ? (n * s.height + i) * s.width + j : pixels));
+      }
+  const Tensor patches = gather(table, places).reshape({s.images * s.windows(), s.taps()});
+  return linear(patches, weight.reshape({s.taps(), s.outputs}), bias)
+      .reshape({s.images, s.out_height, s.out_width, s.outputs});
+}
+
+}  // namespace composed
+
+}  // namespace lamina

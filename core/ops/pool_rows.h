@@ -1,0 +1,87 @@
+#pragma once
+// Relu and non-overlapping max pooling on a band of `window` image rows while it is in cache, for every op that
+// ends with them. A row is [W x C]; pooled rows are [W / window x C].
+
+#include <algorithm>
+
+#include "core/ops/pool2d.h"
+
+namespace lamina::pool_rows {
+
+/// Calls f with `window` as a compile-time number where that pays: its loops vanish and the channels become
+/// vectors.
+template <class Function>
+void with_window(size_t window, const Function& f) {
+  if (window == 2)
+    f(std::integral_constant<size_t, 2>());
+  else if (window == 3)
+    f(std::integral_constant<size_t, 3>());
+  else
+    f(window);
+}
+
+/// The maximum so far and a candidate: NaN wins, and among equals the first.
+inline bool replaces(real candidate, real best) { return candidate > best || candidate != candidate; }
+
+/// out_jc = max over the window of y, or of max(y, 0). `y` holds `window` rows.
+inline void forward(const real* y, size_t width, size_t channels, const ReluPool& options, real* out) {
+  if (options.window == 1) {
+    const bool relu = options.relu;
+#pragma omp simd
+    for (size_t i = 0; i < width * channels; ++i) out[i] = relu && y[i] < 0 ? 0 : y[i];
+    return;
+  }
+  with_window(options.window, [=, relu = options.relu](const auto window) {
+    for (size_t j = 0; j < width / window; ++j)
+#pragma omp simd
+      for (size_t c = 0; c < channels; ++c) {
+        const real* const corner = y + j * window * channels + c;
+        real best = relu ? 0 : *corner;
+        for (size_t u = 0; u < window; ++u)
+          for (size_t v = 0; v < window; ++v) {
+            const real candidate = corner[(u * width + v) * channels];
+            best = replaces(candidate, best) ? candidate : best;
+          }
+        out[j * channels + c] = best;
+      }
+  });
+}
+
+/// dy = d(out) where y was the maximum (and, under relu, above 0), zero elsewhere: writes `window` rows.
+/// d(y) may not overlap y. Columns that no window covers get zeros.
+inline void backward(const real* y, size_t width, size_t channels, const ReluPool& options, const real* dout,
+                     real* dy) {
+  if (options.window == 1) {
+    const bool relu = options.relu;
+#pragma omp simd
+    for (size_t i = 0; i < width * channels; ++i) dy[i] = !relu || y[i] > 0 ? dout[i] : 0;
+    return;
+  }
+  with_window(options.window, [=, relu = options.relu](const auto window) {
+    const size_t covered = width / window * window;
+    for (size_t u = 0; u < window; ++u)
+      std::fill_n(dy + (u * width + covered) * channels, (width - covered) * channels, real{0});
+    for (size_t j = 0; j < width / window; ++j)
+#pragma omp simd
+      for (size_t c = 0; c < channels; ++c) {
+        const size_t corner = j * window * channels + c;
+        real best = relu ? 0 : y[corner];
+        for (size_t u = 0; u < window; ++u)
+          for (size_t v = 0; v < window; ++v) {
+            const real candidate = y[corner + (u * width + v) * channels];
+            best = replaces(candidate, best) ? candidate : best;
+          }
+        // The first that is the maximum takes the derivative, and leaves nothing to the others.
+        real left = relu && !(best > 0) ? 0 : dout[j * channels + c];
+        for (size_t u = 0; u < window; ++u)
+          for (size_t v = 0; v < window; ++v) {
+            const size_t i = corner + (u * width + v) * channels;
+            const bool wins = y[i] == best;
+            dy[i] = wins ? left : 0;
+            left = wins ? 0 : left;
+          }
+      }
+  });
+}
+
+}  // namespace lamina::pool_rows
