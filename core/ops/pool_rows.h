@@ -3,6 +3,9 @@
 // ends with them. A row is [W x C]; pooled rows are [W / window x C].
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "core/ops/pool2d.h"
 
@@ -20,6 +23,14 @@ void with_window(size_t window, const Function& f) {
     f(window);
 }
 
+/// What a maximum must exceed to count.
+inline real floor_of(const ReluPool& options) {
+  return options.relu ? 0 : -std::numeric_limits<real>::infinity();
+}
+
+/// As wide as a real, so that a vector holds as many of both.
+using Place = std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t>;
+
 /// The maximum so far and a candidate: NaN wins, and among equals the first.
 inline bool replaces(real candidate, real best) { return candidate > best || candidate != candidate; }
 
@@ -31,12 +42,12 @@ inline void forward(const real* y, size_t width, size_t channels, const ReluPool
     for (size_t i = 0; i < width * channels; ++i) out[i] = relu && y[i] < 0 ? 0 : y[i];
     return;
   }
-  with_window(options.window, [=, relu = options.relu](const auto window) {
+  with_window(options.window, [=, floor = floor_of(options)](const auto window) {
     for (size_t j = 0; j < width / window; ++j)
 #pragma omp simd
       for (size_t c = 0; c < channels; ++c) {
         const real* const corner = y + j * window * channels + c;
-        real best = relu ? 0 : *corner;
+        real best = floor;
         for (size_t u = 0; u < window; ++u)
           for (size_t v = 0; v < window; ++v) {
             const real candidate = corner[(u * width + v) * channels];
@@ -54,10 +65,13 @@ inline void backward(const real* y, size_t width, size_t channels, const ReluPoo
   if (options.window == 1) {
     const bool relu = options.relu;
 #pragma omp simd
-    for (size_t i = 0; i < width * channels; ++i) dy[i] = !relu || y[i] > 0 ? dout[i] : 0;
+    for (size_t i = 0; i < width * channels; ++i) {
+      const real derivative = dout[i];
+      dy[i] = !relu || y[i] > 0 ? derivative : 0;
+    }
     return;
   }
-  with_window(options.window, [=, relu = options.relu](const auto window) {
+  with_window(options.window, [=, floor = floor_of(options)](const auto window) {
     const size_t covered = width / window * window;
     for (size_t u = 0; u < window; ++u)
       std::fill_n(dy + (u * width + covered) * channels, (width - covered) * channels, real{0});
@@ -65,21 +79,20 @@ inline void backward(const real* y, size_t width, size_t channels, const ReluPoo
 #pragma omp simd
       for (size_t c = 0; c < channels; ++c) {
         const size_t corner = j * window * channels + c;
-        real best = relu ? 0 : y[corner];
+        const real derivative = dout[j * channels + c];
+        real best = floor;
+        Place winner = -1, place = 0;  // -1: none is above the floor
         for (size_t u = 0; u < window; ++u)
-          for (size_t v = 0; v < window; ++v) {
+          for (size_t v = 0; v < window; ++v, ++place) {
             const real candidate = y[corner + (u * width + v) * channels];
-            best = replaces(candidate, best) ? candidate : best;
+            const bool better = replaces(candidate, best);
+            best = better ? candidate : best;
+            winner = better ? place : winner;
           }
-        // The first that is the maximum takes the derivative, and leaves nothing to the others.
-        real left = relu && !(best > 0) ? 0 : dout[j * channels + c];
+        place = 0;
         for (size_t u = 0; u < window; ++u)
-          for (size_t v = 0; v < window; ++v) {
-            const size_t i = corner + (u * width + v) * channels;
-            const bool wins = y[i] == best;
-            dy[i] = wins ? left : 0;
-            left = wins ? 0 : left;
-          }
+          for (size_t v = 0; v < window; ++v, ++place)
+            dy[corner + (u * width + v) * channels] = winner == place ? derivative : 0;
       }
   });
 }
