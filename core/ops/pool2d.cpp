@@ -61,7 +61,7 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
       for_each_place(s, corner, [=](size_t from) {
 #pragma omp simd
         for (size_t c = 0; c < s.channels; ++c)
-          out[to + c] = pool_rows::replaces(in[from + c], out[to + c]) ? in[from + c] : out[to + c];
+          out[to + c] = pool_rows::choose(in[from + c], out[to + c], in[from + c], out[to + c]);
       });
     });
   };

@@ -31,8 +31,13 @@ inline real floor_of(const ReluPool& options) {
 /// As wide as a real, so that a vector holds as many of both.
 using Place = std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t>;
 
-/// The maximum so far and a candidate: NaN wins, and among equals the first.
-inline bool replaces(real candidate, real best) { return candidate > best || candidate != candidate; }
+/// `chosen` if a is above `best` or NaN, else `otherwise`. Two choices with one comparison each: compilers turn those
+/// into vector code, and stumble over a choice with two.
+template <class Value>
+Value choose(real a, real best, Value chosen, Value otherwise) {
+  const Value larger = a > best ? chosen : otherwise;
+  return a != a ? chosen : larger;
+}
 
 /// out_jc = max over the window of y, or of max(y, 0). `y` holds `window` rows.
 inline void forward(const real* y, size_t width, size_t channels, const ReluPool& options, real* out) {
@@ -51,7 +56,7 @@ inline void forward(const real* y, size_t width, size_t channels, const ReluPool
         for (size_t u = 0; u < window; ++u)
           for (size_t v = 0; v < window; ++v) {
             const real candidate = corner[(u * width + v) * channels];
-            best = replaces(candidate, best) ? candidate : best;
+            best = choose(candidate, best, candidate, best);
           }
         out[j * channels + c] = best;
       }
@@ -85,9 +90,8 @@ inline void backward(const real* y, size_t width, size_t channels, const ReluPoo
         for (size_t u = 0; u < window; ++u)
           for (size_t v = 0; v < window; ++v, ++place) {
             const real candidate = y[corner + (u * width + v) * channels];
-            const bool better = replaces(candidate, best);
-            best = better ? candidate : best;
-            winner = better ? place : winner;
+            winner = choose(candidate, best, place, winner);
+            best = choose(candidate, best, candidate, best);
           }
         place = 0;
         for (size_t u = 0; u < window; ++u)
