@@ -16,7 +16,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 WARNINGS += $(if $(findstring clang,$(CXX)),,-Wno-restrict)
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math
-SANITIZERS := -O1 -march=$(ARCH) -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# -Og and line tables only: at -O1 with -g the checks take g++ five times as long to compile.
+SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LANGUAGE := -std=c++20 -fopenmp $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
 CXXFLAGS += $(LANGUAGE) $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
 LIBRARY_LIBS := -lopenblas

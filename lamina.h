@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "core/tape.h"
 #include "core/tensor.h"
+#include "core/version.h"
 #include "layers/batch_norm.h"
 #include "layers/batch_norm_maps.h"
 #include "layers/conv2d.h"

@@ -13,9 +13,25 @@ using namespace gemm_detail;
 
 namespace {
 
-// Thresholds, measured on a 2-core Zen 5.
-constexpr double parallel_work = 4e5;  // multiply-adds below which a second thread does not pay
-constexpr size_t max_dot_rows = 32;  // beyond, packing b once is cheaper than reading all of a for 6 columns
+// Below so many multiply-adds (about 3 us) one thread; an estimate from the price of a parallel region.
+constexpr double parallel_work = 4e5;
+// Measured on a 2-core Zen 5 with AVX-512, but for the second: three quarters of one core's L2.
+constexpr size_t max_dot_rows = 128;  // beyond, packing b costs nothing against its use
+constexpr size_t max_dot_numbers =
+    192 * 1024;  // of a, which is read again for every 6 columns and must stay in L2
+
+/// Whether dot products of whole rows serve better than tiles. Summing up the lanes at the end of a dot
+/// product takes as long as some 64 steps along k: too long when k is short and many rows share the packing
+/// of b.
+bool suits_dot_products(const Product& q) {
+  return q.b_op == Transpose::yes && q.m <= max_dot_rows && q.m * q.k <= max_dot_numbers &&
+         q.k >= std::max<size_t>(lanes, 4 * q.m);
+}
+
+/// Whether rows should stream: a tile would be too flat to be worth the preparation of b.
+bool suits_streaming(const Product& q) {
+  return q.b_op == Transpose::no && q.c.column == 1 && (q.m <= max_stream_rows || q.k <= max_stream_k);
+}
 
 /// Share of the lanes that `columns` columns fill.
 double lane_use(size_t columns) {
@@ -92,8 +108,9 @@ void run(const Product& q, Method method) {
   }
   const Split split = best_split(q, team);
 #pragma omp parallel num_threads(static_cast <int>(team))
-  {
-    const auto id = static_cast<size_t>(omp_get_thread_num());
+  for (auto id = static_cast<size_t>(omp_get_thread_num());
+       id < team;  // should the system grant fewer threads
+       id += static_cast<size_t>(omp_get_num_threads())) {
     const size_t row = id % split.row_parts * split.rows, column = id / split.row_parts * split.columns;
     if (row < q.m && column < q.n)
       method(part(q, row, std::min(split.rows, q.m - row), column, std::min(split.columns, q.n - column)));
@@ -123,12 +140,7 @@ void gemm(size_t m, size_t n, size_t k, const real* a, size_t lda, const real* b
   if (k == 0) return fill(q);
   if (blas_is_faster(m, n, k)) return blas_product(q);
   if (lane_use(n) < 0.8 && lane_use(m) > lane_use(n) + 0.15) q = exchanged(q);
-  if (q.b_op == Transpose::yes && q.m <= max_dot_rows && k >= lanes)
-    run(q, dot_product);
-  else if (q.b_op == Transpose::no && q.c.column == 1 && (q.m <= max_stream_rows || k <= max_stream_k))
-    run(q, stream_product);
-  else
-    run(q, blocked_product);
+  run(q, suits_dot_products(q) ? dot_product : suits_streaming(q) ? stream_product : blocked_product);
 }
 
 }  // namespace lamina

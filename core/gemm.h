@@ -47,7 +47,8 @@ class PackedMatrix {
   const real* data() const { return data_.get(); }
 
  private:
-  struct Release {
+  struct Release {  // back to the pool
+    size_t bytes;
     void operator()(real* memory) const;
   };
   std::unique_ptr<real, Release> data_;

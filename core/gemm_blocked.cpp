@@ -12,6 +12,7 @@
 #include <new>
 
 #include "core/gemm_kernel.h"
+#include "core/pool.h"
 
 namespace lamina::gemm_detail {
 
@@ -152,7 +153,7 @@ namespace lamina {
 
 using namespace gemm_detail;
 
-void PackedMatrix::Release::operator()(real* memory) const { std::free(memory); }
+void PackedMatrix::Release::operator()(real* memory) const { pool::release(memory, bytes); }
 
 size_t packed_column_step() { return panel_columns; }
 
@@ -161,8 +162,8 @@ void PackedMatrix::pack(Transpose op, size_t k, size_t n, const real* b, size_t 
   const size_t needed = (n + panel_columns - 1) / panel_columns * panel_columns * k + panel_columns;
   if (needed > capacity_) {
     capacity_ = (needed + 1023) / 1024 * 1024;
-    data_.reset(static_cast<real*>(std::aligned_alloc(64, capacity_ * sizeof(real))));
-    if (!data_) throw std::bad_alloc();
+    const size_t bytes = capacity_ * sizeof(real);
+    data_ = std::unique_ptr<real, Release>(static_cast<real*>(pool::allocate(bytes)), Release{bytes});
   }
   rows_ = k;
   columns_ = n;

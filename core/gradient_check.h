@@ -19,8 +19,9 @@ struct GradientCheck {
 ///   (8 (L(x + h) - L(x - h)) - (L(x + 2h) - L(x - 2h))) / 12h        (error of order h^4)
 ///
 /// The relative error is |a - n| / max(|a|, |n|, scale), where scale is a thousandth of the largest
-/// derivative of the same input, so that noise in a derivative that is zero does not count as an error of
-/// 100%. Meant for the double build: in float only rough errors can be seen.
+/// derivative of the same input, or a hundred-thousandth of the largest of all, so that noise in a derivative
+/// that is zero does not count as an error of 100%; nor does what the rounding of L explains, 4 epsilon |L| /
+/// h (1e-12 where L and h are usual). Meant for the double build: in float only rough errors can be seen.
 ///
 /// `loss` computes a scalar from the inputs' current values; it must be deterministic and smooth within 2h.
 GradientCheck check_gradient(std::vector<Tensor> inputs, const std::function<Tensor()>& loss,

@@ -35,8 +35,10 @@ void parallel_for(std::size_t count, std::size_t grain, const Body& body, std::s
   const std::size_t share = ((count + workers - 1) / workers + align - 1) / align * align;
 #pragma omp parallel num_threads(team)
   {
-    const std::size_t begin = share * static_cast<std::size_t>(omp_get_thread_num());
-    if (begin < count) body(begin, std::min(count, begin + share));
+    // The loop, because OpenMP may give fewer threads than were asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC).
+    const auto stride = share * static_cast<std::size_t>(omp_get_num_threads());
+    for (auto begin = share * static_cast<std::size_t>(omp_get_thread_num()); begin < count; begin += stride)
+      body(begin, std::min(count, begin + share));
   }
 }
 

@@ -21,8 +21,17 @@ std::uint64_t hash(const std::string& name) {
 
 Tensor Parameters::add(const std::string& name, Tensor initial) {
   require_new(name);
+  if (!initial.defined()) fail("parameters: '", name, "' is an empty handle; give it initial values");
+  if (initial.size() != initial.storage()->size)
+    fail("parameters: '", name, "' ", initial.shape(), " is a part of a larger tensor; add its copy()");
+  for (const Entry& entry : learned_)
+    if (entry.value.storage() == initial.storage())
+      fail("parameters: '", name, "' is the same tensor as '", entry.name,
+           "'; add it once and share the handle");
   initial.require_gradient();
   learned_.push_back({name, initial});
+  offsets_.push_back(padded_size_);
+  padded_size_ += (initial.size() + alignment - 1) / alignment * alignment;
   return initial;
 }
 
@@ -68,14 +77,8 @@ void Parameters::clear_gradients() {
 
 void Parameters::flatten() {
   if (flattened_ == learned_.size() && flat_.defined()) return;
-  size_t total = 0;
-  offsets_.clear();
-  for (const Entry& entry : learned_) {
-    offsets_.push_back(total);
-    total += (entry.value.size() + alignment - 1) / alignment * alignment;
-  }
-  Tensor both = Tensor::zeros({2, total});
-  real *const values = both.data(), *const gradients = values + total;
+  Tensor both = Tensor::zeros({2, padded_size_});
+  real *const values = both.data(), *const gradients = values + padded_size_;
   for (size_t i = 0; i < learned_.size(); ++i) {
     detail::Storage& storage = *learned_[i].value.storage();
     std::copy_n(storage.values, storage.size, values + offsets_[i]);

@@ -28,7 +28,8 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  /// Takes a tensor in as a learned parameter and returns its handle. Throws Error for a name used before.
+  /// Takes a tensor in as a learned parameter and returns its handle. Throws Error for a name used before, a
+  /// tensor that is already in, and a view of a part of another tensor, which cannot move.
   Tensor add(const std::string& name, Tensor initial);
 
   /// Takes a tensor in that is state but not learned (running averages): saved, not optimized.
@@ -61,9 +62,10 @@ class Parameters {
 
   std::uint64_t seed_;
   std::vector<Entry> learned_, state_;
-  std::vector<size_t> offsets_;
-  Tensor flat_;           ///< [2 x n]: the values, the gradients
-  size_t flattened_ = 0;  ///< how many of learned_ live in the flat buffers
+  std::vector<size_t> offsets_;  ///< of every learned parameter, in the flat buffers
+  size_t padded_size_ = 0;       ///< of each flat buffer
+  Tensor flat_;                  ///< [2 x n]: the values, the gradients
+  size_t flattened_ = 0;         ///< how many of learned_ live in the flat buffers
 };
 
 }  // namespace lamina

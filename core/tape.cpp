@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/map.h"
 #include "core/pool.h"
 
 namespace lamina {
@@ -87,15 +88,23 @@ void Tape::backward(const Tensor& loss) {
 }
 
 void Tape::backward(const Tensor& output, const Tensor& seed) {
-  if (!(seed.shape() == output.shape()))
-    fail("backward: the seed is ", seed.shape(), ", the output ", output.shape());
-  if (!output.needs_gradient())
+  const auto is_output = [&](const Tensor& result) { return result.storage() == output.storage(); };
+  const Node* origin = output.needs_gradient() ? last_ : nullptr;
+  while (origin != nullptr && !std::ranges::any_of(origin->outputs, is_output)) origin = origin->previous;
+  if (origin == nullptr)
     fail("backward: the output depends on no recorded leaf; was it computed while this tape was recording?");
+  backward({{output, seed}});
+}
+
+void Tape::backward(std::initializer_list<Seed> seeds) {
   const Pause pause;
-  const GradientSink sink = output.gradient_sink();
-  for (size_t i = 0; i < seed.size(); ++i) sink.values[i] = (sink.add ? sink.values[i] : 0) + seed[i];
+  for (const auto& [output, gradient] : seeds) {
+    if (gradient.shape() != output.shape())
+      fail("backward: the seed is ", gradient.shape(), ", the output ", output.shape());
+    contribute(output, [from = gradient.data()](size_t i) { return from[i]; });
+  }
+  const auto reached = [](const Tensor& result) { return result.gradient_data() != nullptr; };
   while (last_ != nullptr) {
-    const auto reached = [](const Tensor& result) { return result.gradient_data() != nullptr; };
     if (std::ranges::any_of(last_->outputs, reached)) last_->run(*last_);
     pop();
   }

@@ -42,12 +42,18 @@ class Tape {
 
   /// Computes the gradient of `loss` (one element) with respect to everything recorded that leads to it, adds
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
-  /// the walk passes them. Throws Error when the loss has more than one element or does not depend on any
-  /// leaf.
+  /// the walk passes them. Throws Error when the loss has more than one element, or was not computed from a
+  /// leaf on this tape since it was last empty.
   void backward(const Tensor& loss);
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
   void backward(const Tensor& output, const Tensor& seed);
+
+  /// The same for several outputs at once. Those that depend on no leaf are passed over.
+  struct Seed {
+    Tensor output, gradient;
+  };
+  void backward(std::initializer_list<Seed> seeds);
 
   /// Forgets everything that was recorded.
   void clear();

@@ -52,7 +52,15 @@ void destroy(Storage* storage) {
 using detail::Storage;
 using detail::StorageHandle;
 
-Tensor::Tensor(Shape shape) : storage_(detail::create_storage(shape.size())), shape_(shape) {
+Tensor::Tensor(Shape shape) : shape_(shape) {
+  // Far beyond any memory, and below any overflow in bytes: most likely a negative number made unsigned.
+  constexpr size_t limit = size_t{1} << 44;
+  size_t product = 1;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] > 0 && product > limit / shape[axis]) fail("tensor: ", shape, " is too large");
+    product *= shape[axis];
+  }
+  storage_ = StorageHandle(detail::create_storage(shape.size()));
   storage_->values = static_cast<real*>(pool::allocate(size() * sizeof(real)));
 }
 
@@ -107,12 +115,24 @@ Tensor Tensor::step(size_t index) const {
 }
 
 Tensor Tensor::detach() const {
-  Tensor result = *this;
-  result.storage_ = StorageHandle(detail::create_storage(storage_->size));
-  result.storage_->values = storage_->values;
-  result.storage_->owns_values = false;
-  result.storage_->lender = storage_.get();
-  storage_->references.fetch_add(1, std::memory_order_relaxed);
+  Storage& shared = *storage_.get();
+  // From here on the values have an owner of their own, which both borrow from. A parameter that moves into a
+  // flat buffer later would otherwise release them under the detached tensor.
+  if (shared.owns_values) {
+    Storage* const owner = detail::create_storage(shared.size);
+    owner->values = shared.values;
+    owner->references = 1;
+    shared.owns_values = false;
+    shared.lender = owner;
+  }
+  Tensor result;
+  result.shape_ = shape_;
+  result.storage_ = StorageHandle(detail::create_storage(size()));
+  Storage& borrowed = *result.storage_.get();
+  borrowed.values = shared.values + offset_;
+  borrowed.owns_values = false;
+  borrowed.lender = shared.lender;
+  shared.lender->references.fetch_add(1, std::memory_order_relaxed);
   return result;
 }
 

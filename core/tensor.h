@@ -77,7 +77,7 @@ struct GradientSink {
 class Tensor {
  public:
   Tensor() = default;            ///< an empty handle; `defined()` is false
-  explicit Tensor(Shape shape);  ///< values are undefined until written
+  explicit Tensor(Shape shape);  ///< values are undefined until written; Error for an absurd size
 
   static Tensor full(Shape shape, real value);
   static Tensor zeros(Shape shape) { return full(shape, 0); }

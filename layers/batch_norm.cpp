@@ -16,10 +16,14 @@ real divisor(size_t cases, Variance estimate) {
   return static_cast<real>(estimate == Variance::unbiased ? cases - 1 : cases);
 }
 
-void require_batch(const Tensor& a, const Tensor& gain, const Tensor& bias, Variance estimate) {
+void require_features(const Tensor& a, const Tensor& gain, const Tensor& bias) {
   if (a.shape().rank() == 0 || gain.shape() != Shape{a.columns()} || bias.shape() != gain.shape())
     fail("batch_norm: input ", a.shape(), ", gain ", gain.shape(), ", bias ", bias.shape(),
          "; gain and bias must have the input's last size");
+}
+
+void require_batch(const Tensor& a, const Tensor& gain, const Tensor& bias, Variance estimate) {
+  require_features(a, gain, bias);
   if (a.rows() == 0 || (a.rows() == 1 && estimate == Variance::unbiased))
     fail("batch_norm: ", a.shape(), " has ", a.rows(), " cases; ",
          estimate == Variance::unbiased ? "the unbiased variance needs two" : "at least one is needed");
@@ -77,6 +81,11 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
                    const auto centered = [=](size_t i, size_t c) { return x[i] - mu[first + c]; };
                    sum_block(rows, columns, first, width, mu + first, [=](size_t i, size_t) { return x[i]; });
                    for (size_t c = first; c < first + width; ++c) mu[c] /= cases;
+                   // A long sum of numbers far from zero has lost digits. The sum of their small differences
+                   // from that mean has not, and says how far off it is.
+                   real rest[block];
+                   sum_block(rows, columns, first, width, rest, centered);
+                   for (size_t c = 0; c < width; ++c) mu[first + c] += rest[c] / cases;
                    sum_block(rows, columns, first, width, var + first,
                              [=](size_t i, size_t c) { return centered(i, c) * centered(i, c); });
                    for (size_t c = first; c < first + width; ++c) {
@@ -128,8 +137,10 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
     if (then.window > 1) return relu_pool(normalized, then);
     return then.relu ? relu(normalized) : normalized;
   };
-  if (mode == Mode::evaluate)
+  if (mode == Mode::evaluate) {
+    require_features(a, gain, bias);
     return follow((a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias);
+  }
   BatchStatistics batch;
   const Tensor y =
       a.shape().rank() == 4

@@ -11,13 +11,14 @@ Adam::Adam(Parameters& parameters, const AdamOptions& chosen) : options(chosen),
     fail("adam: learning rate ", chosen.learning_rate, "; it must be positive");
   for (const real beta : {chosen.beta1, chosen.beta2})
     if (!(beta >= 0 && beta < 1)) fail("adam: beta ", beta, "; it must be at least 0 and below 1");
+  if (!(chosen.epsilon > 0)) fail("adam: epsilon ", chosen.epsilon, "; it must be positive");
   first_moment = Tensor::zeros({parameters.values().size()});
   second_moment = Tensor::zeros(first_moment.shape());
 }
 
 void Adam::step() {
-  if (first_moment.size() != parameters_.values().size())
-    fail("adam: parameters were added after the optimizer was made; make it last");
+  if (parameters_.values().size() != first_moment.size())
+    fail("adam: the model grew after its optimizer was made; make the optimizer when all layers exist");
   ++steps;
   const auto [rate, beta1, beta2, epsilon, decay] = options;
   // The bias corrections are folded into two factors, in double: 1 - 0.999^t loses digits in float.

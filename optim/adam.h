@@ -17,11 +17,12 @@ struct AdamOptions {
 /// w -= learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 class Adam {
  public:
-  /// Make it after the layers have added their parameters. Throws Error for a learning rate that is not
-  /// positive or a beta outside [0, 1).
+  /// Make it after the layers have added their parameters. Throws Error for a learning rate or an epsilon
+  /// that is not positive, or a beta outside [0, 1).
   Adam(Parameters& parameters, const AdamOptions& options);
 
-  /// Updates every parameter from its gradient and sets the gradients to zero.
+  /// Updates every parameter from its gradient and sets the gradients to zero. Throws Error when parameters
+  /// were added after this optimizer was made.
   void step();
 
   AdamOptions options;  ///< the learning rate may be changed between steps

@@ -12,8 +12,8 @@ Sgd::Sgd(Parameters& parameters, const SgdOptions& chosen) : options(chosen), pa
 }
 
 void Sgd::step() {
-  if (velocity.size() != parameters_.values().size())
-    fail("sgd: parameters were added after the optimizer was made; make it last");
+  if (parameters_.values().size() != velocity.size())
+    fail("sgd: the model grew after its optimizer was made; make the optimizer when all layers exist");
   const auto [rate, momentum, nesterov, decay] = options;
   real* const w = parameters_.values().data();
   real* const u = velocity.data();

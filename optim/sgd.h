@@ -20,7 +20,8 @@ class Sgd {
   /// positive or a momentum outside [0, 1).
   Sgd(Parameters& parameters, const SgdOptions& options);
 
-  /// Updates every parameter from its gradient and sets the gradients to zero.
+  /// Updates every parameter from its gradient and sets the gradients to zero. Throws Error when parameters
+  /// were added after this optimizer was made.
   void step();
 
   SgdOptions options;  ///< the learning rate may be changed between steps

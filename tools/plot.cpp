@@ -133,8 +133,9 @@ class Layout {
 
   /// gnuplot's settings for one panel: its axes at fixed places, so that all panels are of one size.
   std::string place(size_t number) const {
-    const double left = panel_width * static_cast<double>(number % columns_);
-    const double top = height() - row_height() * static_cast<double>(number / columns_);
+    const size_t row = number / columns_, column = number % columns_;
+    const double left = panel_width * static_cast<double>(column);
+    const double top = height() - row_height() * static_cast<double>(row);
     const std::string axes = margins(left + left_margin, left + panel_width - right_margin,
                                      top - panel_height + bottom_margin, top - top_margin);
     if (shared_legend_) return axes + "unset key\n";

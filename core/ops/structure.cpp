@@ -12,8 +12,10 @@ namespace {
 /// A tensor seen from one of its axes: [outer x along x inner].
 struct AxisView {
   size_t outer = 1, along = 1, inner = 1;
-  AxisView(const Shape& shape, int axis) : along(shape[axis]) {
+  AxisView(const char* op, const Shape& shape, int axis) {
     const int position = axis < 0 ? axis + shape.rank() : axis;
+    if (position < 0 || position >= shape.rank()) fail(op, ": ", shape, " has no axis ", axis);
+    along = shape[position];
     for (int i = 0; i < position; ++i) outer *= shape[i];
     for (int i = position + 1; i < shape.rank(); ++i) inner *= shape[i];
   }
@@ -38,7 +40,7 @@ void move_blocks(size_t outer, size_t length, const real* from, size_t from_stri
 
 /// y = x[begin:end];  dx[begin:end] = dy, zero elsewhere
 Tensor slice(const Tensor& x, int axis, size_t begin, size_t end) {
-  const AxisView view(x.shape(), axis);
+  const AxisView view("slice", x.shape(), axis);
   if (begin > end || end > view.along)
     fail("slice: [", begin, ", ", end, ") is outside axis ", axis, " of ", x.shape());
   Tensor y(x.shape().with(axis, end - begin));
@@ -56,17 +58,17 @@ Tensor slice(const Tensor& x, int axis, size_t begin, size_t end) {
 Tensor concatenate(std::span<const Tensor> parts, int axis) {
   if (parts.empty()) fail("concatenate: needs at least one tensor");
   const Shape first = parts[0].shape();
-  size_t along = 0;
+  AxisView view("concatenate", first, axis);
+  view.along = 0;
   bool needs_gradient = false;
   for (const Tensor& part : parts) {
     if (part.shape().rank() != first.rank() || part.shape().with(axis, 0) != first.with(axis, 0))
       fail("concatenate: ", first, " and ", part.shape(), " differ in more than axis ", axis);
-    along += part.shape()[axis];
+    view.along += part.shape()[axis];
     needs_gradient = needs_gradient || part.needs_gradient();
   }
-  Tensor y(first.with(axis, along));
-  const AxisView view(y.shape(), axis);
-  const size_t stride = along * view.inner;
+  Tensor y(first.with(axis, view.along));
+  const size_t stride = view.along * view.inner;
   size_t position = 0;
   for (const Tensor& part : parts) {
     const size_t length = part.shape()[axis] * view.inner;

@@ -5,7 +5,6 @@
 //
 // In a pipe or a log file only the lines that the run reports, one an epoch or so.
 
-#include <chrono>
 #include <functional>
 #include <iosfwd>
 #include <string>

@@ -132,10 +132,13 @@ TEST_CASE("gemm: larger and lopsided sizes, above the thresholds of threads and 
   for (const auto& [m, n, k] : cases) check_forms(m, n, k);
 }
 
-TEST_CASE("gemm: one thread, and inside a parallel region") {
+TEST_CASE("gemm: any number of threads, and inside a parallel region") {
   const int before = threads();
-  set_threads(1);
-  check_forms(130, 140, 150);
+  for (const int count : {1, 3, 4}) {
+    set_threads(count);
+    check_forms(130, 140, 150);
+    check_forms(3, 500, 600);
+  }
   set_threads(before);
   const Case t = {40, 50, 600};
   const Matrix a = left(t), b = right(t), empty(t.m, t.n, 0, 3);

@@ -3,11 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <csignal>
 #include <sstream>
 #include <vector>
-
-#include "models/common/interrupt.h"
 
 using namespace lamina;
 
@@ -134,14 +131,4 @@ TEST_CASE("durations read like a clock") {
   CHECK(duration_text(754) == "12:34");
   CHECK(duration_text(11109) == "3:05:09");
   CHECK(duration_text(1.0 / 0.0) == "--:--");
-}
-
-TEST_CASE("an interrupt is a request until the scope ends") {
-  CHECK_FALSE(interrupted());
-  {
-    const CatchInterrupts catching;
-    std::raise(SIGTERM);
-    CHECK(interrupted());
-  }
-  CHECK_FALSE(interrupted());
 }

@@ -1,0 +1,195 @@
+#include "layers/recurrent/cell.h"
+
+#include "core/math.h"
+
+namespace lamina {
+
+namespace {
+
+/// The hidden part where there is one to add, else nothing.
+template <bool all_kept>
+real part(const real* kept, size_t i) {
+  if constexpr (all_kept)
+    return kept[i];
+  else
+    return 0;
+}
+
+struct Tanh {
+  static real f(real a) { return scalar::tanh(a); }
+  static real derivative(real h) { return 1 - h * h; }
+};
+
+struct Relu {
+  static real f(real a) { return a < 0 ? 0 : a; }
+  static real derivative(real h) { return h > 0 ? real(1) : real(0); }
+};
+
+/// h = f(a);  da = dh f'(a), which both functions can tell from h
+template <class Function>
+class SimpleCell final : public Cell {
+ public:
+  size_t gates() const override { return 1; }
+
+  void forward(const CellForward& row) const override { row.all_kept ? run<true>(row) : run<false>(row); }
+
+  void backward(const CellBackward& row) const override {
+    const auto [hidden, gates, kept, all_kept, previous, next, dnext, dgates, dkept, dprevious] = row;
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) {
+      dgates[j] = dnext[j] * Function::derivative(next[j]);
+      dprevious[j] = 0;
+    }
+    if (!all_kept) return;
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) dkept[j] = dgates[j];
+  }
+
+ private:
+  template <bool all_kept>
+  static void run(const CellForward& row) {
+    const real *const gates = row.gates, *const kept = row.kept;
+    real* const h = row.next;
+#pragma omp simd
+    for (size_t j = 0; j < row.hidden; ++j) h[j] = Function::f(gates[j] + part<all_kept>(kept, j));
+  }
+};
+
+/// With f, i, o, g activated in place:  c_t = f c_{t-1} + i g
+///   df = dc c_{t-1} f (1 - f),  di = dc g i (1 - i),  dg = dc i (1 - g^2),  dc_{t-1} = dc f
+class LstmCell final : public Cell {
+ public:
+  size_t gates() const override { return 4; }
+  bool has_memory() const override { return true; }
+
+  void forward(const CellForward& row) const override { row.all_kept ? run<true>(row) : run<false>(row); }
+
+  void backward(const CellBackward& row) const override {
+    const size_t hidden = row.hidden;
+    const real *const f = row.gates, *const i = f + hidden, *const g = f + 3 * hidden;
+    const real *const c = row.previous, *const dc = row.dnext;
+    real *const df = row.dgates, *const di = df + hidden, *const dg = df + 3 * hidden,
+                *const dprevious = row.dprevious;
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) {
+      df[j] = dc[j] * c[j] * f[j] * (1 - f[j]);
+      di[j] = dc[j] * g[j] * i[j] * (1 - i[j]);
+      dg[j] = dc[j] * i[j] * (1 - g[j] * g[j]);
+      dprevious[j] = dc[j] * f[j];
+    }
+    if (!row.all_kept) return;
+#pragma omp simd
+    for (size_t k = 0; k < 4 * hidden; ++k) row.dkept[k] = row.dgates[k];
+  }
+
+ private:
+  template <bool all_kept>
+  static void run(const CellForward& row) {
+    const size_t hidden = row.hidden;
+    real *const f = row.gates, *const i = f + hidden, *const o = f + 2 * hidden, *const g = f + 3 * hidden;
+    const real *const kept = row.kept, *const previous = row.previous;
+    real* const c = row.next;
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) {
+      f[j] = scalar::sigmoid(f[j] + part<all_kept>(kept, j));
+      i[j] = scalar::sigmoid(i[j] + part<all_kept>(kept, hidden + j));
+      o[j] = scalar::sigmoid(o[j] + part<all_kept>(kept, 2 * hidden + j));
+      g[j] = scalar::tanh(g[j] + part<all_kept>(kept, 3 * hidden + j));
+      c[j] = f[j] * previous[j] + i[j] * g[j];
+    }
+  }
+};
+
+/// With z, r, n activated in place and u the hidden part of n:  h_t = h + z (n - h)
+///   dz = dh (n - h) z (1 - z),  da_n = dh z (1 - n^2),  dr = da_n u r (1 - r),  du = da_n r,  dh_{t-1} = dh
+///   (1 - z)
+class GruCell final : public Cell {
+ public:
+  size_t gates() const override { return 3; }
+  size_t kept_gates() const override { return 1; }
+
+  void forward(const CellForward& row) const override { row.all_kept ? run<true>(row) : run<false>(row); }
+
+  void backward(const CellBackward& row) const override {
+    const size_t hidden = row.hidden;
+    const real *const z = row.gates, *const r = z + hidden, *const n = r + hidden;
+    const real *const u = row.kept + (row.all_kept ? 2 * hidden : 0), *const h = row.previous,
+                      *const dh = row.dnext;
+    real *const dz = row.dgates, *const dr = dz + hidden, *const dn = dr + hidden,
+                *const dprevious = row.dprevious;
+    real* const du = row.dkept + (row.all_kept ? 2 * hidden : 0);
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) {
+      const real dcandidate = dh[j] * z[j] * (1 - n[j] * n[j]);
+      dz[j] = dh[j] * (n[j] - h[j]) * z[j] * (1 - z[j]);
+      dr[j] = dcandidate * u[j] * r[j] * (1 - r[j]);
+      dn[j] = dcandidate;
+      du[j] = dcandidate * r[j];
+      dprevious[j] = dh[j] * (1 - z[j]);
+    }
+    if (!row.all_kept) return;
+#pragma omp simd
+    for (size_t k = 0; k < 2 * hidden; ++k) row.dkept[k] = row.dgates[k];
+  }
+
+ private:
+  template <bool all_kept>
+  static void run(const CellForward& row) {
+    const size_t hidden = row.hidden;
+    real *const z = row.gates, *const r = z + hidden, *const n = r + hidden;
+    const real *const kept = row.kept, *const u = kept + (all_kept ? 2 * hidden : 0),
+                      *const previous = row.previous;
+    real* const h = row.next;
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) {
+      z[j] = scalar::sigmoid(z[j] + part<all_kept>(kept, j));
+      r[j] = scalar::sigmoid(r[j] + part<all_kept>(kept, hidden + j));
+      n[j] = scalar::tanh(n[j] + r[j] * u[j]);
+      h[j] = previous[j] + z[j] * (n[j] - previous[j]);
+    }
+  }
+};
+
+}  // namespace
+
+void lstm_output(size_t hidden, const real* gates, const real* c, real* h) {
+  const real* const o = gates + 2 * hidden;
+#pragma omp simd
+  for (size_t j = 0; j < hidden; ++j) h[j] = o[j] * scalar::tanh(c[j]);
+}
+
+/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is computed again, which is cheaper than
+/// memory
+void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
+                          real* dc) {
+  const real* const o = gates + 2 * hidden;
+  real* const d_o = dgates + 2 * hidden;
+#pragma omp simd
+  for (size_t j = 0; j < hidden; ++j) {
+    const real t = scalar::tanh(c[j]);
+    d_o[j] = dh[j] * t * o[j] * (1 - o[j]);
+    dc[j] = dh[j] * o[j] * (1 - t * t);
+  }
+}
+
+const Cell& tanh_cell() {
+  static const SimpleCell<Tanh> cell;
+  return cell;
+}
+
+const Cell& relu_cell() {
+  static const SimpleCell<Relu> cell;
+  return cell;
+}
+
+const Cell& lstm_cell() {
+  static const LstmCell cell;
+  return cell;
+}
+
+const Cell& gru_cell() {
+  static const GruCell cell;
+  return cell;
+}
+
+}  // namespace lamina

@@ -1,0 +1,110 @@
+#include "layers/recurrent/composed.h"
+
+#include <vector>
+
+#include "core/ops.h"
+#include "layers/layer_norm.h"
+
+namespace lamina::composed {
+
+namespace {
+
+/// Columns of gate k.
+Tensor gate(const Tensor& all, size_t k, size_t hidden) {
+  return slice(all, -1, k * hidden, (k + 1) * hidden);
+}
+
+/// a normalized over the cases whose mask [B x 1] is 1.
+Tensor batch_step(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
+  const Tensor cases = sum(mask);
+  const Tensor mean = sum_rows(a * mask) / cases;
+  const Tensor variance = sum_rows(square((a - mean) * mask)) / cases;
+  const Tensor normalized = (a - mean) / sqrt(variance + norm.epsilon) * norm.gain;
+  return norm.bias.defined() ? normalized + norm.bias : normalized;
+}
+
+/// N(a) for one step, a [B x width].
+Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
+  if (norm.norm == Norm::none) return a;
+  if (norm.norm == Norm::batch) return batch_step(norm, a, mask);
+  const auto [first, second] = norm.segments;
+  const auto segment = [&](size_t begin, size_t end) {
+    return composed::layer_norm(slice(a, -1, begin, end), slice(norm.gain, -1, begin, end),
+                                slice(norm.bias, -1, begin, end), norm.epsilon);
+  };
+  return second == 0 ? segment(0, first)
+                     : lamina::concatenate({segment(0, first), segment(first, first + second)}, -1);
+}
+
+/// The new state where the mask is 1, the old one where it is 0.
+Tensor choose(const Tensor& mask, const Tensor& after, const Tensor& before) {
+  return after * mask + before * (1 - mask);
+}
+
+template <class Layer, class Step>
+Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with, const Step& step) {
+  const size_t steps = x.shape()[0], rows = x.shape()[1], hidden = layer.options().hidden;
+  const Tensor everyone = Tensor::ones({rows, 1}), zeros = Tensor::zeros({rows, hidden});
+  const auto start = [&](const Tensor& given, const Tensor& learned) {
+    return given.defined() ? given : learned.defined() ? zeros + learned : zeros;
+  };
+  RecurrentState state{.h = start(with.initial.h, layer.initial_h),
+                       .c = start(with.initial.c, layer.initial_c)};
+  std::vector<Tensor> outputs(steps);
+  for (size_t i = 0; i < steps; ++i) {
+    const size_t t = layer.options().reverse ? steps - 1 - i : i;
+    const Tensor mask = with.mask.defined() ? with.mask.step(t).reshape({rows, 1}) : everyone;
+    const Tensor x_t = normalize(layer.input_norm, layer.project_raw(x.step(t)), mask);
+    state = step(layer, x_t, state, mask);
+    outputs[t] = state.h.reshape({1, rows, hidden});
+  }
+  return {.hidden = concatenate(outputs, 0), .last = state};
+}
+
+}  // namespace
+
+/// (f, i, o, g) = N(W_h h) + x part;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(N(c'))
+RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before,
+                         const Tensor& mask) {
+  const size_t hidden = layer.options().hidden;
+  const Tensor a =
+      normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask) + x_part;
+  const Tensor f = sigmoid(gate(a, 0, hidden)), i = sigmoid(gate(a, 1, hidden));
+  const Tensor o = sigmoid(gate(a, 2, hidden)), g = tanh(gate(a, 3, hidden));
+  const Tensor c = choose(mask, f * before.c + i * g, before.c);
+  return {.h = choose(mask, o * tanh(normalize(layer.memory_norm, c, mask)), before.h), .c = c};
+}
+
+/// (z, r) = N(W_h h) + x part;  n = tanh(x part + sig(r) N(U h));  h' = (1 - sig(z)) h + sig(z) n
+RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentState& before,
+                        const Tensor& mask) {
+  const size_t hidden = layer.options().hidden;
+  const Tensor s = normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask);
+  const Tensor z = sigmoid(gate(s, 0, hidden) + gate(x_part, 0, hidden));
+  const Tensor r = sigmoid(gate(s, 1, hidden) + gate(x_part, 1, hidden));
+  const Tensor n = tanh(gate(x_part, 2, hidden) + r * gate(s, 2, hidden));
+  return {.h = choose(mask, (1 - z) * before.h + z * n, before.h), .c = {}};
+}
+
+/// h' = f(N(W_h h + x part))
+RecurrentState rnn_step(const Rnn& layer, const Tensor& x_part, const RecurrentState& before,
+                        const Tensor& mask) {
+  const Tensor a =
+      normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()) + x_part, mask);
+  const Tensor h = &layer.cell() == &relu_cell() ? relu(a) : tanh(a);
+  return {.h = choose(mask, h, before.h), .c = {}};
+}
+
+Sequence sequence(const Lstm& layer, const Tensor& x, const SequenceOptions& with) {
+  return unroll(layer, x, with, lstm_step);
+}
+
+Sequence sequence(const Gru& layer, const Tensor& x, const SequenceOptions& with) {
+  return unroll(layer, x, with, gru_step);
+}
+
+Sequence sequence(const Rnn& layer, const Tensor& x, const SequenceOptions& with) {
+  return unroll(layer, x, with, rnn_step);
+}
+
+}  // namespace lamina::composed

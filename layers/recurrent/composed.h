@@ -1,0 +1,22 @@
+#pragma once
+// The recurrent layers once more, written from primitive ops: what the fused code must agree with, and what
+// to read first.
+
+#include "layers/recurrent/recurrent.h"
+
+namespace lamina::composed {
+
+/// One step: the state after it. x_part [B x gates H] is W_x x_t + b, normalized if the layer is.
+RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before,
+                         const Tensor& mask);
+RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentState& before,
+                        const Tensor& mask);
+RecurrentState rnn_step(const Rnn& layer, const Tensor& x_part, const RecurrentState& before,
+                        const Tensor& mask);
+
+/// The whole sequence, in training mode; the same result as layer(x, with).
+Sequence sequence(const Lstm& layer, const Tensor& x, const SequenceOptions& with = {});
+Sequence sequence(const Gru& layer, const Tensor& x, const SequenceOptions& with = {});
+Sequence sequence(const Rnn& layer, const Tensor& x, const SequenceOptions& with = {});
+
+}  // namespace lamina::composed

@@ -1,0 +1,50 @@
+#pragma once
+// A cell carried through time, with or without normalization, as one node on the tape.
+//
+// The caller has projected the inputs of all steps with one product; here each step adds W_h h_{t-1},
+// normalizes, and updates the state, forward and then backward through time. The gradient of W_h is one
+// product over all steps at the end.
+
+#include <vector>
+
+#include "core/tensor.h"
+#include "layers/recurrent/cell.h"
+#include "layers/recurrent/step_norm.h"
+
+namespace lamina {
+
+/// What a study wants to see of a sequence; one entry a step, means over the cases that are not padded.
+struct SequenceRecord {
+  std::vector<double> hidden_norm;             ///< norm2(h_t)
+  std::vector<double> hidden_gradient_norm;    ///< norm2(dL/dh_t); filled by backward()
+  std::vector<double> summed_input_mean;       ///< mean over the units of x part + hidden part, before f
+  std::vector<double> summed_input_deviation;  ///< their standard deviation over the units
+};
+
+struct RecurrenceOptions {
+  const Cell* cell = nullptr;
+  /// For the simple cell over the sum of both parts (Eq. 4), otherwise over the hidden part alone (Eq. 20,
+  /// 26).
+  StepNormParameters hidden_norm = {};
+  StepNormParameters memory_norm = {};  ///< over c in h = o tanh(c) (Eq. 22, 31), for cells with memory
+  Mode mode = Mode::train;
+  bool reverse = false;              ///< from the last step to the first
+  SequenceRecord* record = nullptr;  ///< must outlive backward()
+};
+
+struct RecurrentState {
+  Tensor h;  ///< [B x H]
+  Tensor c;  ///< [B x H] for cells with memory, otherwise empty
+
+  /// The same numbers without history: truncated back-propagation carries this to the next piece.
+  RecurrentState detach() const { return {h.defined() ? h.detach() : h, c.defined() ? c.detach() : c}; }
+};
+
+/// x_part [T x B x gates H] is used up: its buffer holds other numbers afterwards. weight [H x gates H].
+/// State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded steps, through which
+/// the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x H] and returns the
+/// state after the last step. Shapes must have been checked.
+RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
+                          const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
+
+}  // namespace lamina

@@ -1,0 +1,186 @@
+#include "layers/recurrent/recurrent.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops.h"
+#include "core/ops/map.h"
+#include "layers/recurrent/sequence_norm.h"
+#include "layers/weight_norm.h"
+
+namespace lamina {
+
+namespace {
+
+/// Long sequences are run in pieces of this many steps, with or without checkpointing, so that both give the
+/// same gradients bit for bit.
+size_t piece_length(size_t steps) {
+  constexpr size_t whole = 256, least = 64;
+  if (steps <= whole) return steps;
+  return std::max(least, static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(steps)))));
+}
+
+/// [H x gates H], each gate's square drawn by itself.
+Tensor gate_by_gate(const Initializer& initial, size_t hidden, size_t gates, const Random& random) {
+  Tensor weight({hidden, gates * hidden});
+  for (size_t gate = 0; gate < gates; ++gate) {
+    const Tensor square = initial({hidden, hidden}, random.split(gate));
+    for (size_t r = 0; r < hidden; ++r)
+      std::copy_n(square.data() + r * hidden, hidden, weight.data() + (r * gates + gate) * hidden);
+  }
+  return weight;
+}
+
+}  // namespace
+
+Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
+                     const RecurrentOptions& chosen)
+    : name_(name), cell_(&cell), options_(chosen) {
+  const auto [input, hidden] = std::pair(chosen.input, chosen.hidden);
+  if (input == 0 || hidden == 0)
+    fail("recurrent '", name, "': ", input, " inputs and ", hidden, " hidden units; both must be positive");
+  if (chosen.norm == Norm::rms)
+    fail("recurrent '", name, "': norm is rms; choose none, layer, batch or weight");
+  if (chosen.only_memory && (!cell.has_memory() || chosen.norm == Norm::weight))
+    fail("recurrent '", name, "': only_memory is for an LSTM under layer or batch norm");
+  if (chosen.checkpoint && chosen.norm == Norm::batch)
+    fail("recurrent '", name,
+         "': checkpointing would move batch norm's population statistics twice; switch it off");
+
+  const size_t width = cell.gates() * hidden;
+  const auto add_weight = [&](const std::string& which, const Tensor& initial, Tensor& weight, Tensor& gain) {
+    const bool normalized = chosen.norm == Norm::weight;
+    weight = parameters.add(name + which + (normalized ? ".direction" : ""), initial);
+    if (normalized) gain = parameters.add(name + which + ".gain", column_norms(initial));
+  };
+  add_weight(".input_weight", chosen.input_initial({input, width}, parameters.random(name + ".input_weight")),
+             input_weight, input_gain);
+  add_weight(
+      ".hidden_weight",
+      gate_by_gate(chosen.hidden_initial, hidden, cell.gates(), parameters.random(name + ".hidden_weight")),
+      hidden_weight, hidden_gain);
+
+  const Norm site = chosen.norm == Norm::layer || chosen.norm == Norm::batch ? chosen.norm : Norm::none;
+  const Norm gate_site = chosen.only_memory ? Norm::none : site;
+  const bool joint = cell.gates() == 1;
+  const bool batch = site == Norm::batch;
+  const real gain = chosen.gain != 0 ? chosen.gain : batch ? real(0.1) : real(1);
+  // A GRU's candidate has statistics of its own (26-27); an LSTM's gates share theirs (20).
+  const size_t apart = cell.kept_gates() * hidden;
+  const auto add_norm = [&](const std::string& which, Norm norm, std::array<size_t, 2> segments,
+                            bool with_bias) {
+    return make_step_norm(
+        parameters, name + which,
+        {.norm = norm, .segments = segments, .gain = gain, .bias = with_bias, .max_steps = chosen.max_steps});
+  };
+  if (!joint) input_norm = add_norm(".input_norm", gate_site, {width - apart, apart}, true);
+  hidden_norm = add_norm(".hidden_norm", gate_site, {width - apart, apart}, joint || !batch);
+  if (cell.has_memory()) memory_norm = add_norm(".memory_norm", site, {hidden, 0}, true);
+  if (gate_site == Norm::none) bias = parameters.add(name + ".bias", Tensor::zeros({width}));
+  if (cell.has_memory()) {
+    Tensor start = gate_site == Norm::none ? bias : input_norm.bias;
+    std::fill_n(start.data(), hidden, chosen.forget_bias);
+  }
+  if (chosen.learn_initial) {
+    initial_h = parameters.add(name + ".initial_h", Tensor::zeros({hidden}));
+    if (cell.has_memory()) initial_c = parameters.add(name + ".initial_c", Tensor::zeros({hidden}));
+  }
+}
+
+void Recurrent::require_shapes(const Tensor& x, const SequenceOptions& with) const {
+  const Shape shape = x.shape();
+  if (shape.rank() != 3 || shape[2] != options_.input)
+    fail("recurrent '", name_, "': the input is ", shape, "; [T x B x ", options_.input, "] is needed");
+  if (shape[0] == 0 || shape[1] == 0)
+    fail("recurrent '", name_, "': the input ", shape, " has no ", shape[0] == 0 ? "steps" : "cases");
+  if (with.mask.defined() && with.mask.shape() != Shape{shape[0], shape[1]})
+    fail("recurrent '", name_, "': the mask is ", with.mask.shape(), " for an input of ", shape, "; [",
+         shape[0], " x ", shape[1], "] is needed");
+  for (const Tensor& state : {with.initial.h, with.initial.c})
+    if (state.defined() && state.shape() != Shape{shape[1], options_.hidden})
+      fail("recurrent '", name_, "': the initial state is ", state.shape(), "; [", shape[1], " x ",
+           options_.hidden, "] is needed");
+}
+
+RecurrentState Recurrent::initial_state(const RecurrentState& given, size_t rows) const {
+  const auto choose = [&](const Tensor& state, const Tensor& learned) {
+    if (state.defined() || !learned.defined()) return state;
+    return Tensor::zeros({rows, options_.hidden}) + learned;
+  };
+  return {.h = choose(given.h, initial_h), .c = choose(given.c, initial_c)};
+}
+
+Tensor Recurrent::project_raw(const Tensor& x) const {
+  return linear(x, input_gain.defined() ? weight_norm(input_weight, input_gain) : input_weight, bias);
+}
+
+Tensor Recurrent::project(const Tensor& x, const Tensor& mask, Mode mode) const {
+  return sequence_norm(input_norm, project_raw(x), mask, mode);
+}
+
+Tensor Recurrent::effective_hidden_weight() const {
+  return hidden_gain.defined() ? weight_norm(hidden_weight, hidden_gain) : hidden_weight;
+}
+
+/// One piece: project all inputs, then carry the state through.
+RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
+                              const Tensor& hidden) const {
+  return recurrence({.cell = cell_,
+                     .hidden_norm = hidden_norm,
+                     .memory_norm = memory_norm,
+                     .mode = with.mode,
+                     .reverse = options_.reverse,
+                     .record = with.record},
+                    project(x, with.mask, with.mode), effective_hidden_weight(), state, with.mask, hidden);
+}
+
+/// The same without keeping anything for the way back, which runs the piece a second time.
+RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState& state,
+                                          const SequenceOptions& with, const Tensor& hidden) const {
+  RecurrentState last;
+  {
+    const Tape::Pause pause;
+    last = run(x, state, with, hidden);
+  }
+  const auto leaf = [](const Tensor& t) { return t.needs_gradient() ? t.detach().require_gradient() : t; };
+  record("checkpoint", {hidden, last.c},
+         {x, state.h, state.c, input_weight, hidden_weight, hidden_norm.gain, memory_norm.gain, bias},
+         [=, this] {
+           const Tensor again_x = leaf(x), again_hidden(hidden.shape());
+           const RecurrentState again{.h = leaf(state.h), .c = leaf(state.c)};
+           Tape tape;
+           const RecurrentState again_last = run(again_x, again, with, again_hidden);
+           if (last.c.gradient_data() != nullptr)
+             tape.backward({{again_hidden, hidden.gradient()}, {again_last.c, last.c.gradient()}});
+           else
+             tape.backward(again_hidden, hidden.gradient());
+           const auto pass_on = [](const Tensor& to, const Tensor& from) {
+             if (const real* const d = from.gradient_data()) contribute(to, [=](size_t i) { return d[i]; });
+           };
+           pass_on(x, again_x);
+           pass_on(state.h, again.h);
+           pass_on(state.c, again.c);
+         });
+  return last;
+}
+
+Sequence Recurrent::operator()(const Tensor& x, const SequenceOptions& with) const {
+  require_shapes(x, with);
+  const size_t steps = x.shape()[0], rows = x.shape()[1];
+  const size_t length = with.record != nullptr || options_.norm == Norm::batch ? steps : piece_length(steps);
+  const Tensor hidden({steps, rows, options_.hidden});
+  RecurrentState state = initial_state(with.initial, rows);
+  for (size_t done = 0; done < steps; done += length) {
+    const size_t count = std::min(length, steps - done);
+    const size_t begin = options_.reverse ? steps - done - count : done;
+    SequenceOptions piece = with;
+    if (with.mask.defined()) piece.mask = with.mask.slice(begin, begin + count);
+    const auto run_piece =
+        options_.checkpoint && Tape::current() != nullptr ? &Recurrent::run_again_later : &Recurrent::run;
+    state =
+        (this->*run_piece)(x.slice(begin, begin + count), state, piece, hidden.slice(begin, begin + count));
+  }
+  return {.hidden = hidden, .last = state};
+}
+
+}  // namespace lamina

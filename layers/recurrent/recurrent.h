@@ -1,0 +1,111 @@
+#pragma once
+// Recurrent layers: the simple RNN, LSTM and GRU over whole sequences, plain or normalized by a value.
+//
+//   simple  h_t = f(N(W_x x_t + W_h h_{t-1}) + b)                                                   (Eq. 4)
+//   LSTM    (f, i, o, g) = N(W_h h_{t-1}) + N(W_x x_t) + b,  c_t = sig(f) c_{t-1} + sig(i) tanh(g),
+//           h_t = sig(o) tanh(N(c_t))                                                               (Eq.
+//           20-22)
+//   GRU     (z, r) = N(W_h h_{t-1}) + N(W_x x_t),  n = tanh(N(W x_t) + sig(r) N(U h_{t-1})),
+//           h_t = (1 - sig(z)) h_{t-1} + sig(z) n                                                   (Eq.
+//           26-28)
+//
+// N is nothing, layer norm, or batch norm per step; under weight norm W_x and W_h are normalized instead.
+// Every N has a gain of its own; the bias b is that of N(W_x x) where there is one. Sequences are time-major,
+// [T x B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are
+// [k H, (k + 1) H) of input_weight [input x gates H] and hidden_weight [H x gates H].
+
+#include <string>
+
+#include "core/parameters.h"
+#include "layers/initializers.h"
+#include "layers/recurrent/recurrence.h"
+
+namespace lamina {
+
+struct RecurrentOptions {
+  size_t input = 0;
+  size_t hidden = 0;
+  Norm norm = Norm::none;    ///< none, layer, batch or weight
+  bool only_memory = false;  ///< LSTM: normalize nothing but c in h = o tanh(N(c)), as DRAW does (Eq. 29-31)
+  real gain = 0;             ///< where gains start; 0: at 1, under batch norm at 0.1
+  size_t max_steps =
+      100;               ///< batch norm: population statistics for this many steps, the last's from there on
+  real forget_bias = 0;  ///< LSTM: where the bias of f starts
+  bool learn_initial = false;  ///< the initial state is a parameter shared by all cases, starting at 0
+  bool reverse = false;        ///< from the last step to the first
+  bool checkpoint = false;  ///< keep only every sqrt(T)-th state for the way back and compute the rest again
+  Initializer input_initial = xavier();
+  Initializer hidden_initial = orthogonal();  ///< for each gate's [H x H]
+};
+
+/// What may come with a sequence.
+struct SequenceOptions {
+  Tensor mask = {};             ///< [T x B]: 1, or 0 at padded steps, which carry the state over unchanged
+  RecurrentState initial = {};  ///< [B x H]; what is empty is learned or zero
+  Mode mode = Mode::train;
+  SequenceRecord* record = nullptr;  ///< filled if given; must outlive backward()
+};
+
+struct Sequence {
+  Tensor hidden;        ///< h_t [T x B x H]
+  RecurrentState last;  ///< after the last step; detach() it to go on with the next piece of a long sequence
+};
+
+class Recurrent {
+ public:
+  /// Parameters under `name`: .input_weight, .hidden_weight (.direction and .gain of each under weight norm),
+  /// .bias or those of the normalizations, .initial_h, .initial_c. Throws Error for sizes of 0 and for
+  /// combinations that do not exist.
+  Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
+            const RecurrentOptions& options);
+
+  /// x [T x B x input]. Throws Error, naming the shapes, for T = 0 and for masks and states of other shapes.
+  Sequence operator()(const Tensor& x, const SequenceOptions& with = {}) const;
+
+  /// The parts, for step-by-step use: W_x x + b, before and after its normalization, and W_h as it is used
+  /// (under weight norm w = g v / norm2(v)).
+  Tensor project_raw(const Tensor& x) const;
+  Tensor project(const Tensor& x, const Tensor& mask, Mode mode) const;
+  Tensor effective_hidden_weight() const;
+
+  const RecurrentOptions& options() const { return options_; }
+  const Cell& cell() const { return *cell_; }
+
+  Tensor input_weight, input_gain, hidden_weight, hidden_gain, bias;
+  Tensor initial_h, initial_c;
+  StepNormParameters input_norm, hidden_norm, memory_norm;
+
+ private:
+  void require_shapes(const Tensor& x, const SequenceOptions& with) const;
+  RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
+  RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
+                     const Tensor& hidden) const;
+  RecurrentState run_again_later(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
+                                 const Tensor& hidden) const;
+
+  std::string name_;
+  const Cell* cell_;
+  RecurrentOptions options_;
+};
+
+/// The simple RNN with tanh or relu.
+class Rnn : public Recurrent {
+ public:
+  Rnn(Parameters& parameters, const std::string& name, const RecurrentOptions& options,
+      const Cell& cell = tanh_cell())
+      : Recurrent(parameters, name, cell, options) {}
+};
+
+class Lstm : public Recurrent {
+ public:
+  Lstm(Parameters& parameters, const std::string& name, const RecurrentOptions& options)
+      : Recurrent(parameters, name, lstm_cell(), options) {}
+};
+
+class Gru : public Recurrent {
+ public:
+  Gru(Parameters& parameters, const std::string& name, const RecurrentOptions& options)
+      : Recurrent(parameters, name, gru_cell(), options) {}
+};
+
+}  // namespace lamina

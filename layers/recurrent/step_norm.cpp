@@ -1,0 +1,173 @@
+#include "layers/recurrent/step_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/map.h"
+#include "layers/row_norm.h"
+
+namespace lamina {
+
+StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
+                                  const StepNormOptions& options) {
+  StepNormParameters made{.norm = options.norm, .segments = options.segments};
+  if (options.norm == Norm::none) return made;
+  const size_t width = made.width();
+  made.gain = parameters.add(name + ".gain", Tensor::full({width}, options.gain));
+  if (options.bias) made.bias = parameters.add(name + ".bias", Tensor::zeros({width}));
+  if (options.norm == Norm::batch) {
+    made.population_mean = parameters.add_state(name + ".mean", Tensor::zeros({options.max_steps, width}));
+    made.population_variance =
+        parameters.add_state(name + ".variance", Tensor::ones({options.max_steps, width}));
+  }
+  return made;
+}
+
+StepNorm::StepNorm(const StepNormParameters& parameters, size_t steps, size_t rows, Mode mode)
+    : parameters_(parameters), fixed_(parameters.norm == Norm::batch && mode == Mode::evaluate), rows_(rows) {
+  if (!active()) return;
+  const size_t width = parameters.width();
+  if (!parameters_.bias.defined()) parameters_.bias = Tensor::zeros({width});
+  statistics_ = parameters.norm == Norm::layer ? Tensor({steps, rows, 4}) : Tensor({steps, 2, width});
+  if (!fixed_) return;
+  const size_t known = parameters.population_mean.rows();
+  for (size_t t = 0; t < steps; ++t) {
+    const size_t from = std::min(t, known - 1) * width;
+    real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
+    for (size_t c = 0; c < width; ++c) {
+      mean[c] = parameters.population_mean[from + c];
+      inverse[c] = 1 / std::sqrt(parameters.population_variance[from + c] + parameters.epsilon);
+    }
+  }
+}
+
+void StepNorm::measure_row(size_t t, size_t row, const real* raw) {
+  if (parameters_.norm != Norm::layer) return;
+  real* kept = statistics_.data() + 4 * (t * rows_ + row);
+  for (const size_t width : parameters_.segments) {
+    if (width == 0) continue;
+    const auto [mean, inverse] = row_norm::statistics<true>(raw, width, parameters_.epsilon);
+    *kept++ = mean;
+    *kept++ = inverse;
+    raw += width;
+  }
+}
+
+void StepNorm::measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask) {
+  const size_t width = parameters_.width();
+  real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
+  std::fill(mean + begin, mean + end, real{0});
+  std::fill(inverse + begin, inverse + end, real{0});
+  real cases = 0;
+  for (size_t r = 0; r < rows_; ++r) {
+    if (mask != nullptr && mask[r] == 0) continue;
+    cases += 1;
+#pragma omp simd
+    for (size_t c = begin; c < end; ++c) mean[c] += raw[r * width + c];
+  }
+  if (cases == 0) return;  // everybody is padded: nothing is normalized and no gradient comes back
+  for (size_t c = begin; c < end; ++c) mean[c] /= cases;
+  for (size_t r = 0; r < rows_; ++r) {
+    if (mask != nullptr && mask[r] == 0) continue;
+#pragma omp simd
+    for (size_t c = begin; c < end; ++c)
+      inverse[c] += (raw[r * width + c] - mean[c]) * (raw[r * width + c] - mean[c]);
+  }
+  const bool known = t < parameters_.population_mean.rows();
+  real* const population_mean = parameters_.population_mean.data() + (known ? t * width : 0);
+  real* const population_variance = parameters_.population_variance.data() + (known ? t * width : 0);
+  for (size_t c = begin; c < end; ++c) {
+    const real variance = inverse[c] / cases;
+    inverse[c] = 1 / std::sqrt(variance + parameters_.epsilon);
+    if (!known) continue;
+    population_mean[c] += parameters_.momentum * (mean[c] - population_mean[c]);
+    population_variance[c] += parameters_.momentum * (variance - population_variance[c]);
+  }
+}
+
+void StepNorm::normalize_row(size_t t, size_t row, const real* raw, real* out) const {
+  const size_t width = parameters_.width();
+  const real *gain = parameters_.gain.data(), *bias = parameters_.bias.data();
+  if (parameters_.norm == Norm::layer) {
+    const real* kept = statistics_.data() + 4 * (t * rows_ + row);
+    for (const size_t segment : parameters_.segments) {
+      row_norm::apply(raw, segment, {kept[0], kept[1]}, gain, bias, out);
+      raw += segment, out += segment, gain += segment, bias += segment, kept += 2;
+    }
+    return;
+  }
+  const real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
+#pragma omp simd
+  for (size_t c = 0; c < width; ++c) out[c] = (raw[c] - mean[c]) * inverse[c] * gain[c] + bias[c];
+}
+
+void StepNorm::backward_row(size_t t, size_t row, const real* raw, real* d, real* dgain, real* dbias) const {
+  const size_t width = parameters_.width();
+  const real* gain = parameters_.gain.data();
+  if (parameters_.norm == Norm::layer) {
+    const real* kept = statistics_.data() + 4 * (t * rows_ + row);
+    for (const size_t segment : parameters_.segments) {
+      if (segment == 0) continue;
+      row_norm::backward<true>(raw, d, segment, {kept[0], kept[1]}, gain, d, false, dgain, dbias);
+      raw += segment, d += segment, gain += segment, dgain += segment, dbias += segment, kept += 2;
+    }
+    return;
+  }
+  const real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
+#pragma omp simd
+  for (size_t c = 0; c < width; ++c) {
+    const real upstream = d[c];
+    dgain[c] += upstream * (raw[c] - mean[c]) * inverse[c];
+    dbias[c] += upstream;
+    d[c] = upstream * gain[c] * inverse[c];
+  }
+}
+
+/// As in layers/batch_norm.cpp, with N the number of cases that are not padded.
+void StepNorm::backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d,
+                                const real* mask, real* dgain, real* dbias) const {
+  constexpr size_t block = 64;
+  const size_t width = parameters_.width();
+  const real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
+  const real* const gain = parameters_.gain.data();
+  real cases = 0;
+  for (size_t r = 0; r < rows_; ++r) cases += mask == nullptr || mask[r] != 0 ? real(1) : real(0);
+  if (cases == 0) return;
+  for (size_t first = begin; first < end; first += block) {
+    const size_t count = std::min(block, end - first);
+    real along[block] = {}, level[block] = {};
+    for (size_t r = 0; r < rows_; ++r) {
+      const size_t start = r * width + first;
+#pragma omp simd
+      for (size_t c = 0; c < count; ++c) {
+        level[c] += d[start + c];
+        along[c] += d[start + c] * (raw[start + c] - mean[first + c]) * inverse[first + c];
+      }
+    }
+    for (size_t r = 0; r < rows_; ++r) {
+      if (mask != nullptr && mask[r] == 0) continue;
+      const size_t start = r * width + first;
+#pragma omp simd
+      for (size_t c = 0; c < count; ++c) {
+        const real n = (raw[start + c] - mean[first + c]) * inverse[first + c];
+        d[start + c] =
+            gain[first + c] * inverse[first + c] * (d[start + c] - (level[c] + n * along[c]) / cases);
+      }
+    }
+    for (size_t c = 0; c < count; ++c) {
+      dgain[first + c] += along[c];
+      dbias[first + c] += level[c];
+    }
+  }
+}
+
+void StepNorm::contribute(const real* sums, size_t threads, size_t stride) const {
+  if (!active()) return;
+  const size_t width = parameters_.width();
+  contribute_summed_rows(parameters_.gain, threads,
+                         [=](size_t thread, size_t c) { return sums[thread * stride + c]; });
+  contribute_summed_rows(parameters_.bias, threads,
+                         [=](size_t thread, size_t c) { return sums[thread * stride + width + c]; });
+}
+
+}  // namespace lamina

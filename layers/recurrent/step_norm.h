@@ -1,0 +1,85 @@
+#pragma once
+// Normalization inside a recurrent layer: the statistics of one quantity [T x B x width] at every step.
+//
+//   layer   per case and step, over each segment of the width (an LSTM's 4H gates are one segment, a GRU's
+//   are
+//           2H and H); one gain and one bias shared over all steps
+//   batch   per unit and step, over the cases that are not padded (Cooijmans et al. 2016), with population
+//           statistics of their own for each of the first T_max steps, the last one's from there on
+//
+// Layer norm works on a row alone. Batch norm needs all rows of a step, so it works column by column, and the
+// caller puts a barrier before and after.
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "core/parameters.h"
+#include "layers/mode.h"
+#include "layers/norm.h"
+
+namespace lamina {
+
+/// What is learned and kept of a normalization, for the lifetime of a layer.
+struct StepNormParameters {
+  Norm norm = Norm::none;                                 ///< none, layer or batch
+  std::array<size_t, 2> segments{};                       ///< widths; the second may be 0
+  Tensor gain = {}, bias = {};                            ///< [width]; the bias may be empty under batch norm
+  Tensor population_mean = {}, population_variance = {};  ///< [T_max x width], for batch norm
+  real epsilon = real(1e-5);
+  real momentum = real(0.1);
+
+  size_t width() const { return segments[0] + segments[1]; }
+};
+
+struct StepNormOptions {
+  Norm norm = Norm::none;
+  std::array<size_t, 2> segments{};
+  real gain = 1;
+  bool bias = true;
+  size_t max_steps = 1;  ///< T_max
+};
+
+/// Adds `name`.gain, `name`.bias and the population statistics to the parameters; nothing for Norm::none.
+StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
+                                  const StepNormOptions& options);
+
+/// The statistics of one pass through a sequence. Copies share them. `mask` is [rows] of the step at hand, 0
+/// for a padded case, or nullptr.
+class StepNorm {
+ public:
+  StepNorm() = default;
+  StepNorm(const StepNormParameters& parameters, size_t steps, size_t rows, Mode mode);
+
+  bool active() const { return parameters_.norm != Norm::none; }
+  /// Whether a row can be normalized without knowing the others.
+  bool by_rows() const { return parameters_.norm != Norm::batch || fixed_; }
+  size_t width() const { return parameters_.width(); }
+  const StepNormParameters& parameters() const { return parameters_; }
+
+  /// Layer norm: the statistics of one row [width] of step t.
+  void measure_row(size_t t, size_t row, const real* raw);
+  /// Batch norm: those of the columns [begin, end) of step t, raw [rows x width]; moves the population's.
+  void measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask);
+  /// out = gain (raw - mean) / deviation + bias, for one row.
+  void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
+
+  /// d holds dL/d(normalized) and becomes dL/d(raw), for one row; adds to dgain and dbias [width].
+  void backward_row(size_t t, size_t row, const real* raw, real* d, real* dgain, real* dbias) const;
+  /// The same for the columns [begin, end) of all rows under batch norm; rows that are padded must hold
+  /// zeros.
+  void backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask,
+                        real* dgain, real* dbias) const;
+
+  /// Adds what each of `threads` has summed, gain [width] then bias [width] at multiples of `stride`, to the
+  /// gradients of gain and bias.
+  void contribute(const real* sums, size_t threads, size_t stride) const;
+
+ private:
+  StepNormParameters parameters_;
+  bool fixed_ = false;  ///< batch norm with population statistics
+  size_t rows_ = 0;
+  Tensor statistics_;  ///< layer: [T x rows x 2 segments x (mean, inverse deviation)]; batch: [T x 2 x width]
+};
+
+}  // namespace lamina

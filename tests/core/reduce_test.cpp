@@ -1,0 +1,76 @@
+// Sums and means over everything, over columns and over rows.
+
+#include "core/ops/reduce.h"
+
+#include "core/parallel.h"
+#include "core/sum.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+TEST_CASE("reductions: values") {
+  const Tensor x = Tensor::from({2, 3}, {1, 2, 3, 4, 5, 9});
+  CHECK(sum(x).item() == 24);
+  CHECK(mean(x).item() == 4);
+  CHECK(difference(sum_columns(x), {6, 18}) == 0);
+  CHECK(sum_columns(x).shape() == Shape{2, 1});
+  CHECK(difference(mean_columns(x), {2, 6}) <= ulp);
+  CHECK(difference(sum_rows(x), {5, 7, 12}) == 0);
+  CHECK(sum_rows(x).shape() == Shape{3});
+  CHECK(difference(mean_rows(x), {2.5, 3.5, 6}) == 0);
+}
+
+TEST_CASE("reductions: gradients") {
+  const auto reductions = {sum, mean, sum_columns, mean_columns, sum_rows, mean_rows};
+  std::vector<Shape> shapes = odd_shapes;
+  shapes.insert(shapes.end(), {Shape{5}, Shape{2, 3, 4}, Shape{1, 2, 1, 3}});
+  for (const Shape& shape : shapes)
+    for (const auto reduce : reductions) {
+      const Tensor x = sample(shape, 1);
+      check_gradients({x}, [&] { return weighted(square(reduce(x))); });
+    }
+  const Tensor scalar = sample({}, 1);
+  check_gradients({scalar}, [&] { return sum(scalar) * mean(scalar); });
+}
+
+TEST_CASE("reductions: higher ranks count all axes but the last as rows") {
+  const Tensor x = sample({2, 3, 4}, 1);
+  CHECK(sum_columns(x).shape() == Shape{2, 3, 1});
+  CHECK(identical(sum_rows(x), sum_rows(x.reshape({6, 4}))));
+}
+
+TEST_CASE("reductions: empty tensors sum to zero and have no mean") {
+  CHECK(sum(Tensor({0, 3})).item() == 0);
+  CHECK(identical(sum_rows(Tensor({0, 3})), Tensor::zeros({3})));
+  CHECK(identical(sum_columns(Tensor({2, 0})), Tensor::zeros({2, 1})));
+  CHECK(sum_columns(Tensor({0, 3})).shape() == Shape{0, 1});
+  Tensor none = Tensor({0, 3}).require_gradient();
+  Tape tape;
+  tape.backward(sum(none));
+  CHECK(none.gradient_data() != nullptr);
+  CHECK_ERROR(mean(Tensor({0, 3})), "mean: [0 x 3] has nothing to take the mean of");
+  CHECK_ERROR(mean_columns(Tensor({2, 0})), "mean_columns: [2 x 0] has nothing to take the mean of");
+  CHECK_ERROR(mean_rows(Tensor({0, 3})), "mean_rows: [0 x 3] has nothing to take the mean of");
+  CHECK_ERROR(sum_columns(Tensor(Shape{})), "sum_columns: a scalar has no last axis");
+  CHECK_ERROR(sum_rows(Tensor(Shape{})), "sum_rows: a scalar has no last axis");
+}
+
+TEST_CASE("sum_over meets every term once, for every length") {
+  for (size_t count = 0; count < 300; ++count) {
+    const double expected = static_cast<double>(count) * (static_cast<double>(count) + 1) / 2;
+    CHECK(sum_over(count, [](size_t i) { return static_cast<real>(i + 1); }) == static_cast<real>(expected));
+  }
+}
+
+TEST_CASE("long sums stay accurate and do not depend on threads") {
+  const Tensor x = sample({1000003}, 1, 0, 1);
+  long double exact = 0;
+  for (const real v : x.values()) exact += static_cast<long double>(v);
+  set_threads(1);
+  const real one = sum(x).item();
+  set_threads(2);
+  CHECK(sum(x).item() == one);
+  CHECK(std::fabs(static_cast<double>(one) / static_cast<double>(exact) - 1) < 200 * ulp);
+  set_threads(0);
+}

@@ -1,0 +1,185 @@
+// Recording, backward, nesting, pausing, and the errors of their misuse.
+
+#include "core/tape.h"
+
+#include "core/ops/map.h"
+#include "core/pool.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+const std::string no_leaf =
+    "backward: the output depends on no recorded leaf; was it computed while this tape was recording?";
+}
+
+TEST_CASE("an input used twice gets both contributions; a second backward adds") {
+  Tensor x = Tensor::from({2}, {3, 5}).require_gradient();
+  for (const double times : {1, 2, 3}) {
+    Tape tape;
+    tape.backward(sum(x * x + x));
+    CHECK(difference(x.gradient(), {7 * times, 11 * times}) == 0);
+  }
+  x.clear_gradient();
+  Tape tape;
+  tape.backward(sum(x));
+  CHECK(difference(x.gradient(), {1, 1}) == 0);
+}
+
+TEST_CASE("a diamond: the gradient of an inner result is complete before it is passed on") {
+  const Tensor x = sample({3, 5}, 1);
+  check_gradients({x}, [&] {
+    const Tensor y = tanh(x), left = exp(y), right = sigmoid(y * real(2));
+    return weighted(left * right + y * left);
+  });
+}
+
+TEST_CASE("nothing is recorded without a tape, or without a leaf that asks") {
+  Tensor x = leaf({3}, 1);
+  const Tensor outside = exp(x);
+  CHECK(!outside.needs_gradient());
+  Tape tape;
+  exp(sample({3}, 2));
+  CHECK(tape.size() == 0);
+  const Tensor y = exp(x);
+  CHECK(tape.size() == 1);
+  CHECK(y.needs_gradient());
+  CHECK(std::string(tape.last()->op) == "exp");
+  CHECK(tape.last()->inputs[0] == x.storage()->id);
+  CHECK(tape.last()->outputs[0].storage() == y.storage());
+}
+
+TEST_CASE("a pause stops recording while it lives") {
+  Tensor x = leaf({3}, 1);
+  Tape tape;
+  {
+    const Tape::Pause pause;
+    CHECK(Tape::current() == nullptr);
+    CHECK(!exp(x).needs_gradient());
+    Tape inside;  // a tape in a pause records
+    CHECK(exp(x).needs_gradient());
+  }
+  CHECK(Tape::current() == &tape);
+  CHECK(tape.size() == 0);
+}
+
+TEST_CASE("tapes nest: the innermost records, and its results are its own") {
+  Tensor x = Tensor::from({1}, {3}).require_gradient();
+  Tape outer;
+  const Tensor y = square(x);
+  {
+    Tape inner;
+    const Tensor z = x * real(5);
+    CHECK(outer.size() == 1);
+    CHECK_ERROR(inner.backward(y), no_leaf);  // recorded on the other tape
+    inner.backward(z);
+  }
+  CHECK(difference(x.gradient(), {5}) == 0);
+  outer.backward(y);
+  CHECK(difference(x.gradient(), {11}) == 0);
+}
+
+TEST_CASE("an inner tape's gradient of an outer result flows on with the outer backward") {
+  Tensor x = Tensor::from({1}, {3}).require_gradient();
+  Tape outer;
+  const Tensor y = square(x);
+  {
+    Tape inner;
+    inner.backward(y * real(2));
+  }
+  outer.backward(y);
+  CHECK(difference(x.gradient(), {3 * 6}) == 0);
+}
+
+TEST_CASE("backward with a seed contracts the Jacobian") {
+  Tensor x = Tensor::from({2}, {3, 5}).require_gradient();
+  {
+    Tape tape;
+    tape.backward(square(x), Tensor::from({2}, {1, 10}));
+  }
+  CHECK(difference(x.gradient(), {6, 100}) == 0);
+  x.clear_gradient();
+  Tape tape;
+  const Tensor y = square(x);
+  tape.backward(y.step(1), Tensor::full({}, 2));  // from a part of an output
+  CHECK(difference(x.gradient(), {0, 20}) == 0);
+}
+
+TEST_CASE("backward refuses what it cannot differentiate") {
+  Tensor x = leaf({2, 3}, 1);
+  Tape tape;
+  CHECK_ERROR(tape.backward(exp(x)),
+              "backward: the loss is [2 x 3], not one number; reduce it with sum or mean, or pass a seed");
+  CHECK_ERROR(tape.backward(exp(x), Tensor({3})), "backward: the seed is [3], the output [2 x 3]");
+  CHECK_ERROR(tape.backward(sum(sample({3}, 1))), no_leaf);
+  CHECK_ERROR(tape.backward(Tensor()), no_leaf);
+  const Tensor loss = sum(x);
+  tape.backward(loss);
+  CHECK(tape.size() == 0);
+  CHECK_ERROR(tape.backward(loss), no_leaf);  // the tape has been emptied
+}
+
+TEST_CASE("branches that the loss does not use get nothing, and do not run") {
+  Tensor x = leaf({3}, 1), unused = leaf({3}, 2);
+  Tape tape;
+  const Tensor side = exp(unused);
+  const Tensor loss = sum(x);
+  const Tensor later = log(unused);
+  tape.backward(loss);
+  CHECK(x.gradient_data() != nullptr);
+  CHECK(unused.gradient_data() == nullptr);
+  CHECK(identical(unused.gradient(), Tensor::zeros({3})));
+}
+
+TEST_CASE("backward and clear release the activations") {
+  const size_t before = pool::statistics().bytes_in_use;
+  {
+    Tensor x = leaf({1000}, 1);
+    const size_t with_leaf = pool::statistics().bytes_in_use;
+    Tape tape;
+    Tensor y = x;
+    for (int i = 0; i < 1000; ++i) y = tanh(y);  // more nodes than one chunk of the tape holds
+    CHECK(pool::statistics().bytes_in_use > with_leaf + 1000 * 1000 * sizeof(real));
+    y = Tensor();
+    tape.clear();
+    CHECK(tape.size() == 0);
+    CHECK(pool::statistics().bytes_in_use == with_leaf);
+    tape.backward(sum(exp(x)));
+  }
+  CHECK(pool::statistics().bytes_in_use == before);
+}
+
+TEST_CASE("a deep chain differentiates") {
+  Tensor x = Tensor::from({1}, {1}).require_gradient();
+  Tape tape;
+  Tensor y = x;
+  for (int i = 0; i < 100000; ++i) y = y + real(0);
+  tape.backward(y);
+  CHECK(x.gradient()[0] == 1);
+}
+
+TEST_CASE("an op with several outputs runs when any of them was reached") {
+  Tensor x = Tensor::from({1}, {2}).require_gradient();
+  Tape tape;
+  Tensor first = Tensor::from({1}, {4}), second = Tensor::from({1}, {6});
+  record("both", {first, second}, {x}, [=] {
+    CHECK(first.gradient_data() == nullptr);
+    contribute(x, [dy = second.gradient_data()](size_t i) { return 3 * dy[i]; });
+  });
+  tape.backward(sum(second));
+  CHECK(x.gradient()[0] == 3);
+}
+
+TEST_CASE("first_non_finite names the first op, not the last") {
+  Tensor x = Tensor::from({2}, {1, 0}).require_gradient();
+  Tape tape;
+  const Tensor fine = x * real(2);
+  CHECK(first_non_finite(tape) == nullptr);
+  const Tensor loss = mean(exp(log(fine)) * real(0) + square(log(fine)));
+  CHECK(std::string(first_non_finite(tape)) == "log");
+  tape.clear();
+  const Tensor nan = Tensor::full({2}, std::numeric_limits<real>::quiet_NaN());
+  sum(tanh(relu(x * nan)));
+  CHECK(std::string(first_non_finite(tape)) == "multiply");
+}

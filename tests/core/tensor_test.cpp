@@ -1,0 +1,142 @@
+// Handles, views, lifetimes, and gradients that arrive through views.
+
+#include "core/tensor.h"
+
+#include "core/parameters.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+TEST_CASE("shape: sizes, axes, text") {
+  const Shape shape{2, 3, 4};
+  CHECK(shape.rank() == 3);
+  CHECK(shape.size() == 24);
+  CHECK(shape.rows() == 6);
+  CHECK(shape.columns() == 4);
+  CHECK(shape[-1] == 4);
+  CHECK(shape.with(-2, 7) == Shape{2, 7, 4});
+  CHECK(text(shape) == "[2 x 3 x 4]");
+  CHECK(text(Shape{}) == "[scalar]");
+  CHECK(Shape{}.size() == 1);
+  CHECK(Shape{0, 3}.size() == 0);
+  CHECK(Shape{3} != Shape{1, 3});
+  CHECK_ERROR(shape[3], "shape [2 x 3 x 4]: has no axis 3");
+  CHECK_ERROR(shape.with(-4, 1), "shape [2 x 3 x 4]: has no axis -4");
+  CHECK_ERROR((Shape{1, 2, 3, 4, 5}), "shape: 5 dimensions; at most 4 are supported");
+}
+
+TEST_CASE("tensor: construction") {
+  CHECK(!Tensor().defined());
+  CHECK(Tensor::full({}, 3).item() == 3);
+  CHECK(difference(Tensor::ones({2}), {1, 1}) == 0);
+  CHECK(Tensor({0, 5}).size() == 0);
+  CHECK_ERROR(Tensor::from({2, 2}, {1, 2, 3}), "tensor: 3 values given for shape [2 x 2] of size 4");
+  CHECK_ERROR(Tensor::ones({2, 1}).item(), "item: a tensor with one element is needed, this one is [2 x 1]");
+  CHECK(contains(error_of([] { Tensor({static_cast<size_t>(-3), 2}); }), "x 2] is too large"));
+  CHECK(contains(error_of([] { Tensor({size_t{1} << 40, size_t{1} << 40}); }), "is too large"));
+  for (const size_t size : {1U, 5U, 1000U})
+    CHECK(reinterpret_cast<std::uintptr_t>(Tensor({size}).data()) % 64 == 0);
+}
+
+TEST_CASE("tensor: views share the buffer, copies do not") {
+  Tensor x = Tensor::from({3, 2}, {1, 2, 3, 4, 5, 6});
+  x.reshape({6})[5] = 7;
+  x.slice(1, 2)[0] = 8;
+  x.step(0)[1] = 9;
+  CHECK(difference(x, {1, 9, 8, 4, 5, 7}) == 0);
+  x.copy()[0] = 0;
+  CHECK(x[0] == 1);
+  CHECK(x.step(1).shape() == Shape{2});
+  CHECK(Tensor({2, 3, 4}).step(1).shape() == Shape{3, 4});
+  CHECK(Tensor({2, 3, 4, 5}).step(1).shape() == Shape{3, 4, 5});
+  CHECK(Tensor({4}).step(3).shape() == Shape{});
+  CHECK(x.slice(3, 3).size() == 0);
+  CHECK(difference(x.slice(1, 3).slice(1, 2), {5, 7}) == 0);
+}
+
+TEST_CASE("tensor: views outside the tensor are errors") {
+  const Tensor x({3, 2});
+  CHECK_ERROR(x.reshape({5}), "reshape: [3 x 2] to [5]: the sizes differ");
+  CHECK_ERROR(x.slice(1, 4), "slice: [1, 4) is outside the leading axis of [3 x 2]");
+  CHECK_ERROR(x.slice(2, 1), "slice: [2, 1) is outside the leading axis of [3 x 2]");
+  CHECK_ERROR(x.step(3), "slice: [3, 4) is outside the leading axis of [3 x 2]");
+  CHECK_ERROR(Tensor(Shape{}).slice(0, 1), "slice: a scalar has no leading axis");
+}
+
+TEST_CASE("tensor: a handle keeps the values of a temporary alive") {
+  Tensor view;
+  {
+    Tensor x = Tensor::from({2, 2}, {1, 2, 3, 4});
+    view = x.step(1);
+  }
+  CHECK(difference(view, {3, 4}) == 0);
+}
+
+TEST_CASE("gradient of partial views: the rest is zero, overlaps add") {
+  Tensor x = leaf({3, 2}, 1);
+  {
+    Tape tape;
+    tape.backward(sum(x.step(1) * real(2)));
+  }
+  CHECK(difference(x.gradient(), {0, 0, 2, 2, 0, 0}) == 0);
+  CHECK(difference(x.step(1).gradient(), {2, 2}) == 0);
+
+  // The cleared buffer holds old numbers: a partial view must not leave them beside its own.
+  x.clear_gradient();
+  CHECK(x.gradient_data() == nullptr);
+  CHECK(identical(x.gradient(), Tensor::zeros({3, 2})));
+  {
+    Tape tape;
+    tape.backward(sum(x.slice(0, 2)) + sum(x.slice(1, 3)));
+  }
+  CHECK(difference(x.gradient(), {1, 1, 2, 2, 1, 1}) == 0);
+}
+
+TEST_CASE("gradients through reshape, slice and step") {
+  const Tensor x = sample({4, 3, 2}, 1);
+  check_gradients({x}, [&] { return weighted(square(x.reshape({2, 12}))); });
+  check_gradients({x}, [&] { return weighted(square(x.slice(1, 3))); });
+  check_gradients({x}, [&] { return weighted(square(x.step(2).reshape({6}))); });
+  check_gradients({x}, [&] { return weighted(square(x.slice(0, 3)) * x.slice(1, 4)); });
+  check_gradients({x}, [&] {
+    const Tensor y = tanh(x);  // views of a recorded output
+    return weighted(y.step(0)) + weighted(square(y.step(3))) + weighted(y.reshape({24}));
+  });
+}
+
+TEST_CASE("detach: same values, no gradient, and it may be a leaf of its own") {
+  Tensor x = leaf({3}, 1);
+  Tape tape;
+  const Tensor y = x * real(2);
+  Tensor cut = y.detach().require_gradient();
+  tape.backward(sum(square(cut)) + sum(y));
+  CHECK(identical(cut, y));
+  CHECK(difference(x.gradient(), {2, 2, 2}) == 0);
+  CHECK(difference(cut.gradient(), y * real(2)) == 0);
+  CHECK(cut.data() == y.data());
+}
+
+TEST_CASE("detach: outlives its source, also one that moves into a model's flat buffer") {
+  Tensor cut;
+  {
+    Tensor x = sample({1000}, 1);
+    cut = x.detach().detach().slice(10, 990);
+  }
+  CHECK(identical(cut, sample({1000}, 1).slice(10, 990)));
+
+  Tensor moved, before = sample({1000}, 2);
+  {
+    Parameters parameters(1);
+    Tensor weight = parameters.add("weight", before.copy());
+    moved = weight.detach();
+    parameters.values()[0] = 42;
+    CHECK(weight[0] == 42);
+    const Tensor recycled = Tensor::full({1000}, -1);  // would take the buffer if it had been released
+    CHECK(identical(moved, before));
+    moved = weight.detach();
+    weight[1] = 43;
+  }
+  CHECK(moved[0] == 42);
+  CHECK(moved[1] == 43);
+}

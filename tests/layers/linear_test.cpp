@@ -1,0 +1,62 @@
+// The fully connected layer with its options.
+
+#include "layers/linear.h"
+
+#include "layers/norm.h"
+#include "layers/weight_norm.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+TEST_CASE("linear layer: parameters and values") {
+  Parameters parameters(1);
+  const Linear plain(parameters, "plain", {.input = 3, .output = 4});
+  const Linear bare(parameters, "bare", {.input = 3, .output = 4, .bias = false});
+  const Linear normed(parameters, "normed", {.input = 3, .output = 4, .weight_norm = true});
+  std::string names;
+  for (const auto& entry : parameters.learned()) names += entry.name + text(entry.value.shape()) + " ";
+  CHECK(names ==
+        "plain.weight[3 x 4] plain.bias[4] bare.weight[3 x 4] normed.direction[3 x 4] normed.gain[4] "
+        "normed.bias[4] ");
+  CHECK(!bare.bias.defined());
+  CHECK(!plain.gain.defined());
+  CHECK(identical(plain.bias, Tensor::zeros({4})));
+
+  const Tensor x = sample({2, 3}, 1);
+  CHECK(identical(plain(x), linear(x, plain.weight, plain.bias)));
+  CHECK(identical(bare(x), linear(x, bare.weight, Tensor())));
+  // Weight norm starts as the plain layer of the same initial values.
+  CHECK(difference(weight_norm(normed.weight, normed.gain), normed.weight) < 4 * ulp);
+  CHECK(difference(normed(x), matmul(x, normed.weight)) < 8 * ulp);
+}
+
+TEST_CASE("linear layer: gradients with every option") {
+  const bool both[] = {false, true};
+  for (const bool bias : both)
+    for (const bool weight_norm : both)
+      for (const Shape& shape : {Shape{1, 1}, Shape{3, 5}, Shape{2, 3, 4}}) {
+        Parameters parameters(1);
+        const Linear layer(parameters, "layer",
+                           {.input = shape.columns(), .output = 3, .bias = bias, .weight_norm = weight_norm});
+        parameters.values();  // gradients in the flat buffer
+        std::vector<Tensor> inputs{sample(shape, 1)};
+        for (const auto& entry : parameters.learned()) inputs.push_back(entry.value);
+        check_gradients(inputs, [&] { return weighted(layer(inputs[0])); });
+      }
+}
+
+TEST_CASE("linear layer: a size of zero is refused") {
+  Parameters parameters(1);
+  CHECK_ERROR(Linear(parameters, "first", {.input = 3}),
+              "linear 'first': 3 inputs and 0 outputs; both must be positive");
+  CHECK_ERROR(Linear(parameters, "first", {.output = 3}),
+              "linear 'first': 0 inputs and 3 outputs; both must be positive");
+}
+
+TEST_CASE("the names of the normalizations") {
+  std::string all;
+  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms})
+    all += std::string(name_of(norm)) + " ";
+  CHECK(all == "none batch layer weight rms ");
+}

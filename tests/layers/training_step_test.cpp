@@ -1,0 +1,189 @@
+// After the first steps of a loop with fixed shapes, a training step takes no memory from the system: neither
+// from the heap nor through the pool.
+
+#include <atomic>
+#include <cstdlib>
+
+#include "core/parallel.h"
+#include "core/pool.h"
+#include "layers/batch_norm.h"
+#include "layers/layer_norm.h"
+#include "layers/linear.h"
+#include "layers/norm.h"
+#include "optim/adam.h"
+#include "optim/clip.h"
+#include "optim/sgd.h"
+#include "tests/check.h"
+
+// A sanitizer brings its own allocator, which must not be replaced: there, only the pool is watched.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define LAMINA_COUNTS_ALLOCATIONS
+
+static std::atomic<size_t> heap_allocations{0};
+
+// The program's own definitions take precedence over the C library's, which stay reachable by these names.
+// operator new ends in malloc, so this sees everything, OpenMP and BLAS included.
+extern "C" {
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* block, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+
+void* malloc(size_t bytes) {
+  ++heap_allocations;
+  return __libc_malloc(bytes);
+}
+void* calloc(size_t count, size_t bytes) {
+  ++heap_allocations;
+  return __libc_calloc(count, bytes);
+}
+void* realloc(void* block, size_t bytes) {
+  ++heap_allocations;
+  return __libc_realloc(block, bytes);
+}
+void* memalign(size_t alignment, size_t bytes) {
+  ++heap_allocations;
+  return __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  ++heap_allocations;
+  return __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** block, size_t alignment, size_t bytes) {
+  ++heap_allocations;
+  *block = __libc_memalign(alignment, bytes);
+  return *block == nullptr ? ENOMEM : 0;
+}
+}
+#else
+static constexpr size_t heap_allocations = 0;
+#endif
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// Two layers with any normalization, dropout between them.
+struct Perceptron {
+  Parameters parameters{1};
+  Norm norm;
+  Linear first, second;
+  BatchNorm batch_norm;
+  LayerNorm layer_norm;
+  RmsNorm rms_norm;
+  Random random{2};
+
+  Perceptron(Norm chosen, size_t inputs, size_t hidden, size_t classes)
+      : norm(chosen),
+        first(parameters, "first",
+              {.input = inputs, .output = hidden, .weight_norm = chosen == Norm::weight}),
+        second(parameters, "second", {.input = hidden, .output = classes}),
+        batch_norm(parameters, "batch_norm", {.features = hidden}),
+        layer_norm(parameters, "layer_norm", {.features = hidden}),
+        rms_norm(parameters, "rms_norm", {.features = hidden}) {}
+
+  Tensor operator()(const Tensor& x, Mode mode = Mode::train) {
+    Tensor a = first(x);
+    if (norm == Norm::batch) a = batch_norm(a, mode);
+    if (norm == Norm::layer) a = layer_norm(a);
+    if (norm == Norm::rms) a = rms_norm(a);
+    Tensor h = relu(a);
+    if (mode == Mode::train) h = dropout(h, real(0.3), random);
+    return second(h);
+  }
+};
+
+struct Counts {
+  size_t heap = heap_allocations;
+  size_t system = pool::statistics().system_allocations;
+  size_t in_use = pool::statistics().bytes_in_use;
+  bool operator==(const Counts&) const = default;
+};
+
+template <class Step>
+void check_steady(const Step& step) {
+  for (int i = 0; i < 2; ++i) step();
+  const Counts before;
+  for (int i = 0; i < 5; ++i) step();
+  const Counts after;
+  CHECK(after.heap == before.heap);
+  CHECK(after.system == before.system);
+  CHECK(after.in_use == before.in_use);
+}
+
+}  // namespace
+
+TEST_CASE("a training step allocates nothing after two steps") {
+#ifdef LAMINA_COUNTS_ALLOCATIONS
+  const size_t before = heap_allocations;
+  delete new volatile int(1);
+  std::free(std::aligned_alloc(64, 64));
+  CHECK(heap_allocations == before + 2);
+#else
+  MESSAGE("sanitizer build: heap allocations are not counted, only those of the pool");
+#endif
+  for (const int team : {1, 2})
+    for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms})
+      for (const size_t hidden : {33U, 400U}) {
+        CAPTURE(std::string(name_of(norm)));
+        CAPTURE(hidden);
+        CAPTURE(team);
+        set_threads(team);
+        pool::trim();
+        Perceptron model(norm, 100, hidden, 10);
+        Adam adam(model.parameters, {});
+        const Tensor x = sample({128, 100}, 1);
+        std::vector<int> labels(128);
+        for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int>(i % 10);
+        bool finite = true;
+        check_steady([&] {
+          Tape tape;
+          const Tensor loss = cross_entropy(model(x), labels);
+          finite = finite && first_non_finite(tape) == nullptr;
+          tape.backward(loss);
+          clip_gradient_norm(model.parameters, 1);
+          adam.step();
+        });
+        check_steady([&] { model(x, Mode::evaluate); });
+        CHECK(finite);
+      }
+  set_threads(0);
+}
+
+TEST_CASE("every primitive op allocates nothing after two steps") {
+  Parameters parameters(1);
+  Tensor table = parameters.add("table", sample({20, 8}, 1, 0.5, 1)),
+         weight = parameters.add("weight", sample({8, 8}, 2));
+  Sgd sgd(parameters, {.learning_rate = real(1e-6)});
+  const std::vector<int> indices = {1, 5, 5, 7};
+  const Tensor targets = sample({4, 16}, 3, 0, 1);
+  check_steady([&] {
+    Tape tape;
+    const Tensor words = gather(table, indices);
+    Tensor h = tanh(matmul(words, weight)) / (real(1) + exp(words)) - sigmoid(transpose(transpose(words)));
+    h = h + log(words) * sqrt(words) + abs(h) - square(h.detach());
+    const Tensor both = concatenate({slice(h, 1, 0, 8), words.slice(0, 4)}, 1);
+    tape.backward(mean(bernoulli_cross_entropy(both, targets)) + sum(mean_rows(softmax(both))) +
+                  sum(mean_columns(log_softmax(both))));
+    sgd.step();
+  });
+}
+
+TEST_CASE("the same seed and thread count give bit-identical training") {
+  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms}) {
+    const auto train = [&] {
+      Perceptron model(norm, 50, 301, 10);
+      Adam adam(model.parameters, {});
+      const Tensor x = sample({64, 50}, 1);
+      const std::vector<int> labels(64, 3);
+      for (int step = 0; step < 4; ++step) {
+        Tape tape;
+        tape.backward(cross_entropy(model(x), labels));
+        adam.step();
+      }
+      return Tensor::from({model.parameters.values().size()}, model.parameters.values());
+    };
+    CHECK(identical(train(), train()));
+  }
+}

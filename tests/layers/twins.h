@@ -1,0 +1,51 @@
+#pragma once
+// A fused function and its composed twin, or one and two threads, side by side: values and all gradients.
+
+#include "core/parallel.h"
+#include "tests/check.h"
+
+namespace lamina::test {
+
+using Layer = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// The value of `layer` on fresh copies of `inputs`, followed by the gradient of each.
+inline std::vector<Tensor> value_and_gradients(const Layer& layer, const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> leaves;
+  for (const Tensor& input : inputs) leaves.push_back(input.copy().require_gradient());
+  Tape tape;
+  std::vector<Tensor> results{layer(leaves)};
+  tape.backward(weighted(results[0]));
+  for (const Tensor& leaf : leaves) results.push_back(leaf.gradient());
+  return results;
+}
+
+/// Both agree to `tolerance`, relative to the largest element of each result.
+inline void check_twins(const Layer& fused, const Layer& composed, const std::vector<Tensor>& inputs,
+                        double tolerance) {
+  const auto ours = value_and_gradients(fused, inputs), theirs = value_and_gradients(composed, inputs);
+  for (size_t i = 0; i < ours.size(); ++i) {
+    CAPTURE(i);  // 0: value, then the gradients
+    CAPTURE(text(inputs[0].shape()));
+    CHECK(difference(ours[i], theirs[i]) <= tolerance);
+  }
+}
+
+/// One and two threads agree to `tolerance`, and each repeats bit for bit.
+inline void check_threads(const Layer& layer, const std::vector<Tensor>& inputs, double tolerance) {
+  set_threads(1);
+  const auto single = value_and_gradients(layer, inputs), again = value_and_gradients(layer, inputs);
+  set_threads(2);
+  const auto both = value_and_gradients(layer, inputs), both_again = value_and_gradients(layer, inputs);
+  set_threads(0);
+  for (size_t i = 0; i < single.size(); ++i) {
+    CAPTURE(i);
+    CHECK(identical(single[i], again[i]));
+    CHECK(identical(both[i], both_again[i]));
+    CHECK(difference(single[i], both[i]) <= tolerance);
+  }
+}
+
+/// Twins agree to 1e-12 in double and to so many ulp in float.
+inline double twin_tolerance(double ulps) { return sizeof(real) == 8 ? 1e-12 : ulps * ulp; }
+
+}  // namespace lamina::test

@@ -1,0 +1,60 @@
+// Weight norm: values, gradients, twins.
+
+#include "layers/weight_norm.h"
+
+#include "tests/layers/twins.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+const Layer fused = [](const std::vector<Tensor>& in) { return weight_norm(in[0], in[1]); };
+const Layer twin = [](const std::vector<Tensor>& in) { return composed::weight_norm(in[0], in[1]); };
+
+std::vector<Tensor> inputs(const Shape& shape, double low = -1, double high = 1) {
+  return {sample(shape, 1, low, high), sample({shape.columns()}, 2, 0.5, 1.5)};
+}
+
+}  // namespace
+
+TEST_CASE("weight norm: a 2 x 2 example by hand") {
+  const Tensor v = Tensor::from({2, 2}, {3, 5, 4, 12}), gain = Tensor::from({2}, {10, -13});
+  CHECK(difference(column_norms(v), {5, 13}) < ulp);
+  CHECK(difference(weight_norm(v, gain), {6, -5, 8, -12}) < ulp);
+}
+
+TEST_CASE("weight norm: gradients") {
+  for (const Shape& shape : {Shape{1, 1}, Shape{3, 1}, Shape{3, 5}, Shape{7, 17}, Shape{2, 33}}) {
+    CAPTURE(text(shape));
+    const auto in = inputs(shape, 0.2, 1);
+    check_gradients(in, [&] { return weighted(fused(in)); });
+    check_gradients(in, [&] { return weighted(twin(in)); });
+    check_gradients(in, [&] { return weighted(fused(in)) + weighted(in[0] * in[1]); });
+    check_gradients({in[0]}, [&] { return weighted(weight_norm(in[0], in[1].detach())); });
+    check_gradients({in[1]}, [&] { return weighted(weight_norm(in[0].detach(), in[1])); });
+  }
+}
+
+TEST_CASE("weight norm: no gradient along the weight vector itself") {
+  const auto results = value_and_gradients(fused, inputs({40, 7}));
+  const Tensor v = sample({40, 7}, 1);
+  CHECK(difference(sum_rows(v * results[1]), {0, 0, 0, 0, 0, 0, 0}) < 64 * ulp);
+}
+
+TEST_CASE("weight norm: fused equals composed") {
+  for (const Shape& shape :
+       {Shape{1, 1}, Shape{3, 5}, Shape{7, 17}, Shape{2, 33}, Shape{300, 257}, Shape{784, 100}})
+    check_twins(fused, twin, inputs(shape), twin_tolerance(256));
+  check_twins(fused, twin, inputs({100, 50}, 999, 1001), twin_tolerance(256));
+}
+
+TEST_CASE("weight norm: one and two threads agree") { check_threads(fused, inputs({300, 257}), 64 * ulp); }
+
+TEST_CASE("weight norm: a vector of zeros gives NaN; errors name the shapes") {
+  CHECK(std::isnan(weight_norm(Tensor::zeros({2, 1}), Tensor::ones({1}))[0]));
+  CHECK_ERROR(weight_norm(Tensor({2, 3}), Tensor({2})),
+              "weight_norm: v is [2 x 3], the gain [2]; one gain a column is needed");
+  CHECK_ERROR(weight_norm(Tensor({3}), Tensor({3})),
+              "weight_norm: v is [3], the gain [3]; one gain a column is needed");
+}

@@ -1,0 +1,33 @@
+#include "models/common/interrupt.h"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+using namespace lamina;
+
+TEST_CASE("an interrupt is a request until the scope ends") {
+  CHECK_FALSE(interrupted());
+  {
+    const CatchInterrupts catching;
+    std::raise(SIGTERM);
+    CHECK(interrupted());
+  }
+  CHECK_FALSE(interrupted());
+}
+
+TEST_CASE("the second interrupt kills at once") {
+  const pid_t child = fork();
+  if (child == 0) {
+    const CatchInterrupts catching;
+    std::raise(SIGINT);
+    if (interrupted()) std::raise(SIGINT);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGINT);
+}

@@ -1,0 +1,103 @@
+// Adam, by hand and over many parameters.
+
+#include "optim/adam.h"
+
+#include "core/parallel.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+void descend(Tensor& w, Adam& adam, double gradient) {
+  Tape tape;
+  tape.backward(sum(w * static_cast<real>(gradient)));
+  adam.step();
+}
+
+}  // namespace
+
+TEST_CASE("adam: the first two steps by hand") {
+  Parameters parameters(1);
+  Tensor w = parameters.add("w", Tensor::ones({1}));
+  Adam adam(parameters,
+            {.learning_rate = real(0.1), .beta1 = real(0.5), .beta2 = real(0.75), .epsilon = real(0.5)});
+
+  // g = 2: m = 1, v = 1; corrected by 1 - 0.5 and 1 - 0.75: 2 and 4. Step 0.1 * 2 / (2 + 0.5).
+  descend(w, adam, 2);
+  CHECK(std::fabs(static_cast<double>(w.item()) - (1 - 0.08)) < 2 * ulp);
+  CHECK(adam.first_moment[0] == 1);
+  CHECK(adam.second_moment[0] == 1);
+  CHECK(w.gradient_data() == nullptr);
+
+  // g = -1: m = 0.5 - 0.5 = 0, v = 0.75 + 0.25 = 1: no step at all.
+  descend(w, adam, -1);
+  CHECK(std::fabs(static_cast<double>(w.item()) - 0.92) < 2 * ulp);
+  CHECK(adam.second_moment[0] == 1);
+
+  // g = 3: m = 1.5, v = 0.75 + 2.25 = 3; corrected by 7/8 and 37/64.
+  descend(w, adam, 3);
+  const double step = 0.1 * (1.5 / 0.875) / (std::sqrt(3 * 64.0 / 37) + 0.5);
+  CHECK(std::fabs(static_cast<double>(w.item()) - (0.92 - step)) < 4 * ulp);
+  CHECK(adam.steps == 3);
+}
+
+TEST_CASE("adam: the first step has the size of the learning rate, whatever the gradient's scale") {
+  for (const double scale : {1e-3, 1.0, 1e6}) {
+    Parameters parameters(1);
+    Tensor w = parameters.add("w", Tensor::zeros({1}));
+    Adam adam(parameters, {.learning_rate = real(0.01)});
+    descend(w, adam, -scale);
+    CHECK(std::fabs(static_cast<double>(w.item()) / 0.01 - 1) < 1.1e-8 / scale + 8 * ulp);
+  }
+}
+
+TEST_CASE("adam: decoupled decay shrinks weights without touching the moments") {
+  Parameters parameters(1);
+  Tensor w = parameters.add("w", Tensor::ones({3}));
+  Adam adam(parameters, {.learning_rate = real(0.1), .weight_decay = real(0.5)});
+  adam.step();  // no gradient: only the decay
+  adam.step();
+  CHECK(difference(w, {0.9025, 0.9025, 0.9025}) < 2 * ulp);
+  CHECK(adam.first_moment[0] == 0);
+}
+
+TEST_CASE("adam: the learning rate may change between steps") {
+  Parameters parameters(1);
+  Tensor w = parameters.add("w", Tensor::ones({1}));
+  Adam adam(parameters, {});
+  adam.options.learning_rate = 0;
+  descend(w, adam, 1);
+  CHECK(w.item() == 1);
+}
+
+TEST_CASE("adam: bit-identical for every number of threads") {
+  const auto run = [](int count) {
+    set_threads(count);
+    Parameters parameters(1);
+    Tensor w = parameters.add("w", sample({50001}, 1));
+    Adam adam(parameters, {.weight_decay = real(0.01)});
+    for (int step = 0; step < 3; ++step) {
+      Tape tape;
+      tape.backward(sum(square(w)));
+      adam.step();
+    }
+    set_threads(0);
+    return w;
+  };
+  CHECK(identical(run(1), run(2)));
+}
+
+TEST_CASE("adam: bad options are refused, and a model that grew") {
+  Parameters parameters(1);
+  parameters.add("w", Tensor::ones({1}));
+  CHECK_ERROR(Adam(parameters, {.learning_rate = -1}), "adam: learning rate -1; it must be positive");
+  CHECK_ERROR(Adam(parameters, {.beta1 = 1}), "adam: beta 1; it must be at least 0 and below 1");
+  CHECK_ERROR(Adam(parameters, {.beta2 = -1}), "adam: beta -1; it must be at least 0 and below 1");
+  CHECK_ERROR(Adam(parameters, {.epsilon = 0}), "adam: epsilon 0; it must be positive");
+  Adam adam(parameters, {});
+  parameters.add("later", Tensor::ones({1}));
+  CHECK_ERROR(adam.step(),
+              "adam: the model grew after its optimizer was made; make the optimizer when all layers exist");
+}

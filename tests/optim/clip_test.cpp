@@ -1,0 +1,69 @@
+// Gradient clipping.
+
+#include "optim/clip.h"
+
+#include "core/parallel.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// Two parameters whose gradients are the given numbers.
+struct Model {
+  Parameters parameters{1};
+  Tensor a = parameters.add("a", Tensor::zeros({2})), b = parameters.add("b", Tensor::zeros({1}));
+  Model(double first, double second, double third) {
+    Tape tape;
+    const auto at = [](double v) { return static_cast<real>(v); };
+    tape.backward(sum(a * Tensor::from({2}, {at(first), at(second)})) + b * at(third));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("clip: all gradients by one factor") {
+  Model model(3, 4, 12);
+  CHECK(gradient_norm(model.parameters) == 13);
+  CHECK(clip_gradient_norm(model.parameters, real(6.5)) == 13);
+  CHECK(difference(model.a.gradient(), {1.5, 2}) < ulp);
+  CHECK(difference(model.b.gradient(), {6}) < ulp);
+  CHECK(clip_gradient_norm(model.parameters, 100) == real(6.5));  // below the limit: nothing changes
+  CHECK(difference(model.b.gradient(), {6}) < ulp);
+}
+
+TEST_CASE("clip: each parameter by itself") {
+  Model model(3, 4, 12);
+  clip_each_gradient_norm(model.parameters, 6);
+  CHECK(difference(model.a.gradient(), {3, 4}) == 0);
+  CHECK(difference(model.b.gradient(), {6}) < ulp);
+}
+
+TEST_CASE("clip: no gradients at all; NaN stays visible; a bad limit is refused") {
+  Model model(3, 4, 12);
+  model.parameters.clear_gradients();
+  CHECK(clip_gradient_norm(model.parameters, 1) == 0);
+  Model broken(3, std::numeric_limits<double>::quiet_NaN(), 12);
+  CHECK(std::isnan(clip_gradient_norm(broken.parameters, 1)));
+  CHECK_ERROR(clip_gradient_norm(model.parameters, 0), "clip: the limit is 0; it must be positive");
+  CHECK_ERROR(clip_each_gradient_norm(model.parameters, -1), "clip: the limit is -1; it must be positive");
+}
+
+TEST_CASE("clip: the norm of many values is the same for every number of threads") {
+  Parameters parameters(1);
+  Tensor x = parameters.add("x", Tensor::zeros({300000}));
+  const Tensor gradient = sample({300000}, 1);
+  {
+    Tape tape;
+    tape.backward(sum(x * gradient));
+  }
+  long double exact = 0;
+  for (const real v : gradient.values()) exact += static_cast<long double>(v) * static_cast<long double>(v);
+  set_threads(1);
+  const real norm = gradient_norm(parameters);
+  CHECK(std::fabs(static_cast<double>(norm) / std::sqrt(static_cast<double>(exact)) - 1) < 100 * ulp);
+  set_threads(2);
+  CHECK(gradient_norm(parameters) == norm);
+  set_threads(0);
+}
