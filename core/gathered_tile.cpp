@@ -81,9 +81,9 @@ void multiply_gathered(size_t rows, size_t columns, size_t k, const Gathered& a,
   const size_t tiles = (rows + max_tile_rows - 1) / max_tile_rows;
   for (size_t i = 0; i < tiles; ++i) {
     const size_t first = rows * i / tiles, height = rows * (i + 1) / tiles - first;
-    const GatheredTile t = {k,     {a.data, a.row + first, a.step},
-                            b,     c + first * c_row,
-                            c_row, addend ? addend + first * addend_row : nullptr,
+    const GatheredTile t = {k,         {a.data, a.row + first, a.step},
+                            b,         c + first * c_row,
+                            c_row,     addend ? addend + first * addend_row : nullptr,
                             addend_row};
     const Kernel kernel = kernels[height - 1][vectors - 1];
     if (columns == vectors * lanes)

@@ -68,14 +68,13 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
     const size_t stride = 4 * channels;  // a thread's dgain and dbias, and two sums that are of no use here
     Tensor partial = Tensor::zeros({team, stride}), dgain = Tensor::zeros({channels}),
            dbias = Tensor::zeros({channels});
-    map_norm::for_each_image(
-        map, [=, x = a.data(), dy = y.gradient_data(), sums = partial.data()](size_t n) {
-          const real* const in = x + n * map.area();
-          real* const own = sums + static_cast<size_t>(omp_get_thread_num()) * stride;
-          const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
-          map_norm::sum_derivatives(map, in, s, u, affine.gain, own, own + channels, own + 2 * channels,
-                                    own + 3 * channels);
-        });
+    map_norm::for_each_image(map, [=, x = a.data(), dy = y.gradient_data(), sums = partial.data()](size_t n) {
+      const real* const in = x + n * map.area();
+      real* const own = sums + static_cast<size_t>(omp_get_thread_num()) * stride;
+      const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
+      map_norm::sum_derivatives(map, in, s, u, affine.gain, own, own + channels, own + 2 * channels,
+                                own + 3 * channels);
+    });
     for (size_t thread = 0; thread < team; ++thread)
       for (size_t c = 0; c < channels; ++c) {
         dgain[c] += partial[thread * stride + c];
@@ -89,13 +88,13 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
       dbias[c] *= gain[c] / cases;
     }
     const GradientSink sink = a.gradient_sink();
-    map_norm::for_each_image(map, [=, x = a.data(), dy = y.gradient_data(), level = dbias.data(),
-                                   along = dgain.data()](size_t n) {
-      const real* const in = x + n * map.area();
-      const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
-      map_norm::input_derivative(map, in, s, u, affine.gain, level, along, sink.values + n * map.area(),
-                                 sink.add);
-    });
+    map_norm::for_each_image(
+        map, [=, x = a.data(), dy = y.gradient_data(), level = dbias.data(), along = dgain.data()](size_t n) {
+          const real* const in = x + n * map.area();
+          const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
+          map_norm::input_derivative(map, in, s, u, affine.gain, level, along, sink.values + n * map.area(),
+                                     sink.add);
+        });
   });
 }
 

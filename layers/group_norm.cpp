@@ -69,21 +69,20 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
     const auto team = static_cast<size_t>(threads());
     const size_t units = gain.size(), stride = 2 * units + 2 * channels;
     Tensor partial = Tensor::zeros({team, stride});
-    map_norm::for_each_image(
-        map, [=, x = a.data(), dy = y.gradient_data(), kept = statistics.data(), g = gain.data(),
-              b = bias.data(), sums = partial.data()](size_t n) {
-          const real* const in = x + n * map.area();
-          const real* const mean = kept + n * 2 * channels;
-          const map_norm::Statistics s = {mean, mean + channels};
-          real* const dgain = sums + static_cast<size_t>(omp_get_thread_num()) * stride;
-          real *const level = dgain + 2 * units, *const along = level + channels;
-          const real* const u = map_norm::upstream(map, in, s, {g, b}, dy + n * map.out_area());
-          map_norm::sum_derivatives(map, in, s, u, g, dgain, dgain + units, level, along);
-          if (!want_input) return;
-          average_groups(channels, groups, map.positions(), level);
-          average_groups(channels, groups, map.positions(), along);
-          map_norm::input_derivative(map, in, s, u, g, level, along, sink.values + n * map.area(), sink.add);
-        });
+    map_norm::for_each_image(map, [=, x = a.data(), dy = y.gradient_data(), kept = statistics.data(),
+                                   g = gain.data(), b = bias.data(), sums = partial.data()](size_t n) {
+      const real* const in = x + n * map.area();
+      const real* const mean = kept + n * 2 * channels;
+      const map_norm::Statistics s = {mean, mean + channels};
+      real* const dgain = sums + static_cast<size_t>(omp_get_thread_num()) * stride;
+      real *const level = dgain + 2 * units, *const along = level + channels;
+      const real* const u = map_norm::upstream(map, in, s, {g, b}, dy + n * map.out_area());
+      map_norm::sum_derivatives(map, in, s, u, g, dgain, dgain + units, level, along);
+      if (!want_input) return;
+      average_groups(channels, groups, map.positions(), level);
+      average_groups(channels, groups, map.positions(), along);
+      map_norm::input_derivative(map, in, s, u, g, level, along, sink.values + n * map.area(), sink.add);
+    });
     const real* const sums = partial.data();
     contribute_summed_rows(gain, team, [=](size_t thread, size_t i) { return sums[thread * stride + i]; });
     contribute_summed_rows(bias, team,
@@ -103,16 +102,17 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
   Tensor inside = Tensor::zeros({members * positions});
   for (size_t i = 0; i < inside.size(); ++i) {
     const size_t h = i % positions / map.width, w = i % map.width;
-    inside[i] = h >= map.border && h < map.height - map.border && w >= map.border && w < map.width - map.border;
+    inside[i] =
+        h >= map.border && h < map.height - map.border && w >= map.border && w < map.width - map.border;
   }
   const auto count = static_cast<real>(members * map.positions());
   const Tensor centered = rows - sum_columns(rows * inside) / count;
   const Tensor deviation = sqrt(sum_columns(square(centered) * inside) / count + options.epsilon);
-  const Tensor normalized = channels_last(
-      (centered / deviation).reshape({map.images, map.channels, map.height, map.width}));
+  const Tensor normalized =
+      channels_last((centered / deviation).reshape({map.images, map.channels, map.height, map.width}));
   const size_t period = gain.size();
-  const Tensor y = normalized.reshape({a.size() / period, period}) * gain.reshape({period}) +
-                   bias.reshape({period});
+  const Tensor y =
+      normalized.reshape({a.size() / period, period}) * gain.reshape({period}) + bias.reshape({period});
   return composed::relu_pool(y.reshape(maps.shape()), options.then).reshape(map_norm::out_shape(map, a));
 }
 

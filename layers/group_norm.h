@@ -25,8 +25,8 @@ struct GroupNormOptions {
   ReluPool then = {};  ///< what follows, in the same pass
 };
 
-/// Fused. a [N x H x W x C], or [N x C] as maps of one position; gain and bias [C], or [H x W x C]: one a unit.
-/// Throws Error for other shapes, groups that do not divide C, or a border that leaves nothing.
+/// Fused. a [N x H x W x C], or [N x C] as maps of one position; gain and bias [C], or [H x W x C]: one a
+/// unit. Throws Error for other shapes, groups that do not divide C, or a border that leaves nothing.
 Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
                   const GroupNormOptions& options = {});
 

@@ -95,8 +95,8 @@ Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bi
   const Shape unit = {map.height, map.width, map.channels};
   if (map.area() == 0) fail(op, ": ", s, " has nothing to normalize");
   if (gain.shape() != bias.shape() || (gain.shape() != Shape{map.channels} && gain.shape() != unit))
-    fail(op, ": input ", s, ", gain ", gain.shape(), ", bias ", bias.shape(), "; both must be [", map.channels,
-         "] or both ", unit);
+    fail(op, ": input ", s, ", gain ", gain.shape(), ", bias ", bias.shape(), "; both must be [",
+         map.channels, "] or both ", unit);
   if (2 * border >= std::min(map.height, map.width))
     fail(op, ": a border of ", border, " leaves nothing of maps ", s);
   if (then.window == 0 || then.window > std::min(map.height, map.width))
@@ -176,9 +176,8 @@ void sum_derivatives(const Map& map, const real* a, const Statistics& s, const r
     return;
   }
   sum_rows(map, 0, map.height, sum, [=](size_t h, size_t i) { return u[h * row + i]; });
-  sum_rows(map, 0, map.height, sum_along, [=](size_t h, size_t i) {
-    return u[h * row + i] * ((a[h * row + i] - mean[i]) * inverse[i]);
-  });
+  sum_rows(map, 0, map.height, sum_along,
+           [=](size_t h, size_t i) { return u[h * row + i] * ((a[h * row + i] - mean[i]) * inverse[i]); });
   fold(sum, map, 0, map.width, level);
   fold(sum_along, map, 0, map.width, along);
   for (size_t c = 0; c < map.channels; ++c) {

@@ -1,6 +1,6 @@
 #pragma once
-// The arithmetic of normalization on one image [H x W x C], shared by the schemes for feature maps: they differ
-// only in which numbers share a mean and a deviation.
+// The arithmetic of normalization on one image [H x W x C], shared by the schemes for feature maps: they
+// differ only in which numbers share a mean and a deviation.
 //
 //   per image and channel    instance norm
 //   ... merged over groups of channels: group norm, over all channels: layer norm
@@ -30,8 +30,8 @@ struct Map {
   size_t positions() const { return (height - 2 * border) * (width - 2 * border); }
 };
 
-/// The map of an input [N x H x W x C] (or [N x C], as 1 x 1 maps) with gain and bias that fit it; throws Error
-/// naming the shapes otherwise, or when the border leaves nothing or the window does not fit.
+/// The map of an input [N x H x W x C] (or [N x C], as 1 x 1 maps) with gain and bias that fit it; throws
+/// Error naming the shapes otherwise, or when the border leaves nothing or the window does not fit.
 Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bias, size_t border,
            const ReluPool& then);
 

@@ -9,5 +9,6 @@ namespace lamina {
 using Action = std::function<int()>;  ///< returns the exit code
 
 void add_mnist_command(CLI::App& program, Action& action);
+void add_convnet_command(CLI::App& program, Action& action);
 
 }  // namespace lamina

@@ -1,6 +1,6 @@
 #pragma once
-// What the commands that train classifiers of digits share: each chosen normalization is trained with each batch
-// size, and the whole ends with a table and a figure.
+// What the commands that train classifiers of digits share: each chosen normalization is trained with each
+// batch size, and the whole ends with a table and a figure.
 
 #include <functional>
 #include <memory>

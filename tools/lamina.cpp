@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   program.footer("Example: lamina mnist --norm none,batch,layer --preset small");
   Action action;
   add_mnist_command(program, action);
+  add_convnet_command(program, action);
   program.add_subcommand("list", "lists the commands, one a line")->callback([&] {
     action = [&] {
       list_commands(program);

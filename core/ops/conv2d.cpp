@@ -43,11 +43,13 @@ Sizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const 
     fail("conv2d: images ", image, ", weight ", kernel,
          "; [N x height x width x channels] and [height x width x channels x outputs] are needed");
   if (image[3] != kernel[2])
-    fail("conv2d: images ", image, " have ", image[3], " channels, the weight ", kernel, " is for ", kernel[2]);
+    fail("conv2d: images ", image, " have ", image[3], " channels, the weight ", kernel, " is for ",
+         kernel[2]);
   if (bias.defined() && bias.shape() != Shape{kernel[3]})
     fail("conv2d: the bias is ", bias.shape(), ", the weight ", kernel, " has ", kernel[3], " outputs");
   const auto [stride, padding] = geometry;
-  if (stride == 0) fail("conv2d: stride 0 for images ", image, " and weight ", kernel, "; it must be positive");
+  if (stride == 0)
+    fail("conv2d: stride 0 for images ", image, " and weight ", kernel, "; it must be positive");
   if (kernel[0] == 0 || kernel[1] == 0 || kernel[0] > image[1] + 2 * padding ||
       kernel[1] > image[2] + 2 * padding)
     fail("conv2d: the kernel ", kernel[0], " x ", kernel[1], " does not fit into images ", image,
@@ -232,8 +234,7 @@ void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
   for_each_framed(x.data(), s.images, s.height, s.width, frame, windows.size(), taps.size() * s.outputs,
                   [&, all = sums.data()](const Piece& piece, const real* framed) {
                     const size_t count = piece.end - piece.begin;
-                    const real* const from =
-                        dy + (piece.image * windows.size() + piece.begin) * s.outputs;
+                    const real* const from = dy + (piece.image * windows.size() + piece.begin) * s.outputs;
                     real* const sum = all + static_cast<size_t>(omp_get_thread_num()) * rows * s.outputs;
                     real* const panel = panel_space.reserve(count * panel_columns);
                     for (size_t j = 0; j < s.outputs; j += panel_columns) {
@@ -279,8 +280,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   const Sizes s = sizes_of(x, weight, bias, geometry);
   // A table of all pixels, with one of zeros behind them for whatever lies outside.
   const size_t pixels = s.images * s.height * s.width;
-  const Tensor table =
-      concatenate({x.reshape({pixels, s.channels}), Tensor::zeros({1, s.channels})}, 0);
+  const Tensor table = concatenate({x.reshape({pixels, s.channels}), Tensor::zeros({1, s.channels})}, 0);
   std::vector<int> places;
   for (size_t n = 0; n < s.images; ++n)
     for (size_t window = 0; window < s.windows(); ++window)

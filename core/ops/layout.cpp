@@ -12,9 +12,8 @@ Tensor transpose_each(const char* op, const Tensor& x, const Shape& shape, size_
   const auto at = [=](size_t i) { return i / area * area + i % rows * columns + i % area / rows; };
   const auto back = [=](size_t i) { return i / area * area + i % columns * rows + i % area / columns; };
   const Tensor y = generate(shape, [=, from = x.data()](size_t i) { return from[at(i)]; });
-  return record(op, y, {x}, [=] {
-    contribute(x, [=, dy = y.gradient_data()](size_t i) { return dy[back(i)]; });
-  });
+  return record(op, y, {x},
+                [=] { contribute(x, [=, dy = y.gradient_data()](size_t i) { return dy[back(i)]; }); });
 }
 
 void require_images(const char* op, const Tensor& x) {

@@ -1,7 +1,7 @@
 #pragma once
-// Images come in two layouts. Here they are [N x H x W x C]: the channels of a pixel lie side by side, because
-// the last axis is what layers mix, normalizations scale and vectors hold. PyTorch's files and many data sets
-// are [N x C x H x W]: all pixels of a channel side by side.
+// Images come in two layouts. Here they are [N x H x W x C]: the channels of a pixel lie side by side,
+// because the last axis is what layers mix, normalizations scale and vectors hold. PyTorch's files and many
+// data sets are [N x C x H x W]: all pixels of a channel side by side.
 
 #include "core/tensor.h"
 

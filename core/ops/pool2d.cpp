@@ -23,8 +23,7 @@ Sizes sizes_of(const char* op, const Tensor& x, const Pool2dOptions& options) {
   if (window == 0 || window > s[1] || window > s[2])
     fail(op, ": the window ", window, " x ", window, " does not fit into images ", s,
          "; it must be at least 1 and at most ", std::min(s[1], s[2]));
-  return {s[0],   s[1],   s[2], s[3], window, stride, (s[1] - window) / stride + 1,
-          (s[2] - window) / stride + 1};
+  return {s[0], s[1], s[2], s[3], window, stride, (s[1] - window) / stride + 1, (s[2] - window) / stride + 1};
 }
 
 template <class Body>
@@ -34,7 +33,8 @@ void for_each_image(const Sizes& s, const Body& body) {
   });
 }
 
-/// Calls body(y, x) for every window of an image: y the first channel of the output, x of the window's corner.
+/// Calls body(y, x) for every window of an image: y the first channel of the output, x of the window's
+/// corner.
 template <class Body>
 void for_each_window(const Sizes& s, const Body& body) {
   for (size_t i = 0; i < s.out_height; ++i)

@@ -1,6 +1,6 @@
 #pragma once
-// Relu and non-overlapping max pooling on a band of `window` image rows while it is in cache, for every op that
-// ends with them. A row is [W x C]; pooled rows are [W / window x C].
+// Relu and non-overlapping max pooling on a band of `window` image rows while it is in cache, for every op
+// that ends with them. A row is [W x C]; pooled rows are [W / window x C].
 
 #include <algorithm>
 #include <cstdint>
@@ -31,8 +31,8 @@ inline real floor_of(const ReluPool& options) {
 /// As wide as a real, so that a vector holds as many of both.
 using Place = std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t>;
 
-/// `chosen` if a is above `best` or NaN, else `otherwise`. Two choices with one comparison each: compilers turn those
-/// into vector code, and stumble over a choice with two.
+/// `chosen` if a is above `best` or NaN, else `otherwise`. Two choices with one comparison each: compilers
+/// turn those into vector code, and stumble over a choice with two.
 template <class Value>
 Value choose(real a, real best, Value chosen, Value otherwise) {
   const Value larger = a > best ? chosen : otherwise;

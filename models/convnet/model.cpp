@@ -24,18 +24,17 @@ Model::Convolution Model::convolution(Parameters& parameters, const std::string&
 
 Model::Model(Parameters& parameters, const ModelOptions& options)
     : options_(options),
-      convolutions_{convolution(parameters, "conv1", 1, options.channels[0], options.side),
-                    convolution(parameters, "conv2", options.channels[0], options.channels[1],
-                                options.side / pool)},
+      convolutions_{
+          convolution(parameters, "conv1", 1, options.channels[0], options.side),
+          convolution(parameters, "conv2", options.channels[0], options.channels[1], options.side / pool)},
       hidden_(parameters, "hidden",
               {.input = options.side / pool / pool * (options.side / pool / pool) * options.channels[1],
                .output = options.hidden,
                .bias = !Normalization::has_bias(options.norm),
                .initial = he()}),
       logits_(parameters, "logits", {.input = options.hidden, .output = options.classes, .initial = he()}),
-      normalize_hidden_(
-          parameters, "hidden.norm",
-          {.norm = options.norm, .features = options.hidden, .variance = options.variance}) {}
+      normalize_hidden_(parameters, "hidden.norm",
+                        {.norm = options.norm, .features = options.hidden, .variance = options.variance}) {}
 
 Tensor Model::operator()(const Tensor& images, Mode mode) {
   const size_t cases = images.shape()[0];

@@ -91,11 +91,12 @@ TEST_CASE("pooling: one and two threads agree") {
 
 TEST_CASE("pooling: errors name the shapes") {
   const Tensor x = Tensor::zeros({2, 3, 5, 4});
-  CHECK_ERROR(
-      max_pool2d(x, {.window = 4}),
-      "max_pool2d: the window 4 x 4 does not fit into images [2 x 3 x 5 x 4]; it must be at least 1 and at most 3");
-  CHECK_ERROR(average_pool2d(x, {.window = 0}),
-              "average_pool2d: the window 0 x 0 does not fit into images [2 x 3 x 5 x 4]; it must be at least 1 "
+  CHECK_ERROR(max_pool2d(x, {.window = 4}),
+              "max_pool2d: the window 4 x 4 does not fit into images [2 x 3 x 5 x 4]; it must be at least 1 "
               "and at most 3");
+  CHECK_ERROR(
+      average_pool2d(x, {.window = 0}),
+      "average_pool2d: the window 0 x 0 does not fit into images [2 x 3 x 5 x 4]; it must be at least 1 "
+      "and at most 3");
   CHECK(contains(error_of([] { max_pool2d(Tensor::zeros({3, 5, 4})); }), "[3 x 5 x 4]"));
 }

@@ -1,4 +1,5 @@
-// Normalization of feature maps: group, instance, layer and interior layer norm, batch norm; with what follows.
+// Normalization of feature maps: group, instance, layer and interior layer norm, batch norm; with what
+// follows.
 
 #include "layers/batch_norm_maps.h"
 #include "layers/group_norm.h"
@@ -23,7 +24,8 @@ Layer fused(const BatchNormMapsOptions& options) {
   return [=](const std::vector<Tensor>& in) { return batch_norm_maps(in[0], in[1], in[2], options); };
 }
 Layer twin(const BatchNormMapsOptions& options) {
-  return [=](const std::vector<Tensor>& in) { return composed::batch_norm_maps(in[0], in[1], in[2], options); };
+  return
+      [=](const std::vector<Tensor>& in) { return composed::batch_norm_maps(in[0], in[1], in[2], options); };
 }
 
 std::vector<Tensor> inputs(const Shape& maps, const Shape& parameter) {
@@ -84,9 +86,10 @@ TEST_CASE("group norm: gradients") {
         check_gradients(in, [&] { return weighted(fused(options)(in)); });
       }
   const std::vector<Tensor> in = inputs(maps, {4});
-  check_gradients(in, [&] {
-    return weighted(fused(GroupNormOptions{.groups = 2, .then = {.relu = true, .window = 2}})(in));
-  }, 1e-4);
+  check_gradients(
+      in,
+      [&] { return weighted(fused(GroupNormOptions{.groups = 2, .then = {.relu = true, .window = 2}})(in)); },
+      1e-4);
 }
 
 TEST_CASE("batch norm of maps: fused equals composed, and gradients") {
@@ -121,7 +124,8 @@ TEST_CASE("normalization of maps: by value, in training and in use") {
       const Tensor plain = normalize(a, mode);
       CHECK(plain.shape() == a.shape());
       const ReluPool then = {.relu = true, .window = 2};
-      CHECK(difference(normalize(a, Mode::train, then), relu_pool(normalize(a, Mode::train), then)) < 8 * ulp);
+      CHECK(difference(normalize(a, Mode::train, then), relu_pool(normalize(a, Mode::train), then)) <
+            8 * ulp);
     }
   }
 }
