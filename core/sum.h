@@ -7,23 +7,23 @@ namespace lamina {
 
 /// term(0) + term(1) + ... + term(count - 1).
 ///
-/// A single running sum would wait four cycles for every addition; four independent ones, each over its own
-/// quarter and each a vector wide, keep the adders busy. The order of additions depends on `count` alone.
+/// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few vector
+/// registers and keep the adders busy. The order of additions depends on `count` alone.
 template <class Term>
 real sum_over(size_t count, const Term& term) {
-  constexpr size_t lanes = 16;
-  const size_t quarter = count / 4 / lanes * lanes;
-  real first = 0, second = 0, third = 0, fourth = 0, rest = 0;
-#pragma omp simd reduction(+ : first, second, third, fourth)
-  for (size_t i = 0; i < quarter; ++i) {
-    first += term(i);
-    second += term(i + quarter);
-    third += term(i + 2 * quarter);
-    fourth += term(i + 3 * quarter);
+  constexpr size_t lanes = 64;
+  alignas(64) real running[lanes] = {};
+  size_t done = 0;
+  for (; done + lanes <= count; done += lanes) {
+#pragma omp simd
+    for (size_t lane = 0; lane < lanes; ++lane) running[lane] += term(done + lane);
   }
-#pragma omp simd reduction(+ : rest)
-  for (size_t i = 4 * quarter; i < count; ++i) rest += term(i);
-  return ((first + second) + (third + fourth)) + rest;
+  real total = 0;
+#pragma omp simd reduction(+ : total)
+  for (size_t i = done; i < count; ++i) total += term(i);
+#pragma omp simd reduction(+ : total)
+  for (size_t lane = 0; lane < lanes; ++lane) total += running[lane];
+  return total;
 }
 
 }  // namespace lamina

@@ -1,0 +1,188 @@
+// Times training steps (forward, loss, backward, Adam) and prints one JSON line a case, with the case names
+// and the fields of the PyTorch script that tools/bench.py runs beside it. Data are random.
+//
+//   build/bench_steps --case lstm --variant ln
+//
+// Each case runs in a process of its own (--case all starts them), so that peak_rss_mb is its own.
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/gemm.h"
+#include "core/ops.h"
+#include "core/parallel.h"
+#include "core/tape.h"
+#include "layers/recurrent/recurrent.h"
+#include "models/mnist/model.h"
+#include "optim/adam.h"
+
+namespace {
+
+using namespace lamina;
+
+constexpr real learning_rate = real(1e-5);  // repeating one batch must not drift into another regime
+
+/// A model with its data: what one training step needs.
+struct Case {
+  Parameters parameters{1};
+  std::function<Tensor()> loss;
+  double gflop = 0;  ///< of the products in one step, forward and backward
+};
+
+using Maker = std::function<std::unique_ptr<Case>(Norm)>;
+
+Tensor random_normal(const Shape& shape) {
+  Tensor x(shape);
+  Random(2).fill_normal(x.data(), x.size(), 0, 1);
+  return x;
+}
+
+std::unique_ptr<Case> mnist_mlp(Norm norm, size_t batch) {
+  auto made = std::make_unique<Case>();
+  const auto model = std::make_shared<mnist::Model>(made->parameters, mnist::ModelOptions{.norm = norm});
+  const Tensor images = random_normal({batch, 784});
+  std::vector<int> labels(batch);
+  Random random(3);
+  for (int& label : labels) label = static_cast<int>(random.below(10));
+  made->loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); };
+  const double weights = 784e3 + 1e6 + 1e4;
+  made->gflop = 2e-9 * static_cast<double>(batch) * (3 * weights - 784e3);  // no gradient of the images
+  return made;
+}
+
+template <class Layer>
+std::unique_ptr<Case> recurrent(Norm norm, size_t steps, size_t batch, size_t input, size_t hidden,
+                                size_t gates) {
+  auto made = std::make_unique<Case>();
+  const auto layer = std::make_shared<Layer>(
+      made->parameters, "layer", RecurrentOptions{.input = input, .hidden = hidden, .norm = norm});
+  const Tensor x = random_normal({steps, batch, input});
+  made->loss = [=] { return mean(square((*layer)(x).hidden)); };
+  made->gflop = 2e-9 * static_cast<double>(steps * batch * gates * hidden) *
+                static_cast<double>(2 * input + 3 * hidden);
+  return made;
+}
+
+const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
+    {"mnist_mlp_b128", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 128); }}},
+    {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
+    {"lstm", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 128, 256, 4); }}},
+    {"gru", {{"none", "ln"}, [](Norm norm) { return recurrent<Gru>(norm, 100, 32, 128, 256, 3); }}},
+    {"lstm_h64", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 64, 64, 4); }}},
+    {"lstm_h1024", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 50, 32, 512, 1024, 4); }}},
+    {"lstm_h2400", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 20, 64, 620, 2400, 4); }}},
+};
+
+Norm norm_of(const std::string& variant) {
+  return variant == "ln"   ? Norm::layer
+         : variant == "bn" ? Norm::batch
+         : variant == "wn" ? Norm::weight
+                           : Norm::none;
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+void measure(const std::string& name, const std::string& variant, double seconds) {
+  const auto made = cases.at(name).second(norm_of(variant));
+  Adam adam(made->parameters, {.learning_rate = learning_rate});
+  const auto step = [&] {
+    Tape tape;
+    const Tensor loss = made->loss();
+    tape.backward(loss);
+    adam.step();
+    return static_cast<double>(loss.item());
+  };
+  const double first_loss = step();
+  const double warm = now();
+  while (now() - warm < std::min(1.0, seconds)) step();
+  std::vector<double> times;
+  const double cpu = cpu_seconds(), start = now();
+  while (times.size() < 3 || now() - start < seconds) {
+    const double begin = now();
+    step();
+    times.push_back(1e3 * (now() - begin));
+  }
+  const double cpus = (cpu_seconds() - cpu) / (now() - start);
+  std::ranges::sort(times);
+  const double median = times[times.size() / 2], peak = measure_peak_gflops(threads());
+  const nlohmann::ordered_json line{{"case", name},
+                                    {"variant", variant},
+                                    {"mode", "lamina"},
+                                    {"ms_per_step", rounded(median)},
+                                    {"min", rounded(times.front())},
+                                    {"max", rounded(times.back())},
+                                    {"steps", times.size()},
+                                    {"params", made->parameters.count()},
+                                    {"peak_rss_mb", rounded(peak_rss_mb())},
+                                    {"threads", threads()},
+                                    {"gflop", rounded(made->gflop)},
+                                    {"peak_gflops", rounded(peak)},
+                                    {"fraction_of_peak", rounded(1e3 * made->gflop / median / peak)},
+                                    {"cpus_used", rounded(cpus)},
+                                    {"first_loss", rounded(first_loss)},
+                                    {"backend", gemm_backend()}};
+  std::cout << line.dump() << std::endl;
+}
+
+/// Runs every case in a process of its own.
+int measure_all(const std::string& program, double seconds, int thread_count) {
+  for (const auto& [name, variants_and_maker] : cases)
+    for (const std::string& variant : variants_and_maker.first) {
+      const std::string command = text("'", program, "' --case ", name, " --variant ", variant, " --seconds ",
+                                       seconds, " --threads ", thread_count);
+      if (std::system(command.c_str()) != 0) return 1;  // NOLINT(cert-env33-c): our own program
+    }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Times training steps; JSON lines.", "bench_steps");
+  std::string name = "all", variant = "none";
+  double seconds = 4;
+  int thread_count = 0;
+  program.add_option("--case", name, "one case, or all")->capture_default_str();
+  program.add_option("--variant", variant, "none, ln, bn or wn")->capture_default_str();
+  program.add_option("--seconds", seconds, "measured per case")->capture_default_str();
+  program.add_option("--threads", thread_count, "0: one per core")->capture_default_str();
+  program.footer("Example: build/bench_steps --case lstm --variant ln");
+  CLI11_PARSE(program, argc, argv);
+  set_threads(thread_count);
+  if (name == "all") return measure_all(argv[0], seconds, thread_count);
+  if (!cases.contains(name)) {
+    std::cerr << "bench_steps: no case '" << name << "'\n";
+    return 2;
+  }
+  measure(name, variant, seconds);
+  return 0;
+}
