@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/gemm_vector.h"
 #include "core/ops/pool2d.h"
 
 namespace lamina::pool_rows {
@@ -28,15 +29,42 @@ inline real floor_of(const ReluPool& options) {
   return options.relu ? 0 : -std::numeric_limits<real>::infinity();
 }
 
-/// As wide as a real, so that a vector holds as many of both.
-using Place = std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t>;
+// The loops over channels take a vector of them at a time, and single ones at the end: one code for both,
+// because
+// ?: chooses element by element when it is given vectors. (A compiler left to find the vectors itself gets
+// lost in the choices.)
 
-/// `chosen` if a is above `best` or NaN, else `otherwise`. Two choices with one comparison each: compilers
-/// turn those into vector code, and stumble over a choice with two.
+using gemm_detail::lanes;
+using gemm_detail::vec;
+
+/// Which place of the window holds the maximum; as wide as a real, so that a vector has as many of both.
+using Place = std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t>;
+using PlaceVec = Place __attribute__((vector_size(gemm_detail::vector_bytes)));
+
 template <class Value>
-Value choose(real a, real best, Value chosen, Value otherwise) {
-  const Value larger = a > best ? chosen : otherwise;
-  return a != a ? chosen : larger;
+Value load(const real* p) {
+  Value x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+template <class Value>
+void store(real* p, Value x) {
+  std::memcpy(p, &x, sizeof x);
+}
+
+/// Calls body.template operator()<Value, Place>(c) for channels [c, c + 1) or [c, c + lanes).
+template <class Body>
+void for_each_channel(size_t channels, const Body& body) {
+  size_t c = 0;
+  for (; c + lanes <= channels; c += lanes) body.template operator()<vec, PlaceVec>(c);
+  for (; c < channels; ++c) body.template operator()<real, Place>(c);
+}
+
+/// `chosen` where x is above `best` or NaN, else `otherwise`.
+template <class Value, class Chosen>
+Chosen choose(Value x, Value best, Chosen chosen, Chosen otherwise) {
+  const Chosen larger = x > best ? chosen : otherwise;
+  return x != x ? chosen : larger;
 }
 
 /// out_jc = max over the window of y, or of max(y, 0). `y` holds `window` rows.
@@ -49,17 +77,15 @@ inline void forward(const real* y, size_t width, size_t channels, const ReluPool
   }
   with_window(options.window, [=, floor = floor_of(options)](const auto window) {
     for (size_t j = 0; j < width / window; ++j)
-#pragma omp simd
-      for (size_t c = 0; c < channels; ++c) {
-        const real* const corner = y + j * window * channels + c;
-        real best = floor;
+      for_each_channel(channels, [=]<class Value, class>(size_t c) {
+        Value best = floor - Value{};
         for (size_t u = 0; u < window; ++u)
           for (size_t v = 0; v < window; ++v) {
-            const real candidate = corner[(u * width + v) * channels];
-            best = choose(candidate, best, candidate, best);
+            const Value x = load<Value>(y + (u * width + j * window + v) * channels + c);
+            best = choose(x, best, x, best);
           }
-        out[j * channels + c] = best;
-      }
+        store(out + j * channels + c, best);
+      });
   });
 }
 
@@ -81,23 +107,23 @@ inline void backward(const real* y, size_t width, size_t channels, const ReluPoo
     for (size_t u = 0; u < window; ++u)
       std::fill_n(dy + (u * width + covered) * channels, (width - covered) * channels, real{0});
     for (size_t j = 0; j < width / window; ++j)
-#pragma omp simd
-      for (size_t c = 0; c < channels; ++c) {
-        const size_t corner = j * window * channels + c;
-        const real derivative = dout[j * channels + c];
-        real best = floor;
-        Place winner = -1, place = 0;  // -1: none is above the floor
+      for_each_channel(channels, [=]<class Value, class Places>(size_t c) {
+        const auto at = [=](size_t u, size_t v) { return (u * width + j * window + v) * channels + c; };
+        Value best = floor - Value{};
+        Places winner = Places{} - 1;  // nothing is above the floor
         for (size_t u = 0; u < window; ++u)
-          for (size_t v = 0; v < window; ++v, ++place) {
-            const real candidate = y[corner + (u * width + v) * channels];
-            winner = choose(candidate, best, place, winner);
-            best = choose(candidate, best, candidate, best);
+          for (size_t v = 0; v < window; ++v) {
+            const Value x = load<Value>(y + at(u, v));
+            winner = choose(x, best, Places{} + static_cast<Place>(u * window + v), winner);
+            best = choose(x, best, x, best);
           }
-        place = 0;
+        const Value derivative = load<Value>(dout + j * channels + c);
         for (size_t u = 0; u < window; ++u)
-          for (size_t v = 0; v < window; ++v, ++place)
-            dy[corner + (u * width + v) * channels] = winner == place ? derivative : 0;
-      }
+          for (size_t v = 0; v < window; ++v) {
+            const Places place = Places{} + static_cast<Place>(u * window + v);
+            store<Value>(dy + at(u, v), winner == place ? derivative : Value{});
+          }
+      });
   });
 }
 
