@@ -107,9 +107,10 @@ test: setup  ## builds and runs all tests in float and double, or in REAL; with 
 .PHONY: test-program
 test-program: $(BUILD)/lamina-tests
 
-bench: setup  ## builds and runs every benchmark, with OpenBLAS choosing its own kernels
+bench: setup  ## times the products against OpenBLAS, then training steps against PyTorch, in one run
 	@+$(SUBMAKE) all
-	@for benchmark in $(BENCHMARKS); do env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $$benchmark || exit; done
+	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
+	@tools/bench.py
 
 # --- Installing. The folders stay as they are under include/lamina, which is what the headers' own includes name.
 

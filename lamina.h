@@ -21,6 +21,8 @@
 #include "layers/mode.h"
 #include "layers/norm.h"
 #include "layers/normalization.h"
+#include "layers/recurrent/recurrent.h"
+#include "layers/recurrent/step.h"
 #include "layers/weight_norm.h"
 #include "optim/adam.h"
 #include "optim/clip.h"

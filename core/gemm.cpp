@@ -102,19 +102,16 @@ Split best_split(const Product& q, size_t team) {
 void run(const Product& q, Method method) {
   const double work = static_cast<double>(q.m) * static_cast<double>(q.n) * static_cast<double>(q.k);
   const auto team = static_cast<size_t>(threads());
-  if (team == 1 || work < parallel_work || omp_in_parallel()) {
+  if (team == 1 || work < parallel_work || inside_share()) {
     method(q);
     return;
   }
   const Split split = best_split(q, team);
-#pragma omp parallel num_threads(static_cast <int>(team))
-  for (auto id = static_cast<size_t>(omp_get_thread_num());
-       id < team;  // should the system grant fewer threads
-       id += static_cast<size_t>(omp_get_num_threads())) {
+  for_each_share(team, [&](size_t id) {
     const size_t row = id % split.row_parts * split.rows, column = id / split.row_parts * split.columns;
     if (row < q.m && column < q.n)
       method(part(q, row, std::min(split.rows, q.m - row), column, std::min(split.columns, q.n - column)));
-  }
+  });
 }
 
 }  // namespace
@@ -138,7 +135,7 @@ void gemm(size_t m, size_t n, size_t k, const real* a, size_t lda, const real* b
     q.addend = {options.bias, 0, 1};
   if (m == 0 || n == 0) return;
   if (k == 0) return fill(q);
-  if (blas_is_faster(m, n, k)) return blas_product(q);
+  if (blas_is_faster(m, n, k)) return run(q, blas_product);
   if (lane_use(n) < 0.8 && lane_use(m) > lane_use(n) + 0.15) q = exchanged(q);
   run(q, suits_dot_products(q) ? dot_product : suits_streaming(q) ? stream_product : blocked_product);
 }

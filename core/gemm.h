@@ -69,8 +69,8 @@ size_t packed_column_step();
 /// One line for `--version`: the vector width of the own kernels, and OpenBLAS's core and build.
 const char* gemm_backend();
 
-/// What `threads` threads reach together in GFLOP/s on fused multiply-adds that never leave the registers:
-/// the ceiling of any product on this machine. Takes some 20 ms.
-double measure_peak_gflops(int threads);
+/// What `team` <= threads() threads reach together in GFLOP/s on fused multiply-adds that never leave the
+/// registers: the ceiling of any product on this machine. Takes some 20 ms.
+double measure_peak_gflops(int team);
 
 }  // namespace lamina

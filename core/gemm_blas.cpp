@@ -11,7 +11,10 @@
 
 #include "core/gemm_kernel.h"
 
-extern "C" char* openblas_get_corename(void);
+extern "C" {
+char* openblas_get_corename(void);
+void openblas_set_num_threads(int);
+}
 
 namespace lamina::gemm_detail {
 
@@ -19,6 +22,7 @@ namespace {
 
 int blas_vector_bytes() {
   static const int bytes = [] {
+    openblas_set_num_threads(1);  // the threads here share the work out; two sets of them would fight
     const std::string core = openblas_get_corename();
     for (const char* wide : {"SkylakeX", "Cooperlake", "Sapphirerapids", "SapphireRapids"})
       if (core == wide) return 64;

@@ -1,13 +1,13 @@
 // What the products run on, and the ceiling they are measured against.
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "core/gemm.h"
 #include "core/gemm_vector.h"
+#include "core/parallel.h"
 
 extern "C" {
 char* openblas_get_corename(void);
@@ -44,26 +44,27 @@ real multiply_add_loop(int rounds, real factor) {
 
 }  // namespace
 
-double measure_peak_gflops(int threads) {
+double measure_peak_gflops(int team) {
   constexpr int rounds = 20000, chains = vector_registers == 32 ? 24 : 12;
   constexpr double flops = 2.0 * rounds * chains * lanes;
   volatile real factor = real{1} - real{1} / 1024;
-  volatile real sink = 0;
   double best = 1e30;
   for (int repeat = 0; repeat < 20; ++repeat) {
-    double slowest = 0;
-#pragma omp parallel num_threads(threads) reduction(max : slowest)
-    {
-#pragma omp barrier
+    std::vector<double> seconds(static_cast<size_t>(team));
+    const auto member = [&](size_t id) {
+      if (team > 1) barrier();
       const auto begin = std::chrono::steady_clock::now();
-      const real result = multiply_add_loop(rounds, factor);
-      slowest = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-#pragma omp critical
-      sink = sink + result;
-    }
-    best = std::min(best, slowest);
+      volatile real result = multiply_add_loop(rounds, factor);  // written before the clock is read again
+      seconds[id] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      (void)result;
+    };
+    if (team > 1)
+      for_each_member(static_cast<size_t>(team), member);
+    else
+      member(0);
+    best = std::min(best, *std::ranges::max_element(seconds));
   }
-  return flops * threads / best / 1e9;
+  return flops * team / best / 1e9;
 }
 
 }  // namespace lamina

@@ -1,45 +1,89 @@
 #pragma once
-// Threads: how many, and how a loop is split over them.
+// Threads: how many, and how work is shared among them.
 //
-// A parallel region costs about half a microsecond, so small work stays on the calling thread. The split
-// depends only on the thread count and the size, which keeps results repeatable for a given `--threads`.
-
-#include <omp.h>
+// Work is cut into as many shares as there are threads. Whoever is free takes the next share: the caller
+// starts at once, the others join as soon as the system lets them run, and on a machine whose cores are busy
+// with something else the caller ends up doing all shares itself instead of waiting. (An OpenMP region waits:
+// with one other busy process a step of a small model took fifty times as long.) What a share computes
+// depends only on its number, so results do not depend on who took it; they repeat for a given number of
+// threads.
 
 #include <algorithm>
 #include <cstddef>
 
 namespace lamina {
 
-/// Uses `count` threads from here on (0: one per core) and makes each of them flush denormal numbers to zero:
-/// they carry no information in training and cost up to a hundred cycles an operation.
+/// Uses `count` threads from here on (0: one per core), each of which flushes denormal numbers to zero: they
+/// carry no information in training and cost up to a hundred cycles an operation. Not while other threads
+/// compute.
 void set_threads(int count);
 
 /// The number of threads in use.
 int threads();
 
-/// Elementwise work below this many cheap elements a thread is not worth a parallel region (measured).
+/// Whether the caller runs inside a share: work below is then done on the spot.
+bool inside_share();
+
+/// Elementwise work below this many cheap elements a share is not worth the half microsecond that it costs to
+/// hand it over (measured).
 inline constexpr std::size_t elementwise_grain = 16384;
 
-/// Calls `body(begin, end)` on disjoint ranges that cover [0, count), in parallel when every thread gets at
+namespace detail {
+using ShareFunction = void (*)(const void* body, std::size_t share);
+void run_shares(std::size_t shares, ShareFunction function, const void* body);
+void run_together(std::size_t members, ShareFunction function, const void* body);
+}  // namespace detail
+
+/// body(share) for every share in [0, shares), each on some thread, in any order. An exception must not leave
+/// it.
+template <class Body>
+void for_each_share(std::size_t shares, const Body& body) {
+  if (shares <= 1 || inside_share()) {
+    for (std::size_t share = 0; share < shares; ++share) body(share);
+    return;
+  }
+  detail::run_shares(
+      shares, [](const void* self, std::size_t share) { (*static_cast<const Body*>(self))(share); }, &body);
+}
+
+/// body(member) on `members` <= threads() threads that run at the same time, so that they may wait for each
+/// other at a barrier(). Not inside a share.
+template <class Body>
+void for_each_member(std::size_t members, const Body& body) {
+  detail::run_together(
+      members, [](const void* self, std::size_t member) { (*static_cast<const Body*>(self))(member); },
+      &body);
+}
+
+/// Waits until all members of the for_each_member that this thread runs in have come here.
+void barrier();
+
+struct Range {
+  std::size_t begin = 0, end = 0;
+  std::size_t size() const { return end - begin; }
+};
+
+/// Part number `index` of [0, count) cut into `parts` pieces that start at multiples of `unit`.
+inline Range part_of(std::size_t count, std::size_t index, std::size_t parts, std::size_t unit = 1) {
+  const std::size_t share = ((count + parts - 1) / parts + unit - 1) / unit * unit;
+  return {std::min(count, index * share), std::min(count, (index + 1) * share)};
+}
+
+/// How many shares [0, count) makes when each should have at least `grain` items: 1 to threads().
+inline std::size_t shares_of(std::size_t count, std::size_t grain) {
+  const std::size_t worth = count / std::max<std::size_t>(grain, 1);
+  return std::clamp<std::size_t>(worth, 1, inside_share() ? 1 : static_cast<std::size_t>(threads()));
+}
+
+/// Calls `body(begin, end)` on disjoint ranges that cover [0, count), in parallel when every share gets at
 /// least `grain` items. Ranges start at multiples of `align`. An exception must not leave `body`.
 template <class Body>
 void parallel_for(std::size_t count, std::size_t grain, const Body& body, std::size_t align = 1) {
-  const int team = threads();
-  const std::size_t workers =
-      std::min(count / std::max<std::size_t>(grain, 1), static_cast<std::size_t>(team));
-  if (workers <= 1 || omp_in_parallel()) {
-    if (count > 0) body(std::size_t{0}, count);
-    return;
-  }
-  const std::size_t share = ((count + workers - 1) / workers + align - 1) / align * align;
-#pragma omp parallel num_threads(team)
-  {
-    // The loop, because OpenMP may give fewer threads than were asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC).
-    const auto stride = share * static_cast<std::size_t>(omp_get_num_threads());
-    for (auto begin = share * static_cast<std::size_t>(omp_get_thread_num()); begin < count; begin += stride)
-      body(begin, std::min(count, begin + share));
-  }
+  const std::size_t shares = shares_of(count, grain);
+  for_each_share(shares, [&](std::size_t share) {
+    const Range range = part_of(count, share, shares, align);
+    if (range.size() > 0) body(range.begin, range.end);
+  });
 }
 
 }  // namespace lamina

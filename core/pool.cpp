@@ -47,7 +47,13 @@ struct Pool {
 };
 
 Pool& instance() {
-  static Pool* const pool = new Pool;  // never destroyed: static tensors may outlive any order of destruction
+  // Never destroyed: static tensors may outlive any order of destruction.
+  static Pool* const pool = [] {
+#if defined(__SANITIZE_ADDRESS__)
+    std::atexit(trim);  // the leak check does not follow the list through poisoned blocks
+#endif
+    return new Pool;
+  }();
   return *pool;
 }
 

@@ -7,8 +7,8 @@ namespace lamina {
 
 /// term(0) + term(1) + ... + term(count - 1).
 ///
-/// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few vector
-/// registers and keep the adders busy. The order of additions depends on `count` alone.
+/// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few
+/// vector registers and keep the adders busy. The order of additions depends on `count` alone.
 template <class Term>
 real sum_over(size_t count, const Term& term) {
   constexpr size_t lanes = 64;

@@ -48,7 +48,7 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
   const real degrees = options.variance == Variance::unbiased ? cases - 1 : cases;
 
   Tensor moments({map.images, 2, channels});
-  map_norm::for_each_image(map, [=, x = a.data(), m = moments.data()](size_t n) {
+  map_norm::for_each_image(map, [=, x = a.data(), m = moments.data()](size_t n, size_t) {
     map_norm::moments(map, x + n * map.area(), m + 2 * n * channels, m + (2 * n + 1) * channels);
   });
   const BatchStatistics batch = merge(map, moments.data(), degrees);
@@ -57,28 +57,29 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
   for (size_t c = 0; c < channels; ++c) inverse[c] = 1 / std::sqrt(batch.variance[c] + options.epsilon);
   const Tensor mean = batch.mean;
   map_norm::for_each_image(map, [=, x = a.data(), out = y.data(), mu = mean.data(), inv = inverse.data(),
-                                 g = gain.data(), b = bias.data()](size_t n) {
+                                 g = gain.data(), b = bias.data()](size_t n, size_t) {
     map_norm::normalize(map, x + n * map.area(), {mu, inv}, {g, b}, out + n * map.out_area());
   });
 
   return record("batch_norm_maps", y, {a, gain, bias}, [=] {
     const map_norm::Statistics s = {mean.data(), inverse.data()};
     const map_norm::Affine affine = {gain.data(), bias.data()};
-    const auto team = static_cast<size_t>(threads());
-    const size_t stride = 4 * channels;  // a thread's dgain and dbias, and two sums that are of no use here
-    Tensor partial = Tensor::zeros({team, stride}), dgain = Tensor::zeros({channels}),
+    const size_t shares = map_norm::shares(map);
+    const size_t stride = 4 * channels;  // a share's dgain and dbias, and two sums that are of no use here
+    Tensor partial = Tensor::zeros({shares, stride}), dgain = Tensor::zeros({channels}),
            dbias = Tensor::zeros({channels});
-    map_norm::for_each_image(map, [=, x = a.data(), dy = y.gradient_data(), sums = partial.data()](size_t n) {
-      const real* const in = x + n * map.area();
-      real* const own = sums + static_cast<size_t>(omp_get_thread_num()) * stride;
-      const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
-      map_norm::sum_derivatives(map, in, s, u, affine.gain, own, own + channels, own + 2 * channels,
-                                own + 3 * channels);
-    });
-    for (size_t thread = 0; thread < team; ++thread)
+    map_norm::for_each_image(
+        map, [=, x = a.data(), dy = y.gradient_data(), sums = partial.data()](size_t n, size_t share) {
+          const real* const in = x + n * map.area();
+          real* const own = sums + share * stride;
+          const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
+          map_norm::sum_derivatives(map, in, s, u, affine.gain, own, own + channels, own + 2 * channels,
+                                    own + 3 * channels);
+        });
+    for (size_t share = 0; share < shares; ++share)
       for (size_t c = 0; c < channels; ++c) {
-        dgain[c] += partial[thread * stride + c];
-        dbias[c] += partial[thread * stride + channels + c];
+        dgain[c] += partial[share * stride + c];
+        dbias[c] += partial[share * stride + channels + c];
       }
     contribute(gain, [from = dgain.data()](size_t c) { return from[c]; });
     contribute(bias, [from = dbias.data()](size_t c) { return from[c]; });
@@ -88,13 +89,13 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
       dbias[c] *= gain[c] / cases;
     }
     const GradientSink sink = a.gradient_sink();
-    map_norm::for_each_image(
-        map, [=, x = a.data(), dy = y.gradient_data(), level = dbias.data(), along = dgain.data()](size_t n) {
-          const real* const in = x + n * map.area();
-          const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
-          map_norm::input_derivative(map, in, s, u, affine.gain, level, along, sink.values + n * map.area(),
-                                     sink.add);
-        });
+    map_norm::for_each_image(map, [=, x = a.data(), dy = y.gradient_data(), level = dbias.data(),
+                                   along = dgain.data()](size_t n, size_t) {
+      const real* const in = x + n * map.area();
+      const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
+      map_norm::input_derivative(map, in, s, u, affine.gain, level, along, sink.values + n * map.area(),
+                                 sink.add);
+    });
   });
 }
 

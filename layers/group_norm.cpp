@@ -54,39 +54,40 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
   const size_t channels = map.channels, groups = options.groups;
   Tensor y(map_norm::out_shape(map, a)), statistics({map.images, 2, channels});
   const map_norm::Affine affine = {gain.data(), bias.data()};
-  map_norm::for_each_image(
-      map, [=, x = a.data(), out = y.data(), kept = statistics.data(), epsilon = options.epsilon](size_t n) {
-        real *const mean = kept + n * 2 * channels, *const inverse = mean + channels;
-        map_norm::moments(map, x + n * map.area(), mean, inverse);
-        merge_groups(channels, groups, epsilon, mean, inverse);
-        map_norm::normalize(map, x + n * map.area(), {mean, inverse}, affine, out + n * map.out_area());
-      });
+  map_norm::for_each_image(map, [=, x = a.data(), out = y.data(), kept = statistics.data(),
+                                 epsilon = options.epsilon](size_t n, size_t) {
+    real *const mean = kept + n * 2 * channels, *const inverse = mean + channels;
+    map_norm::moments(map, x + n * map.area(), mean, inverse);
+    merge_groups(channels, groups, epsilon, mean, inverse);
+    map_norm::normalize(map, x + n * map.area(), {mean, inverse}, affine, out + n * map.out_area());
+  });
 
   return record("group_norm", y, {a, gain, bias}, [=] {
     const bool want_input = a.needs_gradient();
     const GradientSink sink = want_input ? a.gradient_sink() : GradientSink{nullptr, false};
-    // dgain, dbias and a place for level and along, one of each a thread.
-    const auto team = static_cast<size_t>(threads());
+    // dgain, dbias and a place for level and along, one of each a share.
+    const size_t shares = map_norm::shares(map);
     const size_t units = gain.size(), stride = 2 * units + 2 * channels;
-    Tensor partial = Tensor::zeros({team, stride});
-    map_norm::for_each_image(map, [=, x = a.data(), dy = y.gradient_data(), kept = statistics.data(),
-                                   g = gain.data(), b = bias.data(), sums = partial.data()](size_t n) {
-      const real* const in = x + n * map.area();
-      const real* const mean = kept + n * 2 * channels;
-      const map_norm::Statistics s = {mean, mean + channels};
-      real* const dgain = sums + static_cast<size_t>(omp_get_thread_num()) * stride;
-      real *const level = dgain + 2 * units, *const along = level + channels;
-      const real* const u = map_norm::upstream(map, in, s, {g, b}, dy + n * map.out_area());
-      map_norm::sum_derivatives(map, in, s, u, g, dgain, dgain + units, level, along);
-      if (!want_input) return;
-      average_groups(channels, groups, map.positions(), level);
-      average_groups(channels, groups, map.positions(), along);
-      map_norm::input_derivative(map, in, s, u, g, level, along, sink.values + n * map.area(), sink.add);
-    });
+    Tensor partial = Tensor::zeros({shares, stride});
+    map_norm::for_each_image(
+        map, [=, x = a.data(), dy = y.gradient_data(), kept = statistics.data(), g = gain.data(),
+              b = bias.data(), sums = partial.data()](size_t n, size_t share) {
+          const real* const in = x + n * map.area();
+          const real* const mean = kept + n * 2 * channels;
+          const map_norm::Statistics s = {mean, mean + channels};
+          real* const dgain = sums + share * stride;
+          real *const level = dgain + 2 * units, *const along = level + channels;
+          const real* const u = map_norm::upstream(map, in, s, {g, b}, dy + n * map.out_area());
+          map_norm::sum_derivatives(map, in, s, u, g, dgain, dgain + units, level, along);
+          if (!want_input) return;
+          average_groups(channels, groups, map.positions(), level);
+          average_groups(channels, groups, map.positions(), along);
+          map_norm::input_derivative(map, in, s, u, g, level, along, sink.values + n * map.area(), sink.add);
+        });
     const real* const sums = partial.data();
-    contribute_summed_rows(gain, team, [=](size_t thread, size_t i) { return sums[thread * stride + i]; });
-    contribute_summed_rows(bias, team,
-                           [=](size_t thread, size_t i) { return sums[thread * stride + units + i]; });
+    contribute_summed_rows(gain, shares, [=](size_t share, size_t i) { return sums[share * stride + i]; });
+    contribute_summed_rows(bias, shares,
+                           [=](size_t share, size_t i) { return sums[share * stride + units + i]; });
   });
 }
 

@@ -32,11 +32,10 @@ void require_features(const char* op, const Tensor& a, const Tensor& parameter, 
          a.columns(), "]");
 }
 
-/// Sums one row of partial sums a thread into the gradient of a parameter, in the order of the threads.
-void contribute_partial_sums(const Tensor& parameter, const real* partial, size_t threads_used,
-                             size_t stride) {
-  contribute_summed_rows(parameter, threads_used,
-                         [=](size_t thread, size_t c) { return partial[thread * stride + c]; });
+/// Sums one row of partial sums a share into the gradient of a parameter, in the order of the shares.
+void contribute_partial_sums(const Tensor& parameter, const real* partial, size_t shares, size_t stride) {
+  contribute_summed_rows(parameter, shares,
+                         [=](size_t share, size_t c) { return partial[share * stride + c]; });
 }
 
 template <bool centered>
@@ -57,20 +56,19 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
     const auto* const s = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
     Tensor da_unused = a.needs_gradient() ? Tensor() : Tensor(a.shape());
     const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{da_unused.data(), false};
-    // One row of sums for gain and bias a thread: threads take rows, and no two write the same place.
-    const auto team = static_cast<size_t>(threads());
-    Tensor partial = Tensor::zeros({team, 2, columns});
-    parallel_for(rows, row_grain(columns),
-                 [=, in = a.data(), dy = y.gradient_data(), g = gain.data(), sums = partial.data()](
-                     size_t begin, size_t end) {
-                   real* const dgain = sums + static_cast<size_t>(omp_get_thread_num()) * 2 * columns;
-                   for (size_t r = begin; r < end; ++r)
-                     row_norm::backward<centered>(in + r * columns, dy + r * columns, columns, s[r], g,
-                                                  sink.values + r * columns, sink.add, dgain,
-                                                  dgain + columns);
-                 });
-    contribute_partial_sums(gain, partial.data(), team, 2 * columns);
-    contribute_partial_sums(bias, partial.data() + columns, team, 2 * columns);
+    // One row of sums for gain and bias a share: no two write the same place.
+    const size_t shares = shares_of(rows, row_grain(columns));
+    Tensor partial = Tensor::zeros({shares, 2, columns});
+    for_each_share(shares, [=, in = a.data(), dy = y.gradient_data(), g = gain.data(),
+                            sums = partial.data()](size_t share) {
+      real* const dgain = sums + share * 2 * columns;
+      const Range range = part_of(rows, share, shares);
+      for (size_t r = range.begin; r < range.end; ++r)
+        row_norm::backward<centered>(in + r * columns, dy + r * columns, columns, s[r], g,
+                                     sink.values + r * columns, sink.add, dgain, dgain + columns);
+    });
+    contribute_partial_sums(gain, partial.data(), shares, 2 * columns);
+    contribute_partial_sums(bias, partial.data() + columns, shares, 2 * columns);
   });
 }
 

@@ -67,11 +67,18 @@ void sum_derivatives(const Map& map, const real* a, const Statistics& s, const r
 void input_derivative(const Map& map, const real* a, const Statistics& s, const real* u, const real* gain,
                       const real* level, const real* along, real* da, bool add);
 
-/// Calls body(n) for every image, in parallel when there is enough to do.
+/// How many shares the images make; each can sum for itself, and the sums are added in the order of shares.
+inline size_t shares(const Map& map) {
+  return shares_of(map.images, elementwise_grain / 8 / (map.area() + 1) + 1);
+}
+
+/// Calls body(n, share) for every image n, in parallel when there is enough to do.
 template <class Body>
 void for_each_image(const Map& map, const Body& body) {
-  parallel_for(map.images, elementwise_grain / 8 / (map.area() + 1) + 1, [&](size_t begin, size_t end) {
-    for (size_t n = begin; n < end; ++n) body(n);
+  const size_t count = shares(map);
+  for_each_share(count, [&](size_t share) {
+    const Range range = part_of(map.images, share, count);
+    for (size_t n = range.begin; n < range.end; ++n) body(n, share);
   });
 }
 

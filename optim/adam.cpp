@@ -20,14 +20,15 @@ void Adam::step() {
   if (parameters_.values().size() != first_moment.size())
     fail("adam: the model grew after its optimizer was made; make the optimizer when all layers exist");
   ++steps;
-  const auto [rate, beta1, beta2, epsilon, decay] = options;
+  const real rate = options.learning_rate, beta1 = options.beta1, beta2 = options.beta2;
+  const real epsilon = options.epsilon;
   // The bias corrections are folded into two factors, in double: 1 - 0.999^t loses digits in float.
   const auto t = static_cast<double>(steps);
   const double correction1 = 1 - std::pow(static_cast<double>(beta1), t);
   const double correction2 = 1 - std::pow(static_cast<double>(beta2), t);
   const auto step_size = static_cast<real>(rate / correction1);
   const auto inverse_root = static_cast<real>(1 / std::sqrt(correction2));
-  const real keep = 1 - rate * decay;
+  const real keep = 1 - rate * options.weight_decay;
 
   real* const w = parameters_.values().data();
   real *const m = first_moment.data(), *const v = second_moment.data();

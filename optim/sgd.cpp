@@ -14,7 +14,8 @@ Sgd::Sgd(Parameters& parameters, const SgdOptions& chosen) : options(chosen), pa
 void Sgd::step() {
   if (parameters_.values().size() != velocity.size())
     fail("sgd: the model grew after its optimizer was made; make the optimizer when all layers exist");
-  const auto [rate, momentum, nesterov, decay] = options;
+  const real rate = options.learning_rate, momentum = options.momentum, decay = options.weight_decay;
+  const bool nesterov = options.nesterov;
   real* const w = parameters_.values().data();
   real* const u = velocity.data();
   const real* const gradient = parameters_.gradients().data();

@@ -76,8 +76,10 @@ inline void check_gradients(const std::vector<Tensor>& inputs, const std::functi
   for (Tensor input : inputs) input.require_gradient().clear_gradient();
   Tape tape;
   tape.backward(loss());
-  for (const Tensor& input : inputs)
-    for (const real v : input.gradient().values()) CHECK(std::isfinite(v));
+  for (const Tensor& input : inputs) {
+    const Tensor gradient = input.gradient();
+    CHECK(std::ranges::all_of(gradient.values(), [](real v) { return std::isfinite(v); }));
+  }
 #endif
 }
 

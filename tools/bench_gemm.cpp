@@ -18,6 +18,8 @@
 #include "core/gemm.h"
 #include "core/parallel.h"
 
+extern "C" void openblas_set_num_threads(int);
+
 namespace {
 
 using namespace lamina;
@@ -63,6 +65,7 @@ void measure(const Shape& s, const std::vector<double>& peaks) {
   const auto size = [](size_t value) { return static_cast<blasint>(value); };
   const auto own = [&] { gemm(s.m, s.n, s.k, a.data(), lda, b.data(), ldb, c.data(), s.n, options); };
   const auto blas = [&] {
+    openblas_set_num_threads(threads());  // the library keeps it at one, see core/gemm_blas.cpp
 #ifdef LAMINA_DOUBLE
     constexpr auto product = cblas_dgemm;
 #else
@@ -71,15 +74,16 @@ void measure(const Shape& s, const std::vector<double>& peaks) {
     product(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans,
             size(s.m), size(s.n), size(s.k), 1, a.data(), size(lda), b.data(), size(ldb), 0, c.data(),
             size(s.n));
+    openblas_set_num_threads(1);
   };
   PackedMatrix packed;
   packed.pack(options.b, s.k, s.n, b.data(), ldb);
   // Every thread multiplies all m rows by its own copy of c: the weights are what they share.
   std::vector<std::vector<real>> results(peaks.size(), c);
   const auto shared = [&] {
-#pragma omp parallel num_threads(threads())
-    gemm_packed(s.m, a.data(), s.k, packed, results[static_cast<size_t>(omp_get_thread_num())].data(), s.n,
-                false);
+    for_each_share(results.size(), [&](size_t share) {
+      gemm_packed(s.m, a.data(), s.k, packed, results[share].data(), s.n, false);
+    });
   };
 
   std::printf("%4zu x %4zu x %4zu %s", s.m, s.n, s.k, s.form.c_str());
@@ -106,7 +110,7 @@ int main(int argc, char** argv) {
   std::vector<Shape> shapes;
   for (int i = 1; i + 3 < argc; i += 4)
     shapes.push_back({std::stoul(argv[i]), std::stoul(argv[i + 1]), std::stoul(argv[i + 2]), argv[i + 3]});
-  const auto cores = static_cast<size_t>(omp_get_num_procs());
+  const auto cores = static_cast<size_t>(threads());
   std::vector<double> peaks;
   for (size_t team = 1; team <= std::min<size_t>(cores, 2); ++team)
     peaks.push_back(measure_peak_gflops(static_cast<int>(team)));

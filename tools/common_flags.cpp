@@ -1,5 +1,6 @@
 #include "tools/common_flags.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -81,6 +82,9 @@ void from_settings(const Settings& settings, CommonFlags& flags) {
   flags.learning_rate = settings.get<double>("lr");
 }
 
-bool smoke_run() { return std::getenv("LAMINA_SMOKE") != nullptr; }
+std::int64_t smoke_epochs() {
+  const char* const value = std::getenv("LAMINA_SMOKE");
+  return value == nullptr ? 0 : std::max(1L, std::strtol(value, nullptr, 10));
+}
 
 }  // namespace lamina

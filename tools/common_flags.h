@@ -34,8 +34,8 @@ Norm norm_from(const std::string& name);
 Settings to_settings(const CommonFlags& flags);
 void from_settings(const Settings& settings, CommonFlags& flags);
 
-/// Whether LAMINA_SMOKE is set in the environment: commands then run on a small part of their data for an
-/// epoch, which shows that they work and nothing else.
-bool smoke_run();
+/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is set, commands run on a small part
+/// of their data for at most so many epochs, which shows that they work and nothing else.
+std::int64_t smoke_epochs();
 
 }  // namespace lamina

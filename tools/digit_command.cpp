@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "core/file.h"
 #include "core/gemm.h"
@@ -31,7 +32,7 @@ DigitOptions options_of(const DigitVariant& variant, const CommonFlags& flags) {
 MnistData load_digits(const CommonFlags& flags) {
   const auto seed = static_cast<std::uint64_t>(flags.seed);
   if (!flags.data.empty()) return load_mnist(flags.data);
-  return smoke_run() ? synthetic_mnist(seed, 2560, 500, 500) : synthetic_mnist(seed);
+  return smoke_epochs() > 0 ? synthetic_mnist(seed, 2560, 500, 500) : synthetic_mnist(seed);
 }
 
 namespace {
@@ -46,6 +47,7 @@ std::string title_of(const std::string& norm) {
 /// What the user left open is the preset's.
 void fill_in_preset(const DigitCommand& command, CommonFlags& flags) {
   if (flags.epochs == 0) flags.epochs = flags.preset == "paper" ? command.paper_epochs : command.small_epochs;
+  if (smoke_epochs() > 0) flags.epochs = std::min(flags.epochs, smoke_epochs());
   if (flags.batches.empty()) flags.batches = {128};
   if (flags.learning_rate == 0) flags.learning_rate = 1e-3;
 }
@@ -118,22 +120,39 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
   return panels;
 }
 
+/// The folder of the run to go on with, whose settings replace the flags.
+RunFolder resume_folder(CommonFlags& flags) {
+  RunFolder folder = RunFolder::resume(flags.out);
+  from_settings(folder.config().settings, flags);
+  if (flags.threads == 0) flags.threads = folder.config().threads;
+  return folder;
+}
+
+RunFolder create_folder(const DigitCommand& command, const CommonFlags& flags) {
+  const auto variants = digit_variants(flags);
+  return RunFolder::create(flags.out,
+                           config_of(command, flags, variants.size() == 1 ? variants[0].name() : "all"));
+}
+
+void require_batches(const CommonFlags& flags, size_t cases) {
+  for (const std::int64_t batch : flags.batches)
+    if (static_cast<size_t>(batch) > cases)
+      fail<UsageError>("--batch ", batch, ": there are only ", cases,
+                       " training cases; choose a smaller one");
+}
+
 }  // namespace
 
 int run_digit_command(const DigitCommand& command, CommonFlags flags) {
-  RunFolder whole = flags.resume ? RunFolder::resume(flags.out) : [&] {
+  std::optional<RunFolder> opened;
+  if (flags.resume)
+    opened = resume_folder(flags);
+  else
     fill_in_preset(command, flags);
-    if (smoke_run()) flags.epochs = 1;
-    if (flags.threads > 0) set_threads(flags.threads);
-    const auto variants = digit_variants(flags);
-    return RunFolder::create(flags.out,
-                             config_of(command, flags, variants.size() == 1 ? variants[0].name() : "all"));
-  }();
-  if (flags.resume) {
-    from_settings(whole.config().settings, flags);
-    set_threads(flags.threads > 0 ? flags.threads : whole.config().threads);
-  }
+  set_threads(flags.threads);
   const MnistData data = load_digits(flags);
+  require_batches(flags, data.train.count());
+  const RunFolder whole = opened ? *opened : create_folder(command, flags);
   std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
 
   const auto variants = digit_variants(flags);

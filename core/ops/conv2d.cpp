@@ -160,31 +160,43 @@ Panels pack_turned_weight(const Tensor& weight, const Sizes& s) {
   return panels;
 }
 
-/// One image, or a range of its rows of windows: what a thread takes at a time.
+/// One image, or a range of its rows of windows: what is done at a time.
 struct Piece {
   size_t image, begin, end;
 };
 
 thread_local Workspace frame_space, panel_space;
 
-/// Calls body(piece, frame) for all images, each in its frame, in parallel when there is enough to do. When
-/// the images do not divide among the threads, each is cut into as many pieces as there are threads.
+/// How the images are shared out: in whole images when they divide among the threads, otherwise each is cut
+/// into as many pieces as there are threads.
+struct Sharing {
+  size_t images, rows, cuts, shares;
+
+  /// `rows` of windows in an image, with so many multiply-adds each
+  Sharing(size_t images_, size_t rows_, size_t work_per_row)
+      : images(images_),
+        rows(rows_),
+        cuts(images_ % static_cast<size_t>(threads()) == 0 ? 1 : static_cast<size_t>(threads())) {
+    constexpr size_t worth_a_share = 100000;  // multiply-adds
+    shares = shares_of(images * cuts, worth_a_share / (rows * work_per_row / cuts + 1) + 1);
+  }
+};
+
+/// Calls body(piece, frame, share) for all images, each in its frame, in parallel when there is enough to do.
 template <class Body>
-void for_each_framed(const real* x, size_t images, const Frame& frame, size_t rows, size_t work_per_row,
-                     const Body& body) {
-  constexpr size_t worth_a_thread = 100000;  // multiply-adds
-  const auto team = static_cast<size_t>(threads());
-  const size_t cuts = images % team == 0 ? 1 : team;
-  const size_t grain = worth_a_thread / (rows * work_per_row / cuts + 1) + 1;
+void for_each_framed(const real* x, const Frame& frame, const Sharing& sharing, const Body& body) {
   const size_t area = frame.image_height * frame.image_width * frame.channels;
-  parallel_for(images * cuts, grain, [&](size_t begin, size_t end) {
-    real* const framed = frame_space.reserve(frame.size());
-    std::fill_n(framed, frame.size(), real{0});  // once: images cover each other
-    for (size_t i = begin; i < end; ++i) {
-      frame.put(x + i / cuts * area, framed);
-      body(Piece{i / cuts, rows * (i % cuts) / cuts, rows * (i % cuts + 1) / cuts}, framed);
-    }
-  });
+  const auto [images, rows, cuts, shares] = sharing;
+  for_each_share(
+      shares, [&, pieces = images * cuts, rows = rows, cuts = cuts, shares = shares](size_t share) {
+        real* const framed = frame_space.reserve(frame.size());
+        std::fill_n(framed, frame.size(), real{0});  // once: images cover each other
+        const Range range = part_of(pieces, share, shares);
+        for (size_t i = range.begin; i < range.end; ++i) {
+          frame.put(x + i / cuts * area, framed);
+          body(Piece{i / cuts, rows * (i % cuts) / cuts, rows * (i % cuts + 1) / cuts}, framed, share);
+        }
+      });
 }
 
 /// The windows of a convolution over frames, and their taps.
@@ -237,8 +249,8 @@ void correlate(const real* x, size_t images, const Patches& patches, const Panel
                         weight.at(j) + tap * panel_columns, to + j, outputs, addend, add ? outputs : 0);
     }
   };
-  for_each_framed(x, images, patches.frame, patches.rows, width * weight.rows * outputs,
-                  [&](const Piece& piece, const real* framed) {
+  for_each_framed(x, patches.frame, {images, patches.rows, width * weight.rows * outputs},
+                  [&](const Piece& piece, const real* framed, size_t) {
                     real* const image = y + piece.image * patches.rows * width * outputs;
                     for (size_t row = piece.begin, end = 0; row < piece.end; row = end) {
                       end = row + 1;  // as many rows as use the same taps
@@ -282,17 +294,17 @@ void contribute_input(const Tensor& x, const Tensor& weight, const real* dy, con
   correlate(dy, s.images, patches, pack_turned_weight(weight, s), nullptr, sink.values, sink.add);
 }
 
-/// dW and dbias: every thread sums over its images, then the sums are added in the order of the threads.
+/// dW and dbias: every share sums over its images, then the sums are added in the order of the shares.
 void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const real* dy,
                        const Sizes& s) {
   if (!weight.needs_gradient() && !bias.needs_gradient()) return;
   const Patches patches = patches_of_x(s);
-  const auto team = static_cast<size_t>(threads());
+  const Sharing sharing(s.images, s.out_height, s.out_width * s.taps() * s.outputs);
   const size_t rows = s.taps() + 1;  // the last one is the bias
   // Tap rows one at a time can leave windows out; too short ones are better taken together.
   const bool by_row = patches.taps_in_a_row() >= max_tile_rows;
   const size_t steps = by_row ? s.kernel_height : 1, tile = s.taps() / steps;
-  Tensor sums = Tensor::zeros({team, rows, s.outputs});
+  Tensor sums = Tensor::zeros({sharing.shares, rows, s.outputs});
   const auto add_piece = [&](const Piece& piece, const real* framed, real* sum) {
     const size_t width = s.out_width, count = (piece.end - piece.begin) * width;
     const real* const from = dy + (piece.image * s.windows() + piece.begin * width) * s.outputs;
@@ -316,14 +328,13 @@ void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
           for (size_t c = 0; c < columns; ++c) bias_sum[c] += panel[i * panel_columns + c];
     }
   };
-  for_each_framed(x.data(), s.images, patches.frame, s.out_height, s.out_width * s.taps() * s.outputs,
-                  [&, all = sums.data()](const Piece& piece, const real* framed) {
-                    add_piece(piece, framed,
-                              all + static_cast<size_t>(omp_get_thread_num()) * rows * s.outputs);
+  for_each_framed(x.data(), patches.frame, sharing,
+                  [&, all = sums.data()](const Piece& piece, const real* framed, size_t share) {
+                    add_piece(piece, framed, all + share * rows * s.outputs);
                   });
-  const auto total = [=, all = sums.data()](size_t i) {
+  const auto total = [=, all = sums.data(), shares = sharing.shares](size_t i) {
     real sum = 0;
-    for (size_t t = 0; t < team; ++t) sum += all[t * rows * s.outputs + i];
+    for (size_t t = 0; t < shares; ++t) sum += all[t * rows * s.outputs + i];
     return sum;
   };
   contribute(weight, total);

@@ -21,7 +21,7 @@ void contribute_product(const Tensor& x, size_t m, size_t n, size_t inner, const
 /// C = A B;  dA = dC B^T,  dB = A^T dC. With transposed storage the gradient is transposed as well:
 /// dA^T = B dC^T,  dB^T = dC^T A.
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
-  const auto [a_op, b_op] = options;
+  const Transpose a_op = options.a, b_op = options.b;
   const bool a_transposed = a_op == Transpose::yes, b_transposed = b_op == Transpose::yes;
   if (b.shape().rank() != 2 || a.shape().rank() < (a_transposed ? 2 : 1) ||
       (a_transposed && a.shape().rank() != 2))

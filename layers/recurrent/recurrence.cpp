@@ -1,7 +1,5 @@
 #include "layers/recurrent/recurrence.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -151,17 +149,17 @@ RecurrentState Pass::forward() {
           hidden_norm_.measure_columns(t, begin, end, raw, mask_at(t));
         });
       }
-      share.barrier();
+      share.wait();
       rows_forward(step, share, own);
       if (!memory_norm_.by_rows()) {
-        share.barrier();
+        share.wait();
         share.for_columns(size_, [&](size_t begin, size_t end) {
           memory_norm_.measure_columns(t, begin, end, memory_.data() + memory_at(t, 0), mask_at(t));
         });
-        share.barrier();
+        share.wait();
         emit_rows(t, share, own);
       }
-      share.barrier();
+      share.wait();
     }
   });
   if (options_.record != nullptr) record_forward();
@@ -297,9 +295,9 @@ void Pass::backward(const Tensor& last_c) {
   schedule.run([&](const Share& share) {
     for (size_t step = steps_; step-- > 0;) {
       rows_backward(step, share, back);
-      share.barrier();
+      share.wait();
       product_backward(step, share, back);
-      share.barrier();
+      share.wait();
     }
   });
 
@@ -325,16 +323,16 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) const {
     }
   } else {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) open_row(t, r, share, back);
-    share.barrier();
+    share.wait();
     share.for_columns(size_, [&](size_t begin, size_t end) {
       memory_norm_.backward_columns(t, begin, end, memory_.data() + memory_at(t, 0), back.dnormalized.data(),
                                     mask_at(t), memory_sums, memory_sums + size_);
     });
-    share.barrier();
+    share.wait();
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) close_row(step, r, share, back);
   }
   if (hidden_norm_.by_rows()) return;
-  share.barrier();
+  share.wait();
   const real* const raw = joint() ? gates_.data() + gates_at(t, 0) : kept_part_.data() + kept_at(t, 0);
   real* const d = joint() ? back.dgates + gates_at(t, 0) : back.dkept.data() + kept_at(t, 0);
   share.for_columns(gates_width_, [&](size_t begin, size_t end) {

@@ -112,11 +112,15 @@ RecurrentState Recurrent::initial_state(const RecurrentState& given, size_t rows
 }
 
 Tensor Recurrent::project_raw(const Tensor& x) const {
-  return linear(x, input_gain.defined() ? weight_norm(input_weight, input_gain) : input_weight, bias);
+  return linear(x, effective_input_weight(), bias);
 }
 
 Tensor Recurrent::project(const Tensor& x, const Tensor& mask, Mode mode) const {
   return sequence_norm(input_norm, project_raw(x), mask, mode);
+}
+
+Tensor Recurrent::effective_input_weight() const {
+  return input_gain.defined() ? weight_norm(input_weight, input_gain) : input_weight;
 }
 
 Tensor Recurrent::effective_hidden_weight() const {

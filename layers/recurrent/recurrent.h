@@ -62,11 +62,15 @@ class Recurrent {
   /// x [T x B x input]. Throws Error, naming the shapes, for T = 0 and for masks and states of other shapes.
   Sequence operator()(const Tensor& x, const SequenceOptions& with = {}) const;
 
-  /// The parts, for step-by-step use: W_x x + b, before and after its normalization, and W_h as it is used
-  /// (under weight norm w = g v / norm2(v)).
+  /// The parts, for step-by-step use: W_x x + b, before and after its normalization, and both weights as
+  /// they are used (under weight norm w = g v / norm2(v)).
   Tensor project_raw(const Tensor& x) const;
   Tensor project(const Tensor& x, const Tensor& mask, Mode mode) const;
+  Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
+
+  /// What is given, else learned, else nothing, which means zeros: [rows x hidden].
+  RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
 
   const RecurrentOptions& options() const { return options_; }
   const Cell& cell() const { return *cell_; }
@@ -77,7 +81,6 @@ class Recurrent {
 
  private:
   void require_shapes(const Tensor& x, const SequenceOptions& with) const;
-  RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
   RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
                      const Tensor& hidden) const;
   RecurrentState run_again_later(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,

@@ -10,25 +10,10 @@
 //                barriers between: necessary for batch norm, and better when the weights are too large to be
 //                read by every thread or the rows too few to share out
 
-#include <omp.h>
-
-#include <algorithm>
-
 #include "core/gemm.h"
 #include "core/parallel.h"
 
 namespace lamina {
-
-struct Range {
-  size_t begin = 0, end = 0;
-  size_t size() const { return end - begin; }
-};
-
-/// Part number `index` of [0, count) cut into `parts` pieces that start at multiples of `unit`.
-inline Range part_of(size_t count, size_t index, size_t parts, size_t unit) {
-  const size_t share = ((count + parts - 1) / parts + unit - 1) / unit * unit;
-  return {std::min(count, index * share), std::min(count, (index + 1) * share)};
-}
 
 /// What one thread does.
 struct Share {
@@ -44,9 +29,9 @@ struct Share {
     if (columns.size() > 0) body(columns.begin, columns.end);
   }
 
-  void barrier() const {
-    if (by_rows || team == 1) return;
-#pragma omp barrier
+  /// Waits for the others, where they work on the same rows.
+  void wait() const {
+    if (!by_rows && team > 1) barrier();
   }
 };
 
@@ -64,7 +49,7 @@ class Schedule {
         rows_are_independent && rows >= least_rows * team && inner * width * sizeof(real) <= most_weights;
     const bool worth_it =
         by_rows_ ? step_work * static_cast<double>(steps) > least_work : step_work > least_work;
-    threads_ = worth_it && !omp_in_parallel() ? team : 1;
+    threads_ = worth_it && !inside_share() ? team : 1;
   }
 
   size_t threads() const { return threads_; }
@@ -76,16 +61,18 @@ class Schedule {
       body(Share{.rows = {0, rows_}, .rows_of_product = {0, rows_}});
       return;
     }
-#pragma omp parallel num_threads(static_cast <int>(threads_))
-    {
-      const auto thread = static_cast<size_t>(omp_get_thread_num());
-      const Range own = part_of(rows_, thread, threads_, 1);
+    const auto member = [&](size_t thread) {
+      const Range own = part_of(rows_, thread, threads_);
       body(Share{.thread = thread,
                  .team = threads_,
                  .by_rows = by_rows_,
                  .rows = own,
                  .rows_of_product = by_rows_ ? own : Range{0, rows_}});
-    }
+    };
+    if (by_rows_)
+      for_each_share(threads_, member);
+    else
+      for_each_member(threads_, member);
   }
 
  private:

@@ -1,0 +1,73 @@
+#pragma once
+// One step at a time, for models that feed their output back into their input (DRAW, handwriting). What the
+// whole-sequence layer saves is saved here as well: weights are packed once, and the gradient of each weight
+// is one product over all steps.
+//
+//   RecurrentSession lstm(layer, {.steps = T, .rows = B});      // opened while the tape is recording
+//   StepLinear write(write_layer, T, B);
+//   RecurrentState state = lstm.initial();
+//   for (size_t t = 0; t < T; ++t) {
+//     state = lstm(concatenate({image, canvas}, 1), state);
+//     canvas = canvas + write(state.h);
+//   }
+//   tape.backward(loss(canvas));
+//
+// How: opening a session puts a node on the tape in front of all steps. Backward runs it after them, and by
+// then the gradients of all steps' outputs lie side by side, because the outputs are views of one tensor.
+
+#include <memory>
+
+#include "layers/linear.h"
+#include "layers/recurrent/recurrent.h"
+
+namespace lamina {
+
+/// y_t = x_t W + b, up to `steps` times on one tape with the same number of rows.
+class StepLinear {
+ public:
+  /// weight [in x out]; bias [out] or empty. Throws Error for other shapes.
+  StepLinear(const Tensor& weight, const Tensor& bias, size_t steps, size_t rows);
+  StepLinear(const Linear& layer, size_t steps, size_t rows);
+
+  /// x [rows x in] -> [rows x out]. Throws Error for another shape, after `steps` calls, and when the tape
+  /// that records is not the one the session was opened on, or has run backward since: the gradient of the
+  /// weight would be lost.
+  Tensor operator()(const Tensor& x);
+
+ private:
+  struct Gathered;
+  std::shared_ptr<Gathered> gathered_;
+};
+
+struct SessionOptions {
+  size_t steps = 0;  ///< T, or more
+  size_t rows = 0;   ///< B
+  Mode mode = Mode::train;
+};
+
+/// A recurrent layer, one step a call: the numbers and gradients of the whole-sequence layer, with every
+/// normalization. Batch norm takes the k-th call for step k.
+class RecurrentSession {
+ public:
+  /// Throws Error for sizes of 0 and for layers that run in reverse: here the order is the caller's.
+  RecurrentSession(const Recurrent& layer, const SessionOptions& options);
+
+  /// The layer's learned initial state, or zeros: [B x H].
+  const RecurrentState& initial() const { return initial_; }
+
+  /// x [B x input] and the state before it -> the state after it. mask [B] holds 1, or 0 for cases whose
+  /// state stays as it is; empty: none. Throws Error, naming the shapes, for others.
+  RecurrentState operator()(const Tensor& x, const RecurrentState& before, const Tensor& mask = {});
+
+  struct Shared;  ///< what all steps use, for the nodes on the tape
+
+ private:
+  void require_shapes(const Tensor& x, const RecurrentState& before, const Tensor& mask) const;
+
+  std::shared_ptr<Shared> shared_;
+  RecurrentState initial_;
+  StepLinear input_, hidden_;
+  size_t next_ = 0;
+};
+
+}  // namespace lamina

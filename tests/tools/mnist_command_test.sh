@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# The lamina program from outside: killed and resumed runs, Ctrl-C, bad input. Every mistake must give one line that
+# names the file or flag, and the right exit code; nothing that was saved may be lost.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+lamina=$PWD/build/lamina
+make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export LAMINA_SMOKE=3  # 2560 training cases and at most three epochs
+passed=0 failed=0
+
+check() {  # check TITLE CONDITION-COMMAND...
+  local title=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
+}
+
+refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
+  local code=$1 text=$2 status=0
+  shift 2
+  "$lamina" "$@" >out 2>err || status=$?
+  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
+  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
+  sed 's/^/  | /' err
+  return 1
+}
+
+# --- usage: exit code 2
+check "batch 0" refuses 2 "--batch" mnist --batch 0
+check "negative learning rate" refuses 2 "--lr" mnist --lr -1
+check "unknown norm" refuses 2 "--norm" mnist --norm group
+check "unknown flag" refuses 2 "--nrom" mnist --nrom layer
+check "no command" refuses 2 "subcommand" --threads 1
+check "resume without a folder" refuses 2 "--resume" mnist --resume
+check "batch larger than the data" refuses 2 "--batch 100000" mnist --batch 100000 --out large
+mkdir taken && echo '{}' >taken/config.json
+check "a folder that holds a run" refuses 2 "--out taken" mnist --out taken
+
+# --- data: exit code 1
+check "missing data folder" refuses 1 "nowhere" mnist --data nowhere --out a
+check "resume what is no run" refuses 1 "nothing/config.json" mnist --resume --out nothing
+touch file
+check "a file in the place of the folder" refuses 1 "file" mnist --out file/run
+broken_data() {  # broken_data NAME BYTES-COMMAND: a data folder whose files are all these bytes
+  mkdir -p "$1"
+  for file in {train,t10k}-{images-idx3,labels-idx1}-ubyte; do eval "$2" >"$1/$file"; done
+}
+broken_data empty "true"
+check "empty images" refuses 1 "train-images-idx3-ubyte" mnist --data empty --out b
+broken_data magic "printf 'not an IDX file'"
+check "wrong magic" refuses 1 "train-images-idx3-ubyte" mnist --data magic --out c
+broken_data gzip "printf '\037\213\010\000broken'"
+check "corrupt gzip" refuses 1 "train-images-idx3-ubyte" mnist --data gzip --out d
+
+# --- the same run: uninterrupted, killed in the middle of an epoch, stopped by Ctrl-C
+run=("$lamina" mnist --norm batch --batch 4 --threads 2 --seed 5 --epochs 3 --out)
+"${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
+# The state ends with Adam's two moments, 7.2 MB each; its header holds the time spent, which differs.
+moments() { tail -c 14000000 "$1/state"; }
+same_weights() { cmp -s whole/model.safetensors "$1/model.safetensors" && cmp -s <(moments whole) <(moments "$1"); }
+same_metrics() { diff <(cut -d, -f1-7 whole/metrics.csv) <(cut -d, -f1-7 "$1/metrics.csv") >/dev/null; }
+"${run[@]}" killed >/dev/null &
+victim=$!
+for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.05; done
+sleep 0.2
+kill -9 $victim 2>/dev/null
+wait $victim 2>/dev/null
+check "a killed run leaves a checkpoint" [ -s killed/state ]
+"$lamina" mnist --resume --out killed >/dev/null || echo "resuming failed"
+check "killed and resumed: the same weights and moments, bit for bit" same_weights killed
+check "killed and resumed: the same metrics" same_metrics killed
+
+"${run[@]}" stopped >out &
+victim=$!
+for _ in $(seq 600); do [ -e stopped/config.json ] && break; sleep 0.05; done
+sleep 0.4
+kill -TERM $victim  # as Ctrl-C, which the shell lets its background programs ignore
+wait $victim
+check "an interrupted run saves and exits with 130" [ $? = 130 ]
+"$lamina" mnist --resume --out stopped >/dev/null || echo "resuming failed"
+check "stopped and resumed: the same weights, bit for bit" same_weights stopped
+
+# --- a save that fails
+(ulimit -f 1000; trap '' XFSZ; refuses 1 "cannot be written" mnist --norm none --batch 4 --out limited) && limited=0 || limited=1
+check "no space: one line" [ $limited = 0 ]
+check "no space: no broken checkpoint" [ ! -e limited/state ]
+
+# --- a damaged checkpoint is refused
+head -c 1000 whole/state >taken/state
+cp whole/config.json taken/config.json
+check "truncated state" refuses 1 "taken/state" mnist --resume --out taken
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

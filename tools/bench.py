@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""Lamina beside PyTorch: runs the cases of both in turn and prints a table of ratios.
+
+Every round runs a case of Lamina, then the same case of PyTorch in each of its modes; the ratio of a round is
+PyTorch's fastest mode over Lamina, and the table gives the median over the rounds with the smallest and largest.
+Both sides run with OPENBLAS_CORETYPE unset, so that OpenBLAS picks its own kernels, and PyTorch with the malloc
+settings that make it fastest. Without PyTorch (Debian: python3-torch) or its script only Lamina's times are printed.
+
+Example: tools/bench.py --case lstm gru --rounds 5
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+SCRIPTED = {("lstm", "ln"), ("gru", "ln")}  # PyTorch cases that also run under torch.jit
+TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
+                "MALLOC_TOP_PAD_": "67108864"}
+CASES = {"mnist_mlp_b128": ["none", "ln", "bn", "wn"], "mnist_mlp_b4": ["none", "ln", "bn", "wn"],
+         "lstm": ["none", "ln"], "gru": ["none", "ln"], "convnet": ["none", "ln", "bn"]}
+
+
+def environment(tuned):
+    env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    return {**env, **TUNED_MALLOC} if tuned else env
+
+
+def measure(command, tuned=False):
+    """The JSON line that one run prints, or None when it fails."""
+    done = subprocess.run(command, env=environment(tuned), capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode or not lines:
+        print(f"failed: {' '.join(command)}\n{done.stderr.strip()[-400:]}", file=sys.stderr)
+        return None
+    return json.loads(lines[-1])
+
+
+def peer_modes(case, variant):
+    return [[], ["--jit"]] if (case, variant) in SCRIPTED else [[]]
+
+
+def compare(args, case, variant):
+    """Medians of both sides and the ratio of each round."""
+    ours, theirs, ratios, last = [], [], [], None
+    for _ in range(args.rounds):
+        last = measure([args.program, "--case", case, "--variant", variant, "--seconds", str(args.seconds)])
+        if last is None:
+            return None
+        ours.append(last["ms_per_step"])
+        if args.peer:
+            runs = [measure([args.python, args.peer, "--case", case, "--variant", variant, "--seconds",
+                             str(args.seconds), *mode], tuned=True) for mode in peer_modes(case, variant)]
+            times = [run["ms_per_step"] for run in runs if run]
+            if times:
+                theirs.append(min(times))
+                ratios.append(min(times) / ours[-1])
+    return {"case": case, "variant": variant, "ms": statistics.median(ours), "ratios": ratios,
+            "peer_ms": statistics.median(theirs) if theirs else None, "fraction": last["fraction_of_peak"],
+            "rss": last["peak_rss_mb"], "backend": last["backend"]}
+
+
+def print_table(rows):
+    print("| case | variant | Lamina ms | PyTorch ms | PyTorch / Lamina | min to max | products' share of peak | "
+          "variant / none | peak RSS MB |\n|---|---|---|---|---|---|---|---|---|")
+    plain = {row["case"]: row["ms"] for row in rows if row["variant"] == "none"}
+    for row in rows:
+        peer = "" if row["peer_ms"] is None else f"{row['peer_ms']:.2f}"
+        ratio = f"{statistics.median(row['ratios']):.2f}" if row["ratios"] else ""
+        spread = f"{min(row['ratios']):.2f} to {max(row['ratios']):.2f}" if row["ratios"] else ""
+        cost = f"{row['ms'] / plain[row['case']]:.2f}" if row["case"] in plain else ""
+        print(f"| {row['case']} | {row['variant']} | {row['ms']:.2f} | {peer} | {ratio} | {spread} | "
+              f"{100 * row['fraction']:.0f}% | {cost} | {row['rss']:.0f} |")
+
+
+def main():
+    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=2, help="measured per run")
+    parser.add_argument("--program", default=os.path.join(top, "build", "bench_steps"))
+    parser.add_argument("--peer", default=os.path.join(top, "..", "shared", "peers", "torch", "bench.py"),
+                        help="PyTorch's script with the same cases")
+    parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
+    args = parser.parse_args()
+    has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
+    if not has_torch or not os.path.exists(args.peer):
+        print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed")
+        args.peer = None
+    rows = [row for case in args.case for variant in CASES[case] if (row := compare(args, case, variant))]
+    if rows:
+        print(f"\n{rows[0]['backend']}; {args.rounds} rounds of {args.seconds} s, interleaved; load "
+              f"{os.getloadavg()[0]:.1f} at the end\n")
+        print_table(rows)
+    return 0 if rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
