@@ -21,7 +21,7 @@
 #include "core/gathered_tile.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
-#include "core/pool_vector.h"
+#include "core/ops/patches.h"
 
 namespace lamina {
 
@@ -70,78 +70,21 @@ Sizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const 
           .out_width = (image[2] + 2 * padding - kernel[1]) / stride + 1};
 }
 
-/// Zeros with an image in them: pixel (i, j) of the image is at (top + i spacing, left + j spacing) of the
-/// frame; what falls outside is left out.
-struct Frame {
-  size_t height, width, channels;  // of the frame
-  size_t image_height, image_width;
-  std::ptrdiff_t top, left;
-  size_t spacing;
-
-  size_t size() const { return height * width * channels; }
-
-  /// Whether row `row` of the frame can hold anything but zeros.
-  bool meets_image(size_t row) const {
-    const auto i = static_cast<std::ptrdiff_t>(row) - top;
-    return i >= 0 && i <= static_cast<std::ptrdiff_t>((image_height - 1) * spacing);
-  }
-
-  void put(const real* image, real* frame) const {
-    for (size_t i = 0; i < image_height; ++i) {
-      const std::ptrdiff_t row = top + static_cast<std::ptrdiff_t>(i * spacing);
-      if (row < 0 || row >= static_cast<std::ptrdiff_t>(height)) continue;
-      real* const to = frame + static_cast<size_t>(row) * width * channels;
-      const real* const from = image + i * image_width * channels;
-      if (spacing == 1 && left >= 0 && static_cast<size_t>(left) + image_width <= width) {
-        std::copy_n(from, image_width * channels, to + static_cast<size_t>(left) * channels);
-        continue;
-      }
-      for (size_t j = 0; j < image_width; ++j) {
-        const std::ptrdiff_t column = left + static_cast<std::ptrdiff_t>(j * spacing);
-        if (column < 0 || column >= static_cast<std::ptrdiff_t>(width)) continue;
-        std::copy_n(from + j * channels, channels, to + static_cast<size_t>(column) * channels);
-      }
-    }
-  }
-};
-
-using Offsets = PoolVector<size_t>;
-
-/// Where each window begins in a frame `stride` apart, row by row.
-Offsets window_offsets(const Frame& frame, size_t rows, size_t columns, size_t stride) {
-  Offsets offsets;
-  offsets.reserve(rows * columns);
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns; ++j)
-      offsets.push_back((i * stride * frame.width + j * stride) * frame.channels);
-  return offsets;
-}
-
-/// Where each tap (row, column, channel) is in a window.
-Offsets tap_offsets(const Frame& frame, size_t rows, size_t columns) {
-  Offsets offsets;
-  offsets.reserve(rows * columns * frame.channels);
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns * frame.channels; ++j)
-      offsets.push_back(i * frame.width * frame.channels + j);
-  return offsets;
-}
-
 /// The tile's second matrix [rows x columns], panel behind panel.
 struct Panels {
   size_t rows, columns;
   Tensor packed;
 
-  Panels(size_t rows_, size_t columns_)
-      : rows(rows_),
-        columns(columns_),
-        packed({(columns_ + panel_columns - 1) / panel_columns, rows_, panel_columns}) {}
   real* at(size_t column) { return packed.data() + column * rows; }
   const real* at(size_t column) const { return packed.data() + column * rows; }
 };
 
+Panels make_panels(size_t rows, size_t columns) {
+  return {rows, columns, Tensor({(columns + panel_columns - 1) / panel_columns, rows, panel_columns})};
+}
+
 Panels pack_weight(const Tensor& weight, const Sizes& s) {
-  Panels panels(s.taps(), s.outputs);
+  Panels panels = make_panels(s.taps(), s.outputs);
   for (size_t j = 0; j < s.outputs; j += panel_columns)
     pack_panel(Transpose::no, s.taps(), std::min(panel_columns, s.outputs - j), weight.data() + j, s.outputs,
                panels.at(j));
@@ -151,7 +94,7 @@ Panels pack_weight(const Tensor& weight, const Sizes& s) {
 /// W': the window turned around, inputs and outputs exchanged.
 Panels pack_turned_weight(const Tensor& weight, const Sizes& s) {
   const size_t places = s.kernel_height * s.kernel_width;
-  Panels panels(places * s.outputs, s.channels);
+  Panels panels = make_panels(places * s.outputs, s.channels);
   for (size_t j = 0; j < s.channels; j += panel_columns)
     for (size_t place = 0; place < places; ++place)
       pack_panel(Transpose::yes, s.outputs, std::min(panel_columns, s.channels - j),
@@ -171,16 +114,16 @@ thread_local Workspace frame_space, panel_space;
 /// into as many pieces as there are threads.
 struct Sharing {
   size_t images, rows, cuts, shares;
-
-  /// `rows` of windows in an image, with so many multiply-adds each
-  Sharing(size_t images_, size_t rows_, size_t work_per_row)
-      : images(images_),
-        rows(rows_),
-        cuts(images_ % static_cast<size_t>(threads()) == 0 ? 1 : static_cast<size_t>(threads())) {
-    constexpr size_t worth_a_share = 100000;  // multiply-adds
-    shares = shares_of(images * cuts, worth_a_share / (rows * work_per_row / cuts + 1) + 1);
-  }
 };
+
+/// `rows` of windows in an image, with so many multiply-adds each.
+Sharing share_out(size_t images, size_t rows, size_t work_per_row) {
+  constexpr size_t worth_a_share = 100000;  // multiply-adds
+  const auto team = static_cast<size_t>(threads());
+  const size_t cuts = images % team == 0 ? 1 : team;
+  const size_t grain = worth_a_share / (rows * work_per_row / cuts + 1) + 1;
+  return {images, rows, cuts, shares_of(images * cuts, grain)};
+}
 
 /// Calls body(piece, frame, share) for all images, each in its frame, in parallel when there is enough to do.
 template <class Body>
@@ -199,41 +142,6 @@ void for_each_framed(const real* x, const Frame& frame, const Sharing& sharing, 
       });
 }
 
-/// The windows of a convolution over frames, and their taps.
-struct Patches {
-  Frame frame;
-  size_t rows, columns, stride;  // of windows
-  size_t tap_rows, tap_columns;
-  Offsets windows, taps;
-
-  Patches(const Frame& frame_, size_t rows_, size_t columns_, size_t stride_, size_t tap_rows_,
-          size_t tap_columns_)
-      : frame(frame_),
-        rows(rows_),
-        columns(columns_),
-        stride(stride_),
-        tap_rows(tap_rows_),
-        tap_columns(tap_columns_),
-        windows(window_offsets(frame, rows, columns, stride)),
-        taps(tap_offsets(frame, tap_rows, tap_columns)) {}
-
-  size_t taps_in_a_row() const { return tap_columns * frame.channels; }
-
-  /// The rows of taps that meet the image from windows of row i: [first, second).
-  std::pair<size_t, size_t> useful_taps(size_t i) const {
-    size_t first = 0, last = tap_rows;
-    while (first < last && !frame.meets_image(i * stride + first)) ++first;
-    while (first < last && !frame.meets_image(i * stride + last - 1)) --last;
-    return {first, last};
-  }
-  /// The rows of windows within [begin, end) from which tap row u meets the image.
-  std::pair<size_t, size_t> useful_windows(size_t u, size_t begin, size_t end) const {
-    while (begin < end && !frame.meets_image(begin * stride + u)) ++begin;
-    while (begin < end && !frame.meets_image((end - 1) * stride + u)) --end;
-    return {begin, end};
-  }
-};
-
 /// y[images x windows x columns] (+)= patches * weight (+ bias)
 void correlate(const real* x, size_t images, const Patches& patches, const Panels& weight, const real* bias,
                real* y, bool add) {
@@ -249,7 +157,7 @@ void correlate(const real* x, size_t images, const Patches& patches, const Panel
                         weight.at(j) + tap * panel_columns, to + j, outputs, addend, add ? outputs : 0);
     }
   };
-  for_each_framed(x, patches.frame, {images, patches.rows, width * weight.rows * outputs},
+  for_each_framed(x, patches.frame, share_out(images, patches.rows, width * weight.rows * outputs),
                   [&](const Piece& piece, const real* framed, size_t) {
                     real* const image = y + piece.image * patches.rows * width * outputs;
                     for (size_t row = piece.begin, end = 0; row < piece.end; row = end) {
@@ -273,7 +181,7 @@ Frame frame_of_x(const Sizes& s) {
 }
 
 Patches patches_of_x(const Sizes& s) {
-  return {frame_of_x(s), s.out_height, s.out_width, s.stride, s.kernel_height, s.kernel_width};
+  return make_patches(frame_of_x(s), s.out_height, s.out_width, s.stride, s.kernel_height, s.kernel_width);
 }
 
 void contribute_input(const Tensor& x, const Tensor& weight, const real* dy, const Sizes& s) {
@@ -289,7 +197,7 @@ void contribute_input(const Tensor& x, const Tensor& weight, const real* dy, con
                        .top = margin(s.kernel_height),
                        .left = margin(s.kernel_width),
                        .spacing = s.stride};
-  const Patches patches(frame, s.height, s.width, 1, s.kernel_height, s.kernel_width);
+  const Patches patches = make_patches(frame, s.height, s.width, 1, s.kernel_height, s.kernel_width);
   const GradientSink sink = x.gradient_sink();
   correlate(dy, s.images, patches, pack_turned_weight(weight, s), nullptr, sink.values, sink.add);
 }
@@ -299,7 +207,7 @@ void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
                        const Sizes& s) {
   if (!weight.needs_gradient() && !bias.needs_gradient()) return;
   const Patches patches = patches_of_x(s);
-  const Sharing sharing(s.images, s.out_height, s.out_width * s.taps() * s.outputs);
+  const Sharing sharing = share_out(s.images, s.out_height, s.out_width * s.taps() * s.outputs);
   const size_t rows = s.taps() + 1;  // the last one is the bias
   // Tap rows one at a time can leave windows out; too short ones are better taken together.
   const bool by_row = patches.taps_in_a_row() >= max_tile_rows;

@@ -30,7 +30,7 @@ Tensor distinct(const Shape& shape) {
   Tensor x(shape);
   const auto order = Random(5).permutation(x.size());
   for (size_t i = 0; i < x.size(); ++i)
-    x[i] = (static_cast<real>(order[i]) - static_cast<real>(x.size() / 2) + real(0.5)) / 100;
+    x[i] = (static_cast<real>(order[i]) - static_cast<real>(x.size()) / 2 + real(0.3)) / 100;
   return x;
 }
 
