@@ -1,9 +1,12 @@
 #pragma once
 // All differentiable primitives.
 
+#include "core/ops/conv2d.h"
 #include "core/ops/dropout.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/layout.h"
 #include "core/ops/loss.h"
 #include "core/ops/matmul.h"
+#include "core/ops/pool2d.h"
 #include "core/ops/reduce.h"
 #include "core/ops/structure.h"

@@ -5,6 +5,7 @@
 
 #include "core/ops.h"
 #include "core/ops/map.h"
+#include "layers/batch_norm_maps.h"
 
 namespace lamina {
 
@@ -131,13 +132,21 @@ BatchNorm::BatchNorm(Parameters& parameters, const std::string& name, const Batc
       running_variance(parameters.add_state(name + ".running_variance", Tensor::ones({chosen.features}))),
       options(chosen) {}
 
-Tensor BatchNorm::operator()(const Tensor& a, Mode mode) {
+Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
+  const auto follow = [&](const Tensor& normalized) {
+    if (then.window > 1) return relu_pool(normalized, then);
+    return then.relu ? relu(normalized) : normalized;
+  };
   if (mode == Mode::evaluate) {
     require_features(a, gain, bias);
-    return (a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias;
+    return follow((a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias);
   }
   BatchStatistics batch;
-  const Tensor y = batch_norm(a, gain, bias, options.epsilon, options.variance, &batch);
+  const Tensor y =
+      a.shape().rank() == 4
+          ? batch_norm_maps(a, gain, bias,
+                            {.epsilon = options.epsilon, .variance = options.variance, .then = then}, &batch)
+          : follow(batch_norm(a, gain, bias, options.epsilon, options.variance, &batch));
   for (size_t c = 0; c < options.features; ++c) {
     running_mean[c] += options.momentum * (batch.mean[c] - running_mean[c]);
     running_variance[c] += options.momentum * (batch.variance[c] - running_variance[c]);

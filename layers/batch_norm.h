@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "core/ops/pool2d.h"
 #include "core/parameters.h"
 #include "core/tensor.h"
 #include "layers/mode.h"
@@ -46,8 +47,8 @@ class BatchNorm {
  public:
   BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);
   /// Mode::train normalizes with the batch's statistics and moves the running averages; Mode::evaluate uses
-  /// them.
-  Tensor operator()(const Tensor& a, Mode mode);
+  /// them. Feature maps [N x H x W x features] take relu and pooling along in the same pass.
+  Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
   Tensor gain, bias, running_mean, running_variance;
   BatchNormOptions options;

@@ -14,6 +14,12 @@ const char* name_of(Norm norm) {
       return "weight";
     case Norm::rms:
       return "rms";
+    case Norm::group:
+      return "group";
+    case Norm::instance:
+      return "instance";
+    case Norm::layer_interior:
+      return "layer-interior";
   }
   return "?";
 }

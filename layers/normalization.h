@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "layers/batch_norm.h"
+#include "layers/group_norm.h"
 #include "layers/layer_norm.h"
 #include "layers/norm.h"
 
@@ -17,25 +18,31 @@ namespace lamina {
 
 struct NormalizationOptions {
   Norm norm = Norm::none;
-  size_t features = 0;
+  size_t features = 0;                   ///< of feature maps: their channels
+  size_t height = 1, width = 1;          ///< of feature maps
+  size_t groups = 8;                     ///< for group norm; must divide the features
+  size_t border = 2;                     ///< for layer_interior: what a 5 x 5 kernel's window hangs over
   Variance variance = Variance::biased;  ///< for batch norm
   real gain = 1;                         ///< where every gain starts
 };
 
 class Normalization {
  public:
-  /// Parameters as those of LayerNorm, RmsNorm or BatchNorm under `name`; none for Norm::none and
-  /// Norm::weight, which acts on the weights (LinearOptions::weight_norm).
+  /// Parameters as those of LayerNorm, RmsNorm, BatchNorm or GroupNorm under `name`; none for Norm::none and
+  /// Norm::weight, which acts on the weights (LinearOptions::weight_norm). Layer norm of feature maps has a
+  /// gain and a bias for each unit, the other schemes for each channel. Throws Error for RMS norm of maps,
+  /// and for instance norm of anything else.
   Normalization(Parameters& parameters, const std::string& name, const NormalizationOptions& options);
 
-  /// a [... x features]
-  Tensor operator()(const Tensor& a, Mode mode);
+  /// a [... x features], or feature maps [N x height x width x features]. What follows is done in the same
+  /// pass where there is one.
+  Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
   /// Whether it adds a bias itself, which makes one in the layer before it useless.
-  static bool has_bias(Norm norm) { return norm == Norm::layer || norm == Norm::batch; }
+  static bool has_bias(Norm norm) { return norm != Norm::none && norm != Norm::weight && norm != Norm::rms; }
 
  private:
-  std::variant<std::monostate, LayerNorm, RmsNorm, BatchNorm> scheme_;
+  std::variant<std::monostate, LayerNorm, RmsNorm, BatchNorm, GroupNorm> scheme_;
 };
 
 }  // namespace lamina

@@ -23,6 +23,7 @@
 #include "core/parallel.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
+#include "models/convnet/model.h"
 #include "models/mnist/model.h"
 #include "optim/adam.h"
 
@@ -47,16 +48,35 @@ Tensor random_normal(const Shape& shape) {
   return x;
 }
 
-std::unique_ptr<Case> mnist_mlp(Norm norm, size_t batch) {
+/// A classifier of digits, Model(parameters, Options{.norm = norm}), with its loss.
+template <class Model, class Options>
+std::unique_ptr<Case> classifier(Norm norm, size_t batch) {
   auto made = std::make_unique<Case>();
-  const auto model = std::make_shared<mnist::Model>(made->parameters, mnist::ModelOptions{.norm = norm});
+  const auto model = std::make_shared<Model>(made->parameters, Options{.norm = norm});
   const Tensor images = random_normal({batch, 784});
   std::vector<int> labels(batch);
   Random random(3);
   for (int& label : labels) label = static_cast<int>(random.below(10));
   made->loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); };
+  return made;
+}
+
+/// Products of weights with `batch` cases: forward, gradient of the weights, and of the inputs but the first.
+double gflop_of(double weight_uses, double first_uses, size_t batch) {
+  return 2e-9 * static_cast<double>(batch) * (3 * weight_uses - first_uses);
+}
+
+std::unique_ptr<Case> convnet(Norm norm, size_t batch) {
+  auto made = classifier<convnet::Model, convnet::ModelOptions>(norm, batch);
+  const double first = 784 * 25 * 32, second = 196 * 800 * 64, hidden = 3136 * 512 + 5120;
+  made->gflop = gflop_of(first + second + hidden, first, batch);
+  return made;
+}
+
+std::unique_ptr<Case> mnist_mlp(Norm norm, size_t batch) {
+  auto made = classifier<mnist::Model, mnist::ModelOptions>(norm, batch);
   const double weights = 784e3 + 1e6 + 1e4;
-  made->gflop = 2e-9 * static_cast<double>(batch) * (3 * weights - 784e3);  // no gradient of the images
+  made->gflop = gflop_of(weights, 784e3, batch);
   return made;
 }
 
@@ -76,6 +96,7 @@ std::unique_ptr<Case> recurrent(Norm norm, size_t steps, size_t batch, size_t in
 const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b128", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 128); }}},
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
+    {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
     {"lstm", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 128, 256, 4); }}},
     {"gru", {{"none", "ln"}, [](Norm norm) { return recurrent<Gru>(norm, 100, 32, 128, 256, 3); }}},
     {"lstm_h64", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 64, 64, 4); }}},

@@ -52,7 +52,8 @@ void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<s
 }
 
 Norm norm_from(const std::string& name) {
-  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms})
+  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms, Norm::group,
+                          Norm::instance, Norm::layer_interior})
     if (name == name_of(norm)) return norm;
   fail<UsageError>("--norm ", name, ": no such normalization");
 }

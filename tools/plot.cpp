@@ -79,7 +79,34 @@ std::string legend_entry(const Curve& curve) {
   return curve.title.empty() ? " notitle" : " title " + quoted(curve.title);
 }
 
+void write_titles(std::ostream& script, const Panel& panel) {
+  script << "set title " << quoted(panel.title) << " noenhanced font ',15'\n"
+         << "set xlabel " << quoted(panel.x_label) << " noenhanced\n"
+         << "set ylabel " << quoted(panel.y_label) << " noenhanced\n";
+}
+
+void write_heat_map(std::ostream& script, const Panel& panel, size_t panel_number) {
+  const HeatMap& map = *panel.heat_map;
+  if (map.values.size() != map.rows * map.columns || map.values.empty())
+    fail("write_figure: heat map '", panel.title, "' has ", map.values.size(), " values for ", map.rows,
+         " x ", map.columns, " squares");
+  const std::string block = text("$panel", panel_number, "_map");
+  script << block << " << END\n";
+  for (size_t i = 0; i < map.values.size(); ++i) {
+    std::isfinite(map.values[i]) ? script << map.values[i] : script << "NaN";
+    script << ((i + 1) % map.columns == 0 ? '\n' : ' ');
+  }
+  script << "END\n" << log_axis("x", false) << log_axis("y", false) << "unset label 1\n";
+  write_titles(script, panel);
+  // Dark to bright in brightness as well as in hue (viridis), so that it survives a grey printer.
+  script << "set palette defined (0 '#440154', 1 '#3B528B', 2 '#21918C', 3 '#5EC962', 4 '#FDE725')\n"
+         << "set xrange [-0.5:" << static_cast<double>(map.columns) - 0.5 << "]\nset yrange ["
+         << static_cast<double>(map.rows) - 0.5 << ":-0.5]\n"
+         << "plot " << block << " matrix with image notitle\n";
+}
+
 void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) {
+  if (panel.heat_map) return write_heat_map(script, panel, panel_number);
   std::string plot;
   bool any_points = false;
   for (size_t i = 0; i < panel.curves.size(); ++i) {
@@ -92,9 +119,7 @@ void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) 
             style(curve, i) + legend_entry(curve);
     any_points = any_points || points > 0;
   }
-  script << "set title " << quoted(panel.title) << " noenhanced font ',15'\n"
-         << "set xlabel " << quoted(panel.x_label) << " noenhanced\n"
-         << "set ylabel " << quoted(panel.y_label) << " noenhanced\n";
+  write_titles(script, panel);
   if (!any_points) {  // a run that was stopped before its first report, or one that diverged at once
     script << log_axis("x", false) << log_axis("y", false)
            << "set label 1 'no data yet' at graph 0.5, 0.5 center textcolor rgb '#888888'\n"
@@ -132,12 +157,14 @@ class Layout {
   bool shared_legend() const { return shared_legend_; }
 
   /// gnuplot's settings for one panel: its axes at fixed places, so that all panels are of one size.
-  std::string place(size_t number) const {
+  std::string place(size_t number, bool square) const {
     const size_t row = number / columns_, column = number % columns_;
     const double left = panel_width * static_cast<double>(column);
     const double top = height() - row_height() * static_cast<double>(row);
-    const std::string axes = margins(left + left_margin, left + panel_width - right_margin,
-                                     top - panel_height + bottom_margin, top - top_margin);
+    const double height_of_axes = panel_height - bottom_margin - top_margin;
+    const double right = square ? left_margin + height_of_axes : panel_width - right_margin;
+    const std::string axes =
+        margins(left + left_margin, left + right, top - panel_height + bottom_margin, top - top_margin);
     if (shared_legend_) return axes + "unset key\n";
     return axes + key(left + (left_margin + panel_width - right_margin) / 2, top - panel_height);
   }
@@ -192,7 +219,7 @@ std::string figure_script(const std::string& terminal, const Layout& layout,
          << "set grid xtics ytics lt 1 lc rgb '#E4E4E4' lw 0.8\n"
          << "set key noenhanced Left reverse samplen 3 width 1\n";
   for (size_t i = 0; i < panels.size(); ++i) {
-    script << layout.place(i);
+    script << layout.place(i, panels[i].heat_map.has_value());
     write_panel(script, panels[i], i);
   }
   if (layout.shared_legend()) write_shared_legend(script, layout, panels.front());

@@ -21,11 +21,18 @@ struct Curve {
   int color = -1;              // 0 to 7 in the palette, or -1: the curve's own number in its panel
 };
 
+/// A picture of numbers: one coloured square each, row 0 at the top.
+struct HeatMap {
+  size_t rows = 0, columns = 0;
+  std::vector<double> values = {};  // rows * columns of them, row by row
+};
+
 struct Panel {
   std::string title = {}, x_label = {}, y_label = {};
   bool log_x = false, log_y = false;
   std::optional<double> y_min = {}, y_max = {};  // what is not given fits the data
   std::vector<Curve> curves = {};
+  std::optional<HeatMap> heat_map = {};  // drawn instead of curves, in a square with its own colour scale
 };
 
 /// Draws the panels side by side, in rows of three at most (four are two by two), into `path`.svg and
@@ -33,7 +40,8 @@ struct Panel {
 /// off.
 ///
 /// A figure is never worth a run: without gnuplot, or when it fails, prints one line to standard error that
-/// says what to do and returns false. Error when a curve's x and y differ in length; DataError when a file
+/// says what to do and returns false. Error when a curve's x and y differ in length or a
+/// heat map has another number of values than squares; DataError when a file
 /// cannot be written.
 bool write_figure(const std::string& path, const std::vector<Panel>& panels);
 

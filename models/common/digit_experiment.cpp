@@ -1,36 +1,27 @@
-#include "models/mnist/experiment.h"
+#include "models/common/digit_experiment.h"
 
 #include <algorithm>
 
 #include "core/ops.h"
 #include "core/ops/map.h"
 
-namespace lamina::mnist {
+namespace lamina {
 
 namespace {
 
 constexpr size_t pixels = 784;
 constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
 
-ModelOptions model_options(const ExperimentOptions& options) {
-  return {.norm = options.norm,
-          .variance = options.batch <= small_batch ? Variance::unbiased : Variance::biased};
-}
-
 }  // namespace
 
-MnistExperiment::MnistExperiment(const MnistData& data, const ExperimentOptions& options)
-    : parameters(options.seed),
-      model(parameters, model_options(options)),
-      adam(parameters, {.learning_rate = options.learning_rate}),
-      data_(data),
-      options_(options) {
+DigitExperiment::DigitExperiment(const MnistData& data, const DigitOptions& options)
+    : parameters(options.seed), data_(data), options_(options) {
   if (options.batch == 0 || options.batch > data.train.count())
-    fail("mnist: a batch of ", options.batch, " from ", data.train.count(), " training cases");
+    fail("digits: a batch of ", options.batch, " from ", data.train.count(), " training cases");
   labels_.resize(options.batch);
 }
 
-Tensor MnistExperiment::loss(std::uint64_t step) {
+Tensor DigitExperiment::loss(std::uint64_t step) {
   const std::uint64_t epoch = step / steps_per_epoch();
   if (epoch != order_of_epoch_) {
     order_ = Random(options_.seed, order_stream).split(epoch).permutation(data_.train.count());
@@ -44,21 +35,21 @@ Tensor MnistExperiment::loss(std::uint64_t step) {
                   images.data() + i * pixels);
   });
   for (size_t i = 0; i < options_.batch; ++i) labels_[i] = data_.train.labels[static_cast<size_t>(chosen[i])];
-  return cross_entropy(model(images, Mode::train), labels_);
+  return cross_entropy(logits(images, Mode::train), labels_);
 }
 
-Score score(Model& model, const Split& split) {
-  constexpr size_t chunk = 1000;
+Score DigitExperiment::score(const Split& split) {
+  constexpr size_t chunk = 250;
   Score total;
   for (size_t begin = 0; begin < split.count(); begin += chunk) {
     const size_t count = std::min(chunk, split.count() - begin);
     const Tensor images =
         Tensor::from({count, pixels}, std::span(split.pixels).subspan(begin * pixels, count * pixels));
     const auto labels = std::span(split.labels).subspan(begin, count);
-    const Tensor logits = model(images, Mode::evaluate);
-    total.nll += static_cast<double>(cross_entropy(logits, labels).item()) * static_cast<double>(count);
+    const Tensor answers = logits(images, Mode::evaluate);
+    total.nll += static_cast<double>(cross_entropy(answers, labels).item()) * static_cast<double>(count);
     for (size_t i = 0; i < count; ++i) {
-      const std::span<const real> row = logits.values().subspan(i * logits.columns(), logits.columns());
+      const std::span<const real> row = answers.values().subspan(i * answers.columns(), answers.columns());
       total.error += std::ranges::max_element(row) - row.begin() != labels[i];
     }
   }
@@ -66,8 +57,8 @@ Score score(Model& model, const Split& split) {
   return {.nll = total.nll / cases, .error = total.error / cases};
 }
 
-Metrics MnistExperiment::evaluate(double mean_training_loss) {
-  const Score valid = score(model, data_.valid), test = score(model, data_.test);
+Metrics DigitExperiment::evaluate(double mean_training_loss) {
+  const Score valid = score(data_.valid), test = score(data_.test);
   return {{"train_nll", mean_training_loss},
           {"valid_nll", valid.nll},
           {"valid_error", valid.error},
@@ -75,8 +66,8 @@ Metrics MnistExperiment::evaluate(double mean_training_loss) {
           {"test_error", test.error}};
 }
 
-std::vector<std::string> MnistExperiment::metric_names() const {
+std::vector<std::string> DigitExperiment::metric_names() const {
   return {"train_nll", "valid_nll", "valid_error", "test_nll", "test_error"};
 }
 
-}  // namespace lamina::mnist
+}  // namespace lamina

@@ -1,0 +1,96 @@
+#include "core/gathered_tile.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace lamina::gemm_detail {
+
+namespace {
+
+struct GatheredTile {
+  size_t k;
+  Gathered a;
+  const real* b;
+  real* c;
+  size_t c_row;
+  const real* addend;
+  size_t addend_row;
+};
+
+/// As in gemm_kernel.cpp: rows x vectors sums in registers, here with a read through its offsets.
+template <size_t rows, size_t vectors>
+void tile(const GatheredTile& t) {
+  vec sum[rows][vectors] = {};
+  size_t row[rows];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < rows; ++i) row[i] = t.a.row[i];
+  const size_t* step = t.a.step;
+  const real* b = t.b;
+  for (size_t p = 0; p < t.k; ++p, b += panel_columns) {
+    const real* const a = t.a.data + step[p];
+    vec right[vectors];
+#pragma GCC unroll 16
+    for (size_t v = 0; v < vectors; ++v) right[v] = load(b + v * lanes);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; ++i) {
+      const vec x = splat(a[row[i]]);
+#pragma GCC unroll 16
+      for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * right[v];
+    }
+  }
+  real* c = t.c;
+  const real* addend = t.addend;
+#pragma GCC unroll 16
+  for (size_t i = 0; i < rows; ++i, c += t.c_row) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < vectors; ++v) {
+      if (addend) sum[i][v] += load(addend + v * lanes);
+      store(c + v * lanes, sum[i][v]);
+    }
+    if (addend) addend += t.addend_row;
+  }
+}
+
+using Kernel = void (*)(const GatheredTile&);
+template <size_t... index>
+constexpr auto all_kernels(std::index_sequence<index...>) {
+  return std::array{std::array<Kernel, 2>{tile<index + 1, 1>, tile<index + 1, 2>}...};
+}
+constexpr auto kernels = all_kernels(std::make_index_sequence<max_tile_rows>{});
+
+/// A tile narrower than its vectors goes through a buffer.
+void narrow_tile(Kernel kernel, GatheredTile t, size_t rows, size_t columns) {
+  alignas(64) real buffer[max_tile_rows * panel_columns] = {};
+  if (t.addend)
+    for (size_t i = 0; i < rows; ++i)
+      std::copy_n(t.addend + i * t.addend_row, columns, buffer + i * panel_columns);
+  real* const c = std::exchange(t.c, buffer);
+  const size_t c_row = std::exchange(t.c_row, panel_columns);
+  if (t.addend) t.addend = buffer;
+  t.addend_row = panel_columns;
+  kernel(t);
+  for (size_t i = 0; i < rows; ++i) std::copy_n(buffer + i * panel_columns, columns, c + i * c_row);
+}
+
+}  // namespace
+
+void multiply_gathered(size_t rows, size_t columns, size_t k, const Gathered& a, const real* b, real* c,
+                       size_t c_row, const real* addend, size_t addend_row) {
+  const size_t vectors = (columns + lanes - 1) / lanes;
+  const size_t tiles = (rows + max_tile_rows - 1) / max_tile_rows;
+  for (size_t i = 0; i < tiles; ++i) {
+    const size_t first = rows * i / tiles, height = rows * (i + 1) / tiles - first;
+    const GatheredTile t = {k,         {a.data, a.row + first, a.step},
+                            b,         c + first * c_row,
+                            c_row,     addend ? addend + first * addend_row : nullptr,
+                            addend_row};
+    const Kernel kernel = kernels[height - 1][vectors - 1];
+    if (columns == vectors * lanes)
+      kernel(t);
+    else
+      narrow_tile(kernel, t, height, columns);
+  }
+}
+
+}  // namespace lamina::gemm_detail

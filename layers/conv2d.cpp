@@ -1,0 +1,15 @@
+#include "layers/conv2d.h"
+
+namespace lamina {
+
+Conv2d::Conv2d(Parameters& parameters, const std::string& name, const Conv2dOptions& options)
+    : geometry{.stride = options.stride, .padding = options.padding} {
+  if (options.input == 0 || options.output == 0 || options.kernel == 0 || options.stride == 0)
+    fail("conv2d '", name, "': ", options.input, " to ", options.output, " channels, kernel ", options.kernel,
+         ", stride ", options.stride, "; all must be positive");
+  const Shape shape{options.kernel, options.kernel, options.input, options.output};
+  weight = parameters.add(name + ".weight", options.initial(shape, parameters.random(name + ".weight")));
+  if (options.bias) bias = parameters.add(name + ".bias", Tensor::zeros({options.output}));
+}
+
+}  // namespace lamina

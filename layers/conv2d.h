@@ -1,0 +1,36 @@
+#pragma once
+// The convolutional layer: a = x * W + b, images [N x H x W x C] (see core/ops/conv2d.h).
+
+#include <string>
+
+#include "core/ops/conv2d.h"
+#include "core/parameters.h"
+#include "layers/initializers.h"
+
+namespace lamina {
+
+struct Conv2dOptions {
+  size_t input = 0;   ///< channels
+  size_t output = 0;  ///< channels
+  size_t kernel = 3;  ///< height and width of the window
+  size_t stride = 1;
+  size_t padding = 0;
+  bool bias = true;  ///< off in front of a normalization, whose bias does the same
+  Initializer initial = he();
+};
+
+/// Parameters: `name`.weight [kernel x kernel x input x output] and `name`.bias [output], which starts at 0.
+/// Throws Error for a size or stride of 0.
+class Conv2d {
+ public:
+  Conv2d(Parameters& parameters, const std::string& name, const Conv2dOptions& options);
+
+  /// x [N x H x W x input] -> [N x H' x W' x output], H' = (H + 2 padding - kernel) / stride + 1
+  Tensor operator()(const Tensor& x) const { return conv2d(x, weight, bias, geometry); }
+
+  Tensor weight;
+  Tensor bias;  ///< empty without bias
+  Conv2dGeometry geometry;
+};
+
+}  // namespace lamina

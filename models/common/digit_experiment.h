@@ -1,0 +1,62 @@
+#pragma once
+// Classifying digits, as an experiment for the training loop: batches of MNIST, the classifier's loss, its
+// metrics. What the classifier is made of is left to the experiments that derive from this one.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layers/mode.h"
+#include "layers/normalization.h"
+#include "models/common/mnist_data.h"
+#include "models/common/training.h"
+
+namespace lamina {
+
+struct DigitOptions {
+  Norm norm = Norm::none;
+  size_t batch = 128;
+  real learning_rate = real(1e-3);
+  std::uint64_t seed = 1;
+};
+
+/// Batch norm divides by N - 1 for batches up to this size, as the paper does for batches of 4.
+inline constexpr size_t small_batch = 8;
+inline Variance variance_for(size_t batch) {
+  return batch <= small_batch ? Variance::unbiased : Variance::biased;
+}
+
+/// Mean negative log likelihood in nats and fraction of wrong answers.
+struct Score {
+  double nll = 0, error = 0;
+};
+
+class DigitExperiment : public Experiment {
+ public:
+  /// `data` must outlive the experiment. Throws Error for a batch of 0 or one larger than the training set.
+  DigitExperiment(const MnistData& data, const DigitOptions& options);
+
+  /// images [N x 784] -> [N x 10]
+  virtual Tensor logits(const Tensor& images, Mode mode) = 0;
+  virtual Adam& optimizer() = 0;
+
+  Tensor loss(std::uint64_t step) override;
+  Metrics evaluate(double mean_training_loss) override;
+  std::vector<std::string> metric_names() const override;
+
+  Score score(const Split& split);
+
+  /// Whole batches in the training set; the cases left over change from epoch to epoch.
+  std::uint64_t steps_per_epoch() const { return data_.train.count() / options_.batch; }
+
+  Parameters parameters;
+
+ private:
+  const MnistData& data_;
+  DigitOptions options_;
+  std::vector<int> order_;   ///< of the training cases in the epoch under way
+  std::vector<int> labels_;  ///< of the batch under way
+  std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
+};
+
+}  // namespace lamina

@@ -1,0 +1,24 @@
+#pragma once
+// Section 6.7 as an experiment for the training loop.
+
+#include "models/common/digit_experiment.h"
+#include "models/convnet/model.h"
+
+namespace lamina::convnet {
+
+class ConvnetExperiment final : public DigitExperiment {
+ public:
+  /// `data` must outlive the experiment. Throws Error for a batch of 0 or one larger than the training set.
+  ConvnetExperiment(const MnistData& data, const DigitOptions& options)
+      : DigitExperiment(data, options),
+        model(parameters, {.norm = options.norm, .variance = variance_for(options.batch)}),
+        adam(parameters, {.learning_rate = options.learning_rate}) {}
+
+  Tensor logits(const Tensor& images, Mode mode) override { return model(images, mode); }
+  Adam& optimizer() override { return adam; }
+
+  Model model;
+  Adam adam;
+};
+
+}  // namespace lamina::convnet

@@ -1,0 +1,36 @@
+#pragma once
+// The study of Section 6.7: do units whose windows hang over the image's border have other statistics?
+//
+// For each position of a feature map, over all test cases and all channels: mean and deviation of the summed
+// inputs a and of the outputs h = relu(normalize(a)), and the fraction of outputs that are above zero.
+
+#include <string>
+#include <vector>
+
+#include "models/common/mnist_data.h"
+#include "models/convnet/model.h"
+
+namespace lamina::convnet {
+
+/// One number a position, row by row.
+struct PositionStatistics {
+  size_t height = 0, width = 0;
+  std::vector<double> input_mean, input_deviation, output_mean, output_deviation, active;
+
+  /// Whether a window around this position hangs over the border.
+  bool at_border(size_t row, size_t column) const {
+    const size_t reach = Model::padding;
+    return row < reach || column < reach || row + reach >= height || column + reach >= width;
+  }
+};
+
+/// For both convolutional layers of the model in use, over all cases of the split.
+std::vector<PositionStatistics> position_statistics(Model& model, const Split& split);
+
+/// A line a position: layer,row,column,border,input_mean,...,active.
+std::string to_csv(const std::vector<PositionStatistics>& layers);
+
+/// A markdown table: each statistic at the border and in the centre, pooled over the positions of each.
+std::string border_table(const std::vector<PositionStatistics>& layers);
+
+}  // namespace lamina::convnet

@@ -1,0 +1,81 @@
+// What an image costs: the convolutional network of models/convnet, training and in use, from batch size 1 to
+// 512. Prints a markdown table. Random data; the median of the steps.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "core/ops.h"
+#include "core/parallel.h"
+#include "core/tape.h"
+#include "models/convnet/model.h"
+#include "optim/adam.h"
+
+namespace {
+
+using namespace lamina;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Median time of `step` in microseconds, over at least five calls.
+template <class Step>
+double median_us(double seconds, const Step& step) {
+  std::vector<double> times;
+  for (int warm = 0; warm < 3; ++warm) step();
+  const double start = now();
+  while (times.size() < 5 || now() - start < seconds) {
+    const double begin = now();
+    step();
+    times.push_back(1e6 * (now() - begin));
+  }
+  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
+  return times[times.size() / 2];
+}
+
+struct Cost {
+  double train, use;  ///< microseconds a step
+};
+
+Cost cost_of(Norm norm, size_t batch, double seconds) {
+  Parameters parameters(1);
+  convnet::Model model(parameters, {.norm = norm});
+  Adam adam(parameters, {.learning_rate = real(1e-5)});
+  Tensor images({batch, 784});
+  Random(2).fill_uniform(images.data(), images.size(), 0, 1);
+  std::vector<int> labels(batch);
+  for (size_t i = 0; i < batch; ++i) labels[i] = static_cast<int>(i % 10);
+  const double train = median_us(seconds, [&] {
+    Tape tape;
+    tape.backward(cross_entropy(model(images, Mode::train), labels));
+    adam.step();
+  });
+  return {train, median_us(seconds, [&] { (void)model(images, Mode::evaluate); })};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("What an image costs in the ConvNet, by batch size.", "bench_convnet");
+  double seconds = 1;
+  int thread_count = 0;
+  program.add_option("--seconds", seconds, "measured per cell")->capture_default_str();
+  program.add_option("--threads", thread_count, "0: one per core")->capture_default_str();
+  CLI11_PARSE(program, argc, argv);
+  set_threads(thread_count);
+  std::printf("Microseconds an image: training step, and forward only.\n\n");
+  std::printf("| batch | none: train | use | layer: train | use | batch: train | use |\n");
+  std::printf("|---|---|---|---|---|---|---|\n");
+  for (size_t batch = 1; batch <= 512; batch *= 2) {
+    std::printf("| %zu |", batch);
+    for (const Norm norm : {Norm::none, Norm::layer, Norm::batch}) {
+      const auto [train, use] = cost_of(norm, batch, seconds);
+      std::printf(" %.1f | %.1f |", train / static_cast<double>(batch), use / static_cast<double>(batch));
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+  return 0;
+}

@@ -1,0 +1,95 @@
+// lamina convnet: our experiment on Section 6.7. Trains a small convolutional network with each chosen
+// normalization and batch size, or, with --stats, looks at the feature maps of networks that were trained.
+
+#include <filesystem>
+#include <iostream>
+
+#include "core/file.h"
+#include "core/parallel.h"
+#include "models/convnet/experiment.h"
+#include "models/convnet/positions.h"
+#include "tools/commands.h"
+#include "tools/digit_command.h"
+#include "tools/plot.h"
+
+namespace lamina {
+
+namespace {
+
+std::unique_ptr<DigitExperiment> make_experiment(const MnistData& data, const DigitOptions& options) {
+  return std::make_unique<convnet::ConvnetExperiment>(data, options);
+}
+
+/// One heat map for each layer and statistic.
+std::vector<Panel> maps_of(const std::vector<convnet::PositionStatistics>& layers) {
+  std::vector<Panel> panels;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const convnet::PositionStatistics& s = layers[i];
+    const auto add = [&](const std::string& title, const std::vector<double>& values) {
+      panels.push_back({.title = text("conv ", i + 1, ": ", title),
+                        .x_label = "column",
+                        .y_label = "row",
+                        .heat_map = HeatMap{.rows = s.height, .columns = s.width, .values = values}});
+    };
+    add("mean of summed inputs", s.input_mean);
+    add("deviation of summed inputs", s.input_deviation);
+    add("fraction active", s.active);
+  }
+  return panels;
+}
+
+/// Writes positions.csv, positions.md and the figure positions.svg into the folder of a trained network.
+void study(const RunFolder& folder) {
+  CommonFlags flags;
+  from_settings(folder.config().settings, flags);
+  const MnistData data = load_digits(flags);
+  convnet::ConvnetExperiment experiment(data, options_of(digit_variants(flags).front(), flags));
+  load_model(folder, experiment.parameters);
+  const auto layers = convnet::position_statistics(experiment.model, data.test);
+  write_file(folder.file("positions.csv"), convnet::to_csv(layers));
+  const std::string table = convnet::border_table(layers);
+  write_file(folder.file("positions.md"), table);
+  std::cout << folder.config().variant << ": " << data.source << "\n\n" << table << std::endl;
+  if (write_figure(folder.file("positions"), maps_of(layers)))
+    std::cout << "figure: " << folder.file("positions.svg") << ", " << folder.file("positions.png") << "\n\n";
+}
+
+/// The study of one run, or of every variant in the folder of several.
+int run_stats(const std::string& path, int threads) {
+  set_threads(threads);
+  const RunFolder whole = RunFolder::resume(path);
+  if (whole.config().experiment != "convnet")
+    fail<UsageError>("--stats ", path, ": a run of lamina ", whole.config().experiment,
+                     "; give the folder of a run of lamina convnet");
+  CommonFlags flags;
+  from_settings(whole.config().settings, flags);
+  const auto variants = digit_variants(flags);
+  for (const DigitVariant& variant : variants)
+    study(variants.size() == 1 ? whole : RunFolder::resume(whole.file(variant.name())));
+  return 0;
+}
+
+}  // namespace
+
+void add_convnet_command(CLI::App& program, Action& action) {
+  CLI::App* const command =
+      program.add_subcommand("convnet", "a small convolutional network on MNIST (Section 6.7)");
+  command->footer(
+      "Example: lamina convnet --data mnist --norm none,batch,layer,group --batch 128,4 --out runs/convnet\n"
+      "         lamina convnet --stats runs/convnet");
+  const auto flags = std::make_shared<CommonFlags>();
+  const auto stats = std::make_shared<std::string>();
+  add_common_flags(*command, *flags, {"layer", "none", "batch", "group", "layer-interior"});
+  command->add_option("--stats", *stats,
+                      "instead of training: statistics of every position of the feature maps, border against "
+                      "centre, for the run in this folder");
+  command->callback([flags, stats, &action] {
+    action = [flags, stats] {
+      if (!stats->empty()) return run_stats(*stats, flags->threads);
+      return run_digit_command(
+          {.name = "convnet", .make = make_experiment, .paper_epochs = 20, .small_epochs = 2}, *flags);
+    };
+  });
+}
+
+}  // namespace lamina
