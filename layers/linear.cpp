@@ -21,7 +21,7 @@ Linear::Linear(Parameters& parameters, const std::string& name, const LinearOpti
 }
 
 Tensor Linear::operator()(const Tensor& x) const {
-  return linear(x, gain.defined() ? weight_norm(weight, gain) : weight, bias);
+  return gain.defined() ? weight_norm_linear(x, weight, gain, bias) : linear(x, weight, bias);
 }
 
 }  // namespace lamina

@@ -44,7 +44,8 @@ void backward(const real* a, const real* dy, size_t size, Statistics s, const re
   const auto count = static_cast<real>(size);
   const auto normalized = [=](size_t i) { return (a[i] - s.mean) * s.inverse_deviation; };
   const auto sums = two_sums_over(
-      size, [=](size_t i) { return dy[i] * gain[i] * normalized(i); }, [=](size_t i) { return dy[i] * gain[i]; });
+      size, [=](size_t i) { return dy[i] * gain[i] * normalized(i); },
+      [=](size_t i) { return dy[i] * gain[i]; });
   const real along = sums.first / count, level = centered ? sums.second / count : 0;
 #pragma omp simd
   for (size_t i = 0; i < size; ++i) {

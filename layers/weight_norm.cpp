@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/gemm.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
 
@@ -71,6 +72,49 @@ Tensor weight_norm(const Tensor& v, const Tensor& gain) {
     for_each_in_columns(rows, columns, [=, s = scale.data(), k = shrink.data()](size_t i, size_t c) {
       sink.values[i] = (sink.add ? sink.values[i] : 0) + s[c] * (dw[i] - x[i] * k[c]);
     });
+  });
+}
+
+/// With a = x v, s = g / norm2(v) and t_j = sum_n dy_nj a_nj:
+///   y = a s + b,  dg = t / norm2(v),  dv = x^T (dy s) - v s t / norm2(v)^2,  dx = (dy s) v^T,  db = sum dy
+Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, const Tensor& bias) {
+  if (v.shape().rank() != 2 || gain.shape() != Shape{v.columns()} || x.shape().rank() < 1 ||
+      x.columns() != v.rows() || (bias.defined() && bias.shape() != gain.shape()))
+    fail("weight_norm_linear: input ", x.shape(), ", v ", v.shape(), ", gain ", gain.shape(),
+         bias.defined() ? text(", bias ", bias.shape()) : "",
+         "; the input's last size must be v's first, gain and bias have one number a column");
+  const size_t rows = x.rows(), inputs = v.rows(), outputs = v.columns();
+  const Tensor norms = column_norms(v), offset = bias.defined() ? bias : Tensor::zeros({outputs});
+  Tensor scale({outputs}), a(x.shape().with(-1, outputs)), y(a.shape());
+  for (size_t c = 0; c < outputs; ++c) scale[c] = gain[c] / norms[c];
+  gemm(rows, outputs, inputs, x.data(), inputs, v.data(), outputs, a.data(), outputs);
+  for_each_in_columns(rows, outputs,
+                      [=, in = a.data(), s = scale.data(), b = offset.data(), out = y.data()](
+                          size_t i, size_t c) { out[i] = in[i] * s[c] + b[c]; });
+
+  return record("weight_norm_linear", y, {x, v, gain, bias}, [=] {
+    const real* const dy = y.gradient_data();
+    const Tensor along = sum_down(rows, outputs, [dy, in = a.data()](size_t i) { return dy[i] * in[i]; });
+    contribute(gain, [t = along.data(), n = norms.data()](size_t c) { return t[c] / n[c]; });
+    contribute_summed_rows(bias, rows, [=](size_t r, size_t c) { return dy[r * outputs + c]; });
+    Tensor da(a.shape());
+    for_each_in_columns(
+        rows, outputs, [=, s = scale.data(), out = da.data()](size_t i, size_t c) { out[i] = dy[i] * s[c]; });
+    if (x.needs_gradient()) {
+      const GradientSink sink = x.gradient_sink();
+      gemm(rows, inputs, outputs, da.data(), outputs, v.data(), outputs, sink.values, inputs,
+           {.b = Transpose::yes, .accumulate = sink.add});
+    }
+    if (!v.needs_gradient()) return;
+    Tensor shrink({outputs});
+    for (size_t c = 0; c < outputs; ++c) shrink[c] = scale[c] * along[c] / (norms[c] * norms[c]);
+    const GradientSink sink = v.gradient_sink();
+    gemm(inputs, outputs, rows, x.data(), inputs, da.data(), outputs, sink.values, outputs,
+         {.a = Transpose::yes, .accumulate = sink.add});
+    for_each_in_columns(inputs, outputs,
+                        [dv = sink.values, from = v.data(), k = shrink.data()](size_t i, size_t c) {
+                          dv[i] -= from[i] * k[c];
+                        });
   });
 }
 

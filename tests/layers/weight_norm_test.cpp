@@ -58,3 +58,29 @@ TEST_CASE("weight norm: a vector of zeros gives NaN; errors name the shapes") {
   CHECK_ERROR(weight_norm(Tensor({3}), Tensor({3})),
               "weight_norm: v is [3], the gain [3]; one gain a column is needed");
 }
+
+TEST_CASE("weight norm: a layer that never forms its weights equals one that does") {
+  const Layer without = [](const std::vector<Tensor>& in) {
+    return weight_norm_linear(in[0], in[1], in[2], in[3]);
+  };
+  const Layer with = [](const std::vector<Tensor>& in) {
+    return linear(in[0], composed::weight_norm(in[1], in[2]), in[3]);
+  };
+  const auto layer_inputs = [](size_t rows, size_t from, size_t to) {
+    return std::vector<Tensor>{sample({rows, from}, 3), sample({from, to}, 1), sample({to}, 2, 0.5, 1.5),
+                               sample({to}, 4)};
+  };
+  for (const auto& [rows, from, to] : {std::tuple{1, 1, 1}, {2, 3, 5}, {5, 7, 17}, {3, 2, 33}}) {
+    const auto in =
+        layer_inputs(static_cast<size_t>(rows), static_cast<size_t>(from), static_cast<size_t>(to));
+    check_gradients(in, [&] { return weighted(without(in)); });
+    check_gradients(in, [&] { return weighted(without(in)) + weighted(with(in)); });
+    check_twins(without, with, in, twin_tolerance(256));
+  }
+  check_twins(without, with, layer_inputs(64, 300, 257), twin_tolerance(1024));
+  const auto in = layer_inputs(2, 3, 4);
+  CHECK_ERROR(
+      weight_norm_linear(in[0], in[1], Tensor({3}), in[3]),
+      "weight_norm_linear: input [2 x 3], v [3 x 4], gain [3], bias [4]; the input's last size must be v's "
+      "first, gain and bias have one number a column");
+}
