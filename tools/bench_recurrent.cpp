@@ -102,10 +102,10 @@ void print_line(const Line& line, double seconds, double peak) {
 /// Over steps and batch with 64 units, then over the units.
 std::vector<Line> lines_of(bool lstm) {
   std::vector<Line> lines;
-  for (const size_t batch : {1, 8, 32})
-    for (const size_t steps : {10, 100, 1000, 5000})
+  for (const size_t batch : {1U, 8U, 32U})
+    for (const size_t steps : {10U, 100U, 1000U, 5000U})
       lines.push_back({.lstm = lstm, .steps = steps, .batch = batch, .input = 64, .hidden = 64});
-  for (const size_t steps : {1000, 5000})
+  for (const size_t steps : {1000U, 5000U})
     lines.push_back(
         {.lstm = lstm, .steps = steps, .batch = 32, .input = 64, .hidden = 64, .checkpoint = true});
   lines.push_back({.lstm = lstm, .steps = 100, .batch = 32, .input = 128, .hidden = 256});

@@ -34,15 +34,17 @@ class SimpleCell final : public Cell {
   void forward(const CellForward& row) const override { row.all_kept ? run<true>(row) : run<false>(row); }
 
   void backward(const CellBackward& row) const override {
-    const auto [hidden, gates, kept, all_kept, previous, next, dnext, dgates, dkept, dprevious] = row;
+    const size_t hidden = row.hidden;
+    const real *const h = row.next, *const dh = row.dnext;
+    real *const da = row.dgates, *const dkept = row.dkept, *const dprevious = row.dprevious;
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
-      dgates[j] = dnext[j] * Function::derivative(next[j]);
+      da[j] = dh[j] * Function::derivative(h[j]);
       dprevious[j] = 0;
     }
-    if (!all_kept) return;
+    if (!row.all_kept) return;
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) dkept[j] = dgates[j];
+    for (size_t j = 0; j < hidden; ++j) dkept[j] = da[j];
   }
 
  private:
