@@ -134,7 +134,8 @@ lint:  ## clang-format and clang-tidy; neither changes a file
 	@clang-format --dry-run -Werror $(TRACKED)
 	@+$(SUBMAKE) tidy
 
-tidy: $(patsubst %.cpp,$(BUILD)/tidy/%.ok,$(SOURCES))
+# Tests are left out: doctest's macros and deliberate abuse are most of what it finds there, in half of its time.
+tidy: $(patsubst %.cpp,$(BUILD)/tidy/%.ok,$(filter-out tests/%,$(SOURCES)))
 
 $(BUILD)/tidy/%.ok: %.cpp $(BUILD)/objects/%.o .clang-tidy
 	@mkdir -p $(@D)

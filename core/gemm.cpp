@@ -35,7 +35,8 @@ bool suits_streaming(const Product& q) {
 
 /// Share of the lanes that `columns` columns fill.
 double lane_use(size_t columns) {
-  return static_cast<double>(columns) / static_cast<double>((columns + lanes - 1) / lanes * lanes);
+  const size_t padded = (columns + lanes - 1) / lanes * lanes;
+  return static_cast<double>(columns) / static_cast<double>(padded);
 }
 
 Transpose flipped(Transpose op) { return op == Transpose::yes ? Transpose::no : Transpose::yes; }

@@ -89,7 +89,7 @@ inline const real* at(Transpose op, const real* matrix, size_t stride, size_t i,
 /// Cuts `size` into the fewest parts of at most `limit`, as equal as possible; part i begins at begin(i).
 struct Parts {
   size_t size, count;
-  Parts(size_t size_, size_t limit) : size(size_), count((size_ + limit - 1) / limit) {}
+  Parts(size_t total, size_t limit) : size(total), count((total + limit - 1) / limit) {}
   size_t begin(size_t i) const { return size / count * i + std::min(i, size % count); }
   size_t length(size_t i) const { return begin(i + 1) - begin(i); }
 };

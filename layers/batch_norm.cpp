@@ -142,7 +142,7 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
     return follow((a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias);
   }
   BatchStatistics batch;
-  const Tensor y =
+  Tensor y =
       a.shape().rank() == 4
           ? batch_norm_maps(a, gain, bias,
                             {.epsilon = options.epsilon, .variance = options.variance, .then = then}, &batch)

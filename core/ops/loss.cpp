@@ -114,7 +114,7 @@ Tensor cross_entropy(const Tensor& logits, std::span<const int> labels) {
   real total = 0;
   for (size_t r = 0; r < rows; ++r)
     total += log_sums[r] - logits[r * columns + static_cast<size_t>(labels[r])];
-  const Tensor loss = Tensor::full({}, total / static_cast<real>(rows));
+  Tensor loss = Tensor::full({}, total / static_cast<real>(rows));
   if (Tape::current() == nullptr) return loss;
 
   return record("cross_entropy", loss, {logits}, [=, kept = PoolVector<int>(labels.begin(), labels.end())] {

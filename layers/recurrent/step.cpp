@@ -327,7 +327,7 @@ RecurrentState RecurrentSession::operator()(const Tensor& x, const RecurrentStat
   require_shapes(x, before, mask);
   const Tensor x_part = input_(x), hidden_part = hidden_(before.h);
   Step step(shared_, next_++, x_part, hidden_part, before, mask);
-  const RecurrentState after = step.forward();
+  RecurrentState after = step.forward();
   record("recurrent_step", {after.h, after.c},
          {x_part, hidden_part, before.h, before.c, shared_->input_norm.parameters().gain,
           shared_->hidden_norm.parameters().gain, shared_->memory_norm.parameters().gain},

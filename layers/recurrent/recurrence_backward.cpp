@@ -1,0 +1,201 @@
+// The way back through time; forward is in recurrence.cpp.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/map.h"
+#include "core/sum.h"
+#include "layers/recurrent/recurrence_pass.h"
+
+namespace lamina::detail {
+
+/// What the way back works with. Rows of dh and dc hold dL/dh_t and dL/dc_t of the step at hand.
+struct Pass::Back {
+  PackedWeight weight;  ///< transposed
+  real* dgates;         ///< [T x B x gates], the gradient of the x part
+  Tensor dkept;         ///< [T x B x kept], before normalization
+  Tensor dh, dc;        ///< [B x H]
+  Tensor dnormalized;   ///< [B x H], of the normalized c
+  Tensor scratch;       ///< [threads x gates]
+  Tensor sums;          ///< of gains and biases, [threads x all]
+  Tensor dh_norm;       ///< for the record: norm2(dL/dh_t) [T x B]
+};
+
+void Pass::backward(const Tensor& last_c) {
+  const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows());
+  // The x part is private to the layer, so this is the first and only contribution to its gradient.
+  Tensor unwanted = x_part_.needs_gradient() ? Tensor() : Tensor(gates_.shape());
+  Back back{.weight = pack(Transpose::yes),
+            .dgates = x_part_.needs_gradient() ? x_part_.gradient_sink().values : unwanted.data(),
+            .dkept = Tensor({steps_, rows_, kept_}),
+            .dh = Tensor::zeros({rows_, size_}),
+            .dc = Tensor::zeros({rows_, size_}),
+            .dnormalized = Tensor({rows_, size_}),
+            .scratch = Tensor({schedule.threads(), gates_width_ + size_}),
+            .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)}),
+            .dh_norm = options_.record != nullptr ? Tensor({steps_, rows_}) : Tensor()};
+  if (const real* const dlast = last_c.gradient_data()) std::copy_n(dlast, rows_ * size_, back.dc.data());
+
+  schedule.run([&](const Share& share) {
+    for (size_t step = steps_; step-- > 0;) {
+      rows_backward(step, share, back);
+      share.wait();
+      product_backward(step, share, back);
+      share.wait();
+    }
+  });
+
+  contribute_weight(back);
+  contribute(initial_.h, [d = back.dh.data()](size_t i) { return d[i]; });
+  contribute(initial_.c, [d = back.dc.data()](size_t i) { return d[i]; });
+  const auto contribute_norm = [&](const StepNorm& norm, size_t at) {
+    norm.contribute(back.sums.data() + at, schedule.threads(), back.sums.columns());
+  };
+  contribute_norm(input_norm_, 0);
+  contribute_norm(hidden_norm_, hidden_sums());
+  contribute_norm(memory_norm_, memory_sums());
+  if (options_.record != nullptr)
+    options_.record->hidden_gradient_norm = mean_over_cases(
+        steps_, rows_, mask_, [&](size_t t, size_t r) { return back.dh_norm[t * rows_ + r]; });
+}
+
+/// Everything of a step but the product. Batch norm needs all rows at once, twice.
+void Pass::rows_backward(size_t step, const Share& share, Back& back) const {
+  const size_t t = time(step);
+  real* const sums = back.sums.data() + share.thread * back.sums.columns();
+  const auto columns = [&](const StepNorm& norm, size_t at, const real* raw, real* d) {
+    if (norm.by_rows()) return;
+    share.wait();
+    share.for_columns(norm.width(), [&](size_t begin, size_t end) {
+      norm.backward_columns(t, begin, end, raw, d, mask_at(t), sums + at, sums + at + norm.width());
+    });
+  };
+  if (memory_norm_.by_rows()) {
+    for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
+      open_row(t, r, share, back);
+      close_row(step, r, share, back);
+    }
+  } else {
+    for (size_t r = share.rows.begin; r < share.rows.end; ++r) open_row(t, r, share, back);
+    columns(memory_norm_, memory_sums(), memory_.data() + memory_at(t, 0), back.dnormalized.data());
+    share.wait();
+    for (size_t r = share.rows.begin; r < share.rows.end; ++r) close_row(step, r, share, back);
+  }
+  real *const dgates = back.dgates + gates_at(t, 0), *const dkept = back.dkept.data() + kept_at(t, 0);
+  if (joint())
+    columns(hidden_norm_, hidden_sums(), gates_.data() + gates_at(t, 0), dgates);
+  else
+    columns(hidden_norm_, hidden_sums(), kept_part_.data() + kept_at(t, 0), dkept);
+  columns(input_norm_, 0, x_part_.data() + gates_at(t, 0), dgates);
+}
+
+/// Adds what the outside wants of h_t to what later steps want; with memory, goes on from h_t to c.
+void Pass::open_row(size_t t, size_t r, const Share& share, Back& back) const {
+  real* const dh = back.dh.data() + r * size_;
+  if (const real* const outside = hidden_.gradient_data()) {
+    const real* const wanted = outside + state_at(t, r);
+#pragma omp simd
+    for (size_t j = 0; j < size_; ++j) dh[j] += wanted[j];
+  }
+  if (back.dh_norm.defined()) back.dh_norm[t * rows_ + r] = length(dh, size_);
+  if (!cell_->has_memory()) return;
+
+  real* const dnormalized = back.dnormalized.data() + r * size_;
+  if (mask_.defined() && mask_at(t)[r] == 0) {
+    std::fill_n(dnormalized, size_, real{0});
+    return;
+  }
+  const real *const c = memory_.data() + memory_at(t, r), *used = c;
+  if (memory_norm_.active()) {
+    real* const normalized = back.scratch.data() + share.thread * back.scratch.columns();
+    memory_norm_.normalize_row(t, r, c, normalized);
+    used = normalized;
+  }
+  lstm_output_backward(size_, gates_.data() + gates_at(t, r), used, dh, back.dgates + gates_at(t, r),
+                       dnormalized);
+  std::fill_n(dh, size_, real{0});  // all of it has gone to o and c; the product below brings h_{t-1}'s
+  if (!memory_norm_.active() || !memory_norm_.by_rows()) return;
+  real* const sums = back.sums.data() + share.thread * back.sums.columns() + memory_sums();
+  memory_norm_.backward_row(t, r, c, dnormalized, dnormalized, sums, sums + size_);
+}
+
+/// Through the cell and the normalizations of both parts. At a padded step the state just passes.
+void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) const {
+  const size_t t = time(step);
+  real *const dgates = back.dgates + gates_at(t, r), *const dkept = back.dkept.data() + kept_at(t, r);
+  if (mask_.defined() && mask_at(t)[r] == 0) {
+    std::fill_n(dgates, gates_width_, real{0});
+    std::fill_n(dkept, kept_, real{0});
+    return;
+  }
+  const bool memory = cell_->has_memory();
+  real* const dstate = (memory ? back.dc.data() : back.dh.data()) + r * size_;
+  if (memory) {
+    const real* const dnormalized = back.dnormalized.data() + r * size_;
+#pragma omp simd
+    for (size_t j = 0; j < size_; ++j) dstate[j] += dnormalized[j];
+  }
+  const real *const raw = kept_part_.data() + kept_at(t, r), *kept = raw;
+  if (hidden_norm_.active() && cell_->kept_gates() > 0) {
+    real* const normalized = back.scratch.data() + share.thread * back.scratch.columns();
+    hidden_norm_.normalize_row(t, r, raw, normalized);
+    kept = normalized;
+  }
+  const real* const gates = gates_.data() + gates_at(t, r);
+  cell_->backward({.hidden = size_,
+                   .gates = gates,
+                   .kept = kept,
+                   .all_kept = kept_ == gates_width_,
+                   .previous = (memory ? previous_c(step) : previous_h(step)) + r * size_,
+                   .next = memory ? memory_.data() + memory_at(t, r) : hidden_.data() + state_at(t, r),
+                   .dnext = dstate,
+                   .dgates = dgates,
+                   .dkept = dkept,
+                   .dprevious = dstate});
+  real* const sums = back.sums.data() + share.thread * back.sums.columns();
+  const auto through = [&](const StepNorm& norm, size_t at, const real* from, real* d) {
+    if (norm.active() && norm.by_rows())
+      norm.backward_row(t, r, from, d, d, sums + at, sums + at + norm.width());
+  };
+  through(hidden_norm_, hidden_sums(), joint() ? gates : raw, joint() ? dgates : dkept);
+  through(input_norm_, 0, x_part_.data() + gates_at(t, r), dgates);
+}
+
+/// dL/dh_{t-1} += d W_h^T
+void Pass::product_backward(size_t step, const Share& share, Back& back) const {
+  if (step == 0 && !initial_.h.needs_gradient()) return;
+  const size_t t = time(step), first = share.rows_of_product.begin, count = share.rows_of_product.size();
+  real* const dh = back.dh.data() + first * size_;
+  share.for_columns(size_, [&](size_t begin, size_t end) {
+    if (direct_ > 0)
+      gemm_packed(count, back.dgates + gates_at(t, first), gates_width_, back.weight.direct, dh, size_, true,
+                  begin, end);
+    if (kept_ > 0)
+      gemm_packed(count, back.dkept.data() + kept_at(t, first), kept_, back.weight.kept, dh, size_, true,
+                  begin, end);
+  });
+}
+
+/// dL/dW_h = sum over steps of h_{t-1}^T d_t: one product over all steps that follow another, one for the
+/// first.
+void Pass::contribute_weight(const Back& back) const {
+  if (!weight_.needs_gradient()) return;
+  const GradientSink sink = weight_.gradient_sink();
+  bool add = sink.add;
+  const auto accumulate = [&](const real* h, size_t t, size_t steps) {
+    const size_t count = steps * rows_;
+    if (direct_ > 0)
+      gemm(size_, direct_, count, h, size_, back.dgates + gates_at(t, 0), gates_width_, sink.values,
+           gates_width_, {.a = Transpose::yes, .accumulate = add});
+    if (kept_ > 0)
+      gemm(size_, kept_, count, h, size_, back.dkept.data() + kept_at(t, 0), kept_, sink.values + direct_,
+           gates_width_, {.a = Transpose::yes, .accumulate = add});
+    add = true;
+  };
+  // In memory, the states that steps start from lie one step before their gradients, or behind when reversed.
+  const size_t from = options_.reverse ? 1 : 0, to = options_.reverse ? 0 : 1;
+  accumulate(hidden_.data() + state_at(from, 0), to, steps_ - 1);
+  if (initial_.h.storage() != zeros_.storage()) accumulate(initial_.h.data(), time(0), 1);
+}
+
+}  // namespace lamina::detail
