@@ -94,7 +94,7 @@ std::vector<double> mean_over_cases(size_t steps, size_t rows, const Tensor& mas
 
 /// norm2, summed in double: the squares of floats leave their range beyond 1e19 and below 1e-19, which
 /// gradients over many steps do reach.
-real length(const real* vector, size_t size) {
+inline real length(const real* vector, size_t size) {
   double total = 0;
   for (size_t i = 0; i < size; ++i) total += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
   return static_cast<real>(std::sqrt(total));
