@@ -18,8 +18,6 @@ void openblas_set_num_threads(int);
 
 namespace lamina::gemm_detail {
 
-namespace {
-
 int blas_vector_bytes() {
   static const int bytes = [] {
     openblas_set_num_threads(1);  // the threads here share the work out; two sets of them would fight
@@ -32,6 +30,8 @@ int blas_vector_bytes() {
   }();
   return bytes;
 }
+
+namespace {
 
 CBLAS_TRANSPOSE blas(Transpose op) { return op == Transpose::yes ? CblasTrans : CblasNoTrans; }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/gemm.h"
+#include "core/gemm_kernel.h"
 #include "core/gemm_vector.h"
 #include "core/parallel.h"
 
@@ -21,7 +22,10 @@ using namespace gemm_detail;
 const char* gemm_backend() {
   static const std::string line = "own kernels with " + std::to_string(vector_bytes * 8) +
                                   "-bit vectors; OpenBLAS core " + openblas_get_corename() + " (" +
-                                  openblas_get_config() + ")";
+                                  openblas_get_config() + ")" +
+                                  (blas_vector_bytes() < vector_bytes
+                                       ? ", which has narrower vectors than this CPU: unset OPENBLAS_CORETYPE"
+                                       : "");
   return line.c_str();
 }
 
