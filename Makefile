@@ -90,7 +90,7 @@ setup:
 
 demo: setup  ## sets up, builds, and trains none, batch and layer norm side by side on built-in data
 	@command -v gnuplot >/dev/null || tools/install-deps.sh
-	@+$(SUBMAKE) all
+	@+$(SUBMAKE) $(COMMAND)
 	@rm -rf runs/demo
 	$(BUILD)/lamina mnist --norm none,batch,layer --preset small --out runs/demo
 
