@@ -62,7 +62,7 @@ def compare(args, case, variant):
 
 
 def print_table(rows):
-    print("| case | variant | Lamina ms | PyTorch ms | PyTorch / Lamina | min to max | products' share of peak | "
+    print("| case | variant | Lamina ms | PyTorch ms | PyTorch / Lamina | min to max | step's share of peak, last round | "
           "variant / none | peak RSS MB |\n|---|---|---|---|---|---|---|---|---|")
     plain = {row["case"]: row["ms"] for row in rows if row["variant"] == "none"}
     for row in rows:
