@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
 
 #include "core/parallel.h"
@@ -64,10 +65,13 @@ std::string to_csv(const std::vector<Sweep>& sweeps) {
 
 std::string to_csv(const std::vector<TurningCurve>& curves) {
   std::string csv = "optimizer,norm,scale,step,loss,length,degrees\n";
-  for (const TurningCurve& c : curves)
-    for (const TurningPoint& p : c.points)
+  for (const TurningCurve& c : curves) {
+    std::vector<TurningPoint> points = c.points;
+    points.insert(points.begin(), c.first);
+    for (const TurningPoint& p : points)
       csv += text(name_of(c.options.optimizer), ',', name_of(c.options.norm), ',', c.options.scale, ',',
                   p.step, ',', p.loss, ',', p.norm, ',', p.angle, '\n');
+  }
   return csv;
 }
 
@@ -83,6 +87,8 @@ std::vector<Panel> by_distribution(const std::vector<Result>& results, const Pan
       if (result.glm.distribution == distribution) {
         Curve curve = points(result);
         curve.title = name_of(result.glm.norm);
+        // Layer norm's curve often lies on batch norm's, and weight norm's on that of no normalization.
+        if (result.glm.norm == Norm::layer || result.glm.norm == Norm::weight) curve.line = Line::dashed;
         panels.back().curves.push_back(curve);
       }
   }
@@ -90,8 +96,11 @@ std::vector<Panel> by_distribution(const std::vector<Result>& results, const Pan
 }
 
 std::vector<Panel> kl_figure(const std::vector<KlCurve>& curves) {
-  const Panel like{
-      .x_label = "length t of the move", .y_label = "|KL / metric - 1|", .log_x = true, .log_y = true};
+  const Panel like{.x_label = "length t of the move",
+                   .y_label = "|KL / metric - 1|",
+                   .log_x = true,
+                   .log_y = true,
+                   .y_min = 1e-5};
   return by_distribution(curves, like, [](const KlCurve& c) {
     Curve curve{.x = c.t};
     for (size_t i = 0; i < c.t.size(); ++i) curve.y.push_back(std::fabs(c.kl[i] / c.metric[i] - 1));
@@ -105,28 +114,52 @@ std::vector<Panel> sweep_figure(const std::vector<Sweep>& sweeps, const std::str
   return by_distribution(sweeps, like, [](const Sweep& s) { return Curve{.x = s.factor, .y = s.curvature}; });
 }
 
-/// For each optimizer the angle against the length, a colour for each norm and a curve for each scale; below,
-/// the angle against the step for the usual scale.
-std::vector<Panel> turning_figure(const std::vector<TurningCurve>& curves) {
-  std::vector<Panel> panels(4);
-  for (size_t i = 0; i < 4; ++i) {
-    panels[i] = {.title = name_of(optimizers[i % 2]),
-                 .x_label = i < 2 ? "length of the weight vectors" : "step",
-                 .y_label = "degrees turned by an update",
-                 .log_x = i < 2,
-                 .log_y = true};
-    for (size_t color = 0; color < std::size(glm_schemes); ++color)
-      for (const TurningCurve& c : curves) {
-        const bool usual = c.options.scale == 1;
-        if (c.options.optimizer != optimizers[i % 2] || c.options.norm != glm_schemes[color]) continue;
-        if (i >= 2 && !usual) continue;
-        Curve curve{.title = usual ? name_of(c.options.norm) : "", .color = static_cast<int>(color)};
-        for (const TurningPoint& p : c.points) {
-          curve.x.push_back(i < 2 ? p.norm : p.step);
-          curve.y.push_back(p.angle);
-        }
-        panels[i].curves.push_back(curve);
+/// The angle against the length, a point for each scale; the curve of one norm.
+Curve angle_by_length(const std::vector<TurningCurve>& curves, Optimizer optimizer, Norm norm,
+                      const std::function<TurningPoint(const TurningCurve&)>& point_of) {
+  Curve result{.title = name_of(norm)};
+  for (const TurningCurve& c : curves)
+    if (c.options.optimizer == optimizer && c.options.norm == norm) {
+      result.x.push_back(point_of(c).norm);
+      result.y.push_back(point_of(c).angle);
+    }
+  return result;
+}
+
+/// The angle against the step for the usual scale.
+Curve angle_by_step(const std::vector<TurningCurve>& curves, Optimizer optimizer, Norm norm) {
+  Curve result{.title = name_of(norm)};
+  for (const TurningCurve& c : curves)
+    if (c.options.optimizer == optimizer && c.options.norm == norm && c.options.scale == 1)
+      for (const TurningPoint& p : c.points) {
+        result.x.push_back(p.step);
+        result.y.push_back(p.angle);
       }
+  return result;
+}
+
+/// For each optimizer the angle against the length at both ends of training, and against the step between.
+std::vector<Panel> turning_figure(const std::vector<TurningCurve>& curves) {
+  std::vector<Panel> panels;
+  for (const Optimizer optimizer : optimizers) {
+    const auto panel = [&](const char* when, const char* x, bool log_x, const auto& curve_of) {
+      Panel result{.title = text(name_of(optimizer), ", ", when),
+                   .x_label = x,
+                   .y_label = "degrees turned by an update",
+                   .log_x = log_x,
+                   .log_y = true};
+      for (const Norm norm : glm_schemes) result.curves.push_back(curve_of(norm));
+      panels.push_back(result);
+    };
+    const char* const length = "length of the weight vectors";
+    panel("first update", length, true, [&](Norm norm) {
+      return angle_by_length(curves, optimizer, norm, [](const TurningCurve& c) { return c.first; });
+    });
+    panel("end of training", length, true, [&](Norm norm) {
+      return angle_by_length(curves, optimizer, norm, [](const TurningCurve& c) { return c.points.back(); });
+    });
+    panel("weights of usual length", "step", false,
+          [&](Norm norm) { return angle_by_step(curves, optimizer, norm); });
   }
   return panels;
 }

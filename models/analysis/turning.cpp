@@ -84,7 +84,7 @@ const char* name_of(Optimizer optimizer) { return optimizer == Optimizer::sgd ? 
 TurningCurve watch_turning(const MnistData& data, const TurningOptions& options) {
   if (options.window == 0) fail("watch_turning: a window of 0 steps; it must be positive");
   Subject subject(data, options);
-  TurningCurve curve{options, {}};
+  TurningCurve curve{.options = options};
   TurningPoint sums{0, 0, 0, 0};
   for (std::uint64_t step = 1; step <= options.steps; ++step) {
     const Tensor before = subject.watched().copy();
@@ -93,7 +93,9 @@ TurningCurve watch_turning(const MnistData& data, const TurningOptions& options)
     tape.backward(loss);
     subject.update();
     const auto [norm, angle] = mean_turn(before, subject.watched());
-    sums.loss += static_cast<double>(loss.item());
+    const double nats = static_cast<double>(loss.item());
+    if (step == 1) curve.first = {1, nats, norm, angle};
+    sums.loss += nats;
     sums.norm += norm;
     sums.angle += angle;
     if (step % options.window != 0) continue;
@@ -107,21 +109,25 @@ TurningCurve watch_turning(const MnistData& data, const TurningOptions& options)
 
 std::string turning_table(const std::vector<TurningCurve>& curves) {
   std::string table =
-      "| optimizer | norm | slope | length: first | last | degrees an update: first | last | loss at the end "
-      "|\n|---|---|---|---|---|---|---|---|\n";
+      "| optimizer | norm | slope at the first update | in the first window | length: first | last | degrees "
+      "an "
+      "update: first | last | loss at the end |\n|---|---|---|---|---|---|---|---|---|\n";
   for (const TurningCurve& usual : curves) {
     if (usual.options.scale != 1 || usual.points.empty()) continue;
-    std::vector<double> norms, angles;
-    for (const TurningCurve& curve : curves)
-      if (same_kind(curve.options, usual.options) && !curve.points.empty()) {
-        norms.push_back(curve.points.front().norm);
-        angles.push_back(curve.points.front().angle);
-      }
+    std::vector<double> first_norms, first_angles, norms, angles;
+    for (const TurningCurve& curve : curves) {
+      if (!same_kind(curve.options, usual.options) || curve.points.empty()) continue;
+      first_norms.push_back(curve.first.norm);
+      first_angles.push_back(curve.first.angle);
+      norms.push_back(curve.points.front().norm);
+      angles.push_back(curve.points.front().angle);
+    }
     const TurningPoint &first = usual.points.front(), &last = usual.points.back();
     char row[200];
-    std::snprintf(row, sizeof row, "| %s | %s | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f |\n",
+    std::snprintf(row, sizeof row, "| %s | %s | %.2f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f |\n",
                   name_of(usual.options.optimizer), lamina::name_of(usual.options.norm),
-                  log_log_slope(norms, angles), first.norm, last.norm, first.angle, last.angle, last.loss);
+                  log_log_slope(first_norms, first_angles), log_log_slope(norms, angles), first.norm,
+                  last.norm, first.angle, last.angle, last.loss);
     table += row;
   }
   return table;

@@ -28,7 +28,7 @@ struct TurningOptions {
   std::uint64_t seed = 1;
 };
 
-/// Means over a window of steps and all units of the layer.
+/// Means over all units of the layer, and over a window of steps.
 struct TurningPoint {
   double step;   ///< the window's last, from 1
   double loss;   ///< in nats
@@ -38,14 +38,15 @@ struct TurningPoint {
 
 struct TurningCurve {
   TurningOptions options;
-  std::vector<TurningPoint> points;
+  TurningPoint first = {};  ///< the first update alone, for which all scales of a normalized network agree
+  std::vector<TurningPoint> points = {};
 };
 
 /// Trains one network. Throws Error for a window of 0 steps, and as DigitExperiment does.
 TurningCurve watch_turning(const MnistData& data, const TurningOptions& options);
 
-/// For every norm and optimizer: the power of the weights' length by which the angle goes in the first
-/// window, fitted over the scales; and length, angle and loss at the end for the usual scale.
+/// For every norm and optimizer: the power of the weights' length by which the angle goes, fitted over the
+/// scales, at the first update and in the first window; and length, angle and loss for the usual scale.
 std::string turning_table(const std::vector<TurningCurve>& curves);
 
 }  // namespace lamina::analysis
