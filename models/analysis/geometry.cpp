@@ -131,7 +131,7 @@ std::string formula_table(const std::vector<FormulaCheck>& checks) {
 
 std::vector<CrossTerms> cross_terms(std::uint64_t seed) {
   std::vector<CrossTerms> all;
-  for (const size_t units : {3, 4, 8, 16, 32}) {
+  for (const size_t units : {3U, 4U, 8U, 16U, 32U}) {
     Glm glm({.norm = Norm::layer, .outputs = units, .seed = seed});
     const Matrix exact = exact_fisher(glm), formula = fisher_formula(glm);
     const std::vector<double> scaling = weights_as_direction(glm), one = direction(glm.options.inputs, seed);

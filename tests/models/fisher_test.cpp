@@ -17,7 +17,7 @@ template <class Body>
 void for_each_glm(const Body& body) {
   for (const Norm norm : glm_schemes)
     for (const Distribution distribution : distributions)
-      for (const std::uint64_t seed : {1, 2}) {
+      for (const std::uint64_t seed : {1U, 2U}) {
         CAPTURE(std::string(lamina::name_of(norm)));
         CAPTURE(std::string(analysis::name_of(distribution)));
         Glm glm({.norm = norm, .distribution = distribution, .inputs = 4, .outputs = 3, .seed = seed});
@@ -63,6 +63,14 @@ TEST_CASE("fisher: a scale that the output does not see has no curvature") {
       CHECK(formula > 0.01 * weight_curvature(glm, exact));
     else
       CHECK(formula < tolerance * weight_curvature(glm, exact));
+    // A single weight vector: layer norm sees its scale.
+    std::vector<double> single = along;
+    std::fill(single.begin() + static_cast<std::ptrdiff_t>(glm.unit_size()), single.end(), 0);
+    const double curvature = product(single, exact, single);
+    if (norm == Norm::layer)
+      CHECK(curvature > 0.01 * weight_curvature(glm, exact));
+    else
+      CHECK(curvature < tolerance * weight_curvature(glm, exact));
   }
 }
 
