@@ -47,7 +47,10 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shel
 .PHONY: all setup demo test bench install format lint tidy help clean force
 .DELETE_ON_ERROR:
 
-all: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(BENCHMARKS)  ## library, models, the `lamina` command, benchmarks
+# The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
+DOUBLE_COMMAND := $(if $(filter float,$(REAL)),$(BUILD)/lamina-double)
+
+all: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(DOUBLE_COMMAND) $(BENCHMARKS)  ## library, models, the `lamina` command, benchmarks
 
 # --- Compiling. The compiler's command line is kept in a file that changes only when it does, and so is each
 # archive's list of members: other flags rebuild everything, a removed source leaves its archive, nothing else.
@@ -74,6 +77,10 @@ LINK = $(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LIBRARY) $(LDFLA
 
 $(COMMAND) $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/%.o $(TOOLS) $(MODELS) $(LIBRARY)
 	$(LINK)
+
+$(BUILD)/lamina-double: force
+	@+$(SUBMAKE) REAL=double $(call build_folder,double)/lamina
+	@mkdir -p $(@D) && ln -sfr $(call build_folder,double)/lamina $@
 
 $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)

@@ -85,11 +85,31 @@ void write_titles(std::ostream& script, const Panel& panel) {
          << "set ylabel " << quoted(panel.y_label) << " noenhanced\n";
 }
 
+/// The ends of an axis or colour scale as gnuplot writes them.
+std::string range(const std::optional<double>& low, const std::optional<double>& high) {
+  const auto bound = [](const std::optional<double>& value) {
+    return value ? text(*value) : std::string("*");
+  };
+  return "[" + bound(low) + ':' + bound(high) + "]";
+}
+
+/// The marks of an axis: names at 0, 1, 2, ..., or numbers where gnuplot likes them.
+std::string tics(const char* axis, const std::vector<std::string>& names) {
+  if (names.empty()) return text("set ", axis, "tics enhanced autofreq\n");
+  std::string list;
+  for (size_t i = 0; i < names.size(); ++i) list += text(i == 0 ? "" : ", ", quoted(names[i]), ' ', i);
+  return text("set ", axis, "tics noenhanced (", list, ")\n");
+}
+
 void write_heat_map(std::ostream& script, const Panel& panel, size_t panel_number) {
   const HeatMap& map = *panel.heat_map;
   if (map.values.size() != map.rows * map.columns || map.values.empty())
     fail("write_figure: heat map '", panel.title, "' has ", map.values.size(), " values for ", map.rows,
          " x ", map.columns, " squares");
+  const auto fits = [](const auto& names, size_t count) { return names.empty() || names.size() == count; };
+  if (!fits(map.row_names, map.rows) || !fits(map.column_names, map.columns))
+    fail("write_figure: heat map '", panel.title, "' has ", map.row_names.size(), " row names and ",
+         map.column_names.size(), " column names for ", map.rows, " x ", map.columns, " squares");
   const std::string block = text("$panel", panel_number, "_map");
   script << block << " << END\n";
   for (size_t i = 0; i < map.values.size(); ++i) {
@@ -98,6 +118,8 @@ void write_heat_map(std::ostream& script, const Panel& panel, size_t panel_numbe
   }
   script << "END\n" << log_axis("x", false) << log_axis("y", false) << "unset label 1\n";
   write_titles(script, panel);
+  script << tics("x", map.column_names) << tics("y", map.row_names) << "set cbrange "
+         << range(map.low, map.high) << '\n';
   // Dark to bright in brightness as well as in hue (viridis), so that it survives a grey printer.
   script << "set palette defined (0 '#440154', 1 '#3B528B', 2 '#21918C', 3 '#5EC962', 4 '#FDE725')\n"
          << "set xrange [-0.5:" << static_cast<double>(map.columns) - 0.5 << "]\nset yrange ["
@@ -120,16 +142,14 @@ void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) 
     any_points = any_points || points > 0;
   }
   write_titles(script, panel);
+  script << tics("x", {}) << tics("y", {});
   if (!any_points) {  // a run that was stopped before its first report, or one that diverged at once
     script << log_axis("x", false) << log_axis("y", false)
            << "set label 1 'no data yet' at graph 0.5, 0.5 center textcolor rgb '#888888'\n"
            << "set xrange [0:1]\nset yrange [0:1]\n";
   } else {
-    const auto bound = [](const std::optional<double>& value) {
-      return value ? text(*value) : std::string("*");
-    };
     script << log_axis("x", panel.log_x) << log_axis("y", panel.log_y) << "unset label 1\n"
-           << "set xrange [*:*]\nset yrange [" << bound(panel.y_min) << ':' << bound(panel.y_max) << "]\n";
+           << "set xrange [*:*]\nset yrange " << range(panel.y_min, panel.y_max) << '\n';
   }
   script << (plot.empty() ? "plot NaN notitle" : plot) << '\n';
 }
