@@ -13,23 +13,6 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Mean, deviation and range of the numbers that are known.
-struct Summary {
-  double mean = unknown, deviation = unknown, min = unknown, max = unknown;
-};
-
-Summary summary_of(const std::vector<double>& all) {
-  std::vector<double> values;
-  std::ranges::copy_if(all, std::back_inserter(values), [](double v) { return !std::isnan(v); });
-  if (values.empty()) return {};
-  const auto count = static_cast<double>(values.size());
-  double total = 0, squares = 0;
-  for (const double v : values) total += v;
-  for (const double v : values) squares += (v - total / count) * (v - total / count);
-  const auto [min, max] = std::ranges::minmax(values);
-  return {.mean = total / count, .deviation = std::sqrt(squares / count), .min = min, .max = max};
-}
-
 double length_of(std::span<const real> values) {
   double squares = 0;
   for (const real v : values) squares += static_cast<double>(v) * static_cast<double>(v);
@@ -59,6 +42,18 @@ bool multiplies(std::string_view op) {
 }
 
 }  // namespace
+
+Summary summary_of(const std::vector<double>& all) {
+  std::vector<double> values;
+  std::ranges::copy_if(all, std::back_inserter(values), [](double v) { return !std::isnan(v); });
+  if (values.empty()) return {unknown, unknown, unknown, unknown};
+  const auto count = static_cast<double>(values.size());
+  double total = 0, squares = 0;
+  for (const double v : values) total += v;
+  for (const double v : values) squares += (v - total / count) * (v - total / count);
+  const auto [min, max] = std::ranges::minmax(values);
+  return {.mean = total / count, .deviation = std::sqrt(squares / count), .min = min, .max = max};
+}
 
 SummedInputs summarize(const Tensor& a) {
   const size_t cases = a.shape().rank() == 4 ? a.shape()[0] : a.rows(), units = a.size() / cases;
@@ -118,7 +113,8 @@ std::vector<VectorChange> column_changes(size_t rows, size_t columns, const real
 
 bool holds_weight_vectors(const std::string& name, const Tensor& value) {
   const std::string own = own_part(name);
-  return value.shape().rank() >= 2 && own != "gain" && own != "bias";
+  return value.shape().rank() >= 2 && own != "gain" && own != "bias" && !own.starts_with("running_") &&
+         !own.starts_with("population_");
 }
 
 void Recorder::begin(std::uint64_t step) {

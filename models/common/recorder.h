@@ -32,6 +32,12 @@
 
 namespace lamina {
 
+/// Of those numbers that are not NaN; NaN when there are none.
+struct Summary {
+  double mean = 0, deviation = 0, min = 0, max = 0;
+};
+Summary summary_of(const std::vector<double>& values);
+
 /// Mean and deviations of numbers that belong to cases and units: [N x units], [T x B x units], or maps
 /// [N x H x W x C], where every position of every channel is a unit.
 struct SummedInputs {
