@@ -13,5 +13,7 @@ void add_stability_command(CLI::App& program, Action& action);
 void add_convnet_command(CLI::App& program, Action& action);
 void add_invariance_command(CLI::App& program, Action& action);
 void add_geometry_command(CLI::App& program, Action& action);
+void add_inspect_command(CLI::App& program, Action& action);
+void add_graph_command(CLI::App& program, Action& action);
 
 }  // namespace lamina

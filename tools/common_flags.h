@@ -21,6 +21,7 @@ struct CommonFlags {
   std::int64_t epochs = 0;            ///< 0: the preset's
   std::vector<std::int64_t> batches;  ///< empty: the preset's
   double learning_rate = 0;           ///< 0: the preset's
+  std::int64_t record_every = 0;      ///< 0: record nothing
   std::string out;
   bool resume = false;
 };

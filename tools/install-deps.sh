@@ -7,7 +7,7 @@
 set -euo pipefail
 
 packages=(g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
-          gnuplot-nox)
+          gnuplot-nox graphviz)
 for option in "$@"; do
   case $option in
     --dev) packages+=(git clang clang-format clang-tidy libomp-dev) ;;
@@ -22,7 +22,7 @@ There is no apt-get here; install these yourself, then run make again:
   a C++20 compiler with OpenMP (g++ 12 or clang 14, or later), GNU make, pkg-config
   OpenBLAS built for OpenMP, zlib: libraries and headers
   doctest 2.4, CLI11 2.1, nlohmann-json 3.11: headers, or later versions of them
-  gnuplot 5.4 or later, for figures (optional)
+  gnuplot 5.4 or later, for figures, and Graphviz, for graphs of the tape (both optional)
   git, clang, clang-format and clang-tidy 14 (for make lint), Python 3 with torch and numpy (for make bench)
 END
   exit 1

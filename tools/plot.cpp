@@ -1,24 +1,16 @@
 #include "tools/plot.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <iostream>
-#include <memory>
 #include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "tools/run_program.h"
 
 namespace lamina {
 
@@ -259,63 +251,6 @@ std::string png_terminal(const Layout& layout) {
               " font 'sans,13' fontscale 1.5 linewidth 2 pointscale 2 background rgb 'white'");
 }
 
-struct Outcome {
-  std::string picture;   // standard output
-  std::string messages;  // standard error
-  int error = 0;         // errno when gnuplot did not start
-  bool ok = false;
-};
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-/// A file without a name, which is gone when it is closed.
-File unnamed_file() {
-  File file(std::tmpfile(), std::fclose);
-  if (!file)
-    fail<DataError>("write_figure: no temporary file (", std::strerror(errno), "); free some space in /tmp");
-  return file;
-}
-
-std::string content(std::FILE* file) {
-  std::string bytes;
-  std::array<char, 65536> block;
-  std::rewind(file);
-  while (const size_t count = std::fread(block.data(), 1, block.size(), file))
-    bytes.append(block.data(), count);
-  return bytes;
-}
-
-/// Runs gnuplot on a script without a shell. Script, picture and messages pass through nameless files: pipes
-/// in both directions could each wait for the other.
-Outcome run_gnuplot(const std::string& script) {
-  const File input = unnamed_file(), output = unnamed_file(), errors = unnamed_file();
-  std::fwrite(script.data(), 1, script.size(), input.get());
-  std::fflush(input.get());
-  std::rewind(input.get());
-
-  posix_spawn_file_actions_t redirect;
-  posix_spawn_file_actions_init(&redirect);
-  posix_spawn_file_actions_adddup2(&redirect, fileno(input.get()), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&redirect, fileno(output.get()), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&redirect, fileno(errors.get()), STDERR_FILENO);
-  // Without the user's own start-up file, which could change how a figure looks.
-  std::string program = "gnuplot", option = "--default-settings";
-  const std::array<char*, 3> arguments = {program.data(), option.data(), nullptr};
-  pid_t child = 0;
-  Outcome outcome;
-  outcome.error = posix_spawnp(&child, program.c_str(), &redirect, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&redirect);
-  if (outcome.error != 0) return outcome;
-
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  outcome.picture = content(output.get());
-  outcome.messages = content(errors.get());
-  outcome.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !outcome.picture.empty();
-  return outcome;
-}
-
 }  // namespace
 
 bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
@@ -324,19 +259,19 @@ bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
   const std::array<std::pair<const char*, std::string>, 2> formats = {
       {{".svg", svg_terminal(layout)}, {".png", png_terminal(layout)}}};
   for (const auto& [ending, terminal] : formats) {
-    const Outcome outcome = run_gnuplot(figure_script(terminal, layout, panels));
-    if (outcome.error == ENOENT) {
+    // Without the user's own start-up file, which could change how a figure looks.
+    const ProgramOutcome outcome =
+        run_program({"gnuplot", "--default-settings"}, figure_script(terminal, layout, panels));
+    if (outcome.missing()) {
       std::cerr << path << ending << ": not drawn, gnuplot is not installed; run tools/install-deps.sh\n";
       return false;
     }
-    if (!outcome.ok) {
-      const std::string reason = outcome.error ? std::strerror(outcome.error) : outcome.messages;
-      const size_t start = std::min(reason.find_first_not_of(" \n"), reason.size());
+    if (!outcome.ok || outcome.output.empty()) {
       std::cerr << path << ending << ": not drawn, gnuplot failed; check its installation ("
-                << reason.substr(start, reason.find('\n', start) - start) << ")\n";
+                << outcome.reason() << ")\n";
       return false;
     }
-    write_file(path + ending, outcome.picture);
+    write_file(path + ending, outcome.output);
   }
   return true;
 }
