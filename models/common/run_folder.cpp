@@ -129,6 +129,16 @@ RunFolder RunFolder::create(const std::string& path, RunConfig config) {
   return run;
 }
 
+RunConfig read_run_config(const std::string& folder) {
+  const std::string file = folder + "/config.json";
+  try {
+    return config_from(Json::parse(read_file(file)));
+  } catch (const nlohmann::json::exception& problem) {
+    fail<DataError>(file, ": is damaged (", problem.what(),
+                    "); restore it or start a new run in another folder");
+  }
+}
+
 RunFolder RunFolder::resume(const std::string& path) {
   if (path.empty())
     fail<UsageError>(
@@ -136,13 +146,7 @@ RunFolder RunFolder::resume(const std::string& path) {
   const std::string file = path + "/config.json";
   if (!fs::exists(file))
     fail<DataError>(file, ": does not exist, so there is no run to resume; leave out --resume");
-  RunConfig config;
-  try {
-    config = config_from(Json::parse(read_file(file)));
-  } catch (const nlohmann::json::exception& problem) {
-    fail<DataError>(file, ": is damaged (", problem.what(),
-                    "); restore it or start a new run in another folder");
-  }
+  RunConfig config = read_run_config(path);
   if (config.scalar != scalar_name)
     fail<DataError>(file, ": the run is in ", config.scalar, " and this program in ", scalar_name,
                     "; resume it with the program built by make REAL=", config.scalar);

@@ -59,6 +59,10 @@ struct RunConfig {
   int threads = 0;
 };
 
+/// Reads the config.json of a run's folder, whichever program wrote it.
+/// DataError when there is none or it is broken.
+RunConfig read_run_config(const std::string& folder);
+
 class RunFolder {
  public:
   /// Makes the folder `path`, or the first free default when it is empty, and writes config.json into it.
