@@ -80,7 +80,7 @@ $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBR
 	$(LINK)
 
 # The library's own build had these switched on, and the layout of its classes depends on them.
-$(BUILD)/objects/tools/report/server.o: CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
+$(call objects,tools/report/server.cpp tests/tools/report_server_test.cpp): CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
 
 -include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES))
 
@@ -114,7 +114,7 @@ test-program: $(BUILD)/lamina-tests
 bench: setup  ## times the products against OpenBLAS, then training steps against PyTorch, in one run
 	@+$(SUBMAKE) all
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
-	@tools/bench.py
+	@tools/bench.py --json runs/bench.json
 
 # --- The report. The page without its data is made once, beside the program that fills it. Only this needs npm.
 

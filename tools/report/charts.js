@@ -9,13 +9,14 @@ const Charts = (() => {
   const colorOf = (norm) => color(`--norm-${norm}`) || color("--norm-other");
 
   const raised = (n) => String(n).replace(/./g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
+  const power = (value) => "10" + raised(Math.round(Math.log10(value)));
   function number(value, digits = 4) {
     if (value == null) return "–";
     const text = String(Number(value.toPrecision(digits)));
     const short = /e/.test(text) || (value !== 0 && Math.abs(value) < 1e-3) || Math.abs(value) >= 1e6;
     if (!short) return text;
-    const [front, power] = Number(value.toPrecision(digits)).toExponential().split("e");
-    return (front === "1" ? "" : front === "-1" ? "-" : front + " × ") + "10" + raised(Number(power));
+    const [front, exponent] = Number(value.toPrecision(digits)).toExponential().split("e");
+    return (front === "1" ? "" : front === "-1" ? "-" : front + " × ") + "10" + raised(Number(exponent));
   }
 
   // A log axis has no place for what is not above 0; null is a gap.
@@ -28,12 +29,23 @@ const Charts = (() => {
     }));
   }
 
-  function axis(label, extra) {
+  // Marks of a log axis: at most some eight powers of ten, or 1, 2 and 5 of each where it spans few. (uPlot's own never
+  // end below 1e-32, where a vanishing gradient soon is.)
+  function decades(min, max) {
+    const first = Math.floor(Math.log10(min)), last = Math.ceil(Math.log10(max));
+    const stride = Math.ceil((last - first) / 8), digits = last - first > 2 ? [1] : [1, 2, 5];
+    const marks = [];
+    for (let power = first; power <= last; power += stride) marks.push(...digits.map((digit) => Number(`${digit}e${power}`)));
+    return marks.filter((mark) => mark >= min && mark <= max);
+  }
+
+  function axis(label, log, extra) {
     return {
-      label, labelSize: 22, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+      ...(log && { splits: (_, __, min, max) => decades(min, max), filter: (_, splits) => splits }),
+      label, labelSize: 20, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
       stroke: color("--faint"), labelGap: 2,
       grid: { stroke: color("--grid"), width: 1 }, ticks: { stroke: color("--grid"), width: 1, size: 5 },
-      values: (_, splits) => splits.map((v) => (v == null ? "" : number(v))),
+      values: (_, splits) => splits.map((v) => (log && splits.at(-1) / splits[0] > 1e4 ? power(v) : number(v))),
       ...extra,
     };
   }
@@ -72,7 +84,7 @@ const Charts = (() => {
           x: { time: false, distr: state.logX ? 3 : 1 },
           y: { distr: state.logY ? 3 : 1 },
         },
-        axes: [axis(chart.x, { size: 36, space: 56 }), axis(chart.y, { size: 58, space: 30 })],
+        axes: [axis(chart.x, state.logX, { size: 30, space: 56 }), axis(chart.y, state.logY, { size: 58, space: 30 })],
         series: [
           { label: chart.x, value: (_, v) => number(v) },
           ...chart.curves.map((curve) => ({

@@ -255,18 +255,24 @@ Json runs_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
   return list;
 }
 
-/// The kinds of all runs' badges, each once.
-Json summary_badges(const Exhibit& exhibit, const Json& runs) {
-  if (runs.empty()) return Json::array({badge("absent", "not run here")});
-  std::vector<std::string> kinds;
+/// One badge of a kind for all runs: its text where all have the same one, otherwise `mixed`.
+void add_summary(Json& badges, const Json& runs, const std::string& kind, const std::string& mixed) {
+  std::vector<std::string> texts;
+  size_t count = 0;
   for (const Json& run : runs)
-    for (const Json& each : run["badges"]) place_of(kinds, each["kind"].get<std::string>());
-  const auto has = [&](const char* kind) { return std::ranges::find(kinds, kind) != kinds.end(); };
+    for (const Json& each : run["badges"])
+      if (each["kind"] == kind) place_of(texts, each["text"].get<std::string>()), ++count;
+  if (texts.empty()) return;
+  badges.push_back(badge(kind.c_str(), texts.size() == 1 && count == runs.size() ? texts[0] : mixed));
+}
+
+Json summary_badges(const Exhibit& exhibit, const Json& runs) {
   Json badges = Json::array();
-  if (has("real")) badges.push_back(badge("real", has("synthetic") ? "partly real data" : "data from files"));
-  if (has("synthetic")) badges.push_back(badge("synthetic", "synthetic data"));
-  if (has("reduced")) badges.push_back(badge("reduced", "reduced"));
-  if (!exhibit.on_data) badges.push_back(badge("real", "needs no data"));
+  if (runs.empty()) badges.push_back(badge("absent", "not run here"));
+  if (!runs.empty() && !exhibit.on_data) badges.push_back(badge("real", "needs no data"));
+  add_summary(badges, runs, "real", "data from files, in part");
+  add_summary(badges, runs, "synthetic", "synthetic data, in part");
+  add_summary(badges, runs, "reduced", "reduced, in part");
   return badges;
 }
 

@@ -90,7 +90,7 @@
       switches(exhibit, state, charts),
       drawn.length ? make("div", { class: "charts" }, drawn.map((each) => each.figure)) : null,
       exhibit.tables.map(table),
-      exhibit.runs.length ? null : make("p", { class: "absent" }, "Not run here. This command does it:"),
+      exhibit.runs.length ? null : make("p", { class: "not-run" }, "Not run here. This command does it:"),
       make("pre", { class: "command", tabindex: "0" }, make("code", {}, exhibit.command)),
       runs(exhibit.runs));
     return { section, charts, start: () => drawn.forEach((each) => each.start()) };
@@ -131,7 +131,7 @@
 
   function contents(exhibits) {
     document.getElementById("contents").replaceChildren(...exhibits.map((exhibit) =>
-      make("li", { class: exhibit.runs.length ? "present" : "absent" },
+      make("li", {},
         make("a", { href: `#${exhibit.id}` }, make("b", {}, exhibit.title), " ", exhibit.subject),
         make("span", {}, badges(exhibit.badges)))));
   }
