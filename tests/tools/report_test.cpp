@@ -140,7 +140,7 @@ TEST_CASE("what is missing of a run is said, and the rest is shown") {
   CHECK(figure_6(folder / "broken")["charts"][0]["curves"][0]["x"] == Json({1, 2}));
   make_run(folder / "other", "layer", "epoch,train_nll\n1,nan\n2,x\n");
   const Json other = figure_6(folder / "other");
-  CHECK(has_problem(other, "no column test_error"));
+  CHECK(has_problem(other, "no column test_error, which the page would show"));
   REQUIRE(other["charts"].size() == 1);
   CHECK(other["charts"][0]["curves"][0]["y"] == Json({nullptr, nullptr}));
   make_run(folder / "empty", "layer", "\n");
@@ -173,6 +173,33 @@ TEST_CASE("rows of one file become curves by norm and scale") {
   CHECK(curves[2]["dash"] == 1);
   CHECK(curves[2]["y"] == Json({nullptr}));  // JSON has no infinity
   CHECK(shown["tables"][0]["rows"].size() == 3);
+}
+
+TEST_CASE("rows of one file become a table with verdicts") {
+  const TemporaryFolder folder;
+  write_file(folder / "invariance.csv",
+             "scheme,transformation,magnitude,epsilon,change\n"
+             "batch,weight matrix re-scaling,2,0,4e-16\nbatch,weight matrix re-scaling,2,1e-05,0.3\n"
+             "batch,weight matrix re-scaling,10,0,2e-16\nlayer,data set re-scaling,2,0,0.5\n");
+  const Json tables = exhibit(make_document(find_runs({folder.path()})), "table-1")["tables"];
+  REQUIRE(tables.size() == 3);  // the paper's, and one for each epsilon
+  CHECK(tables[1]["columns"] == Json({"weight matrix re-scaling", "data set re-scaling"}));
+  CHECK(tables[1]["rows"][0]["cells"] == Json({"yes, 4 × 10⁻¹⁶", ""}));
+  CHECK(tables[1]["rows"][1]["cells"] == Json({"", "no, 0.5"}));
+  CHECK(tables[1]["rows"][1]["norm"] == "layer");
+  CHECK(tables[2]["rows"][0]["cells"] == Json({"no, 0.3"}));
+}
+
+TEST_CASE("of a training, the last update makes the point") {
+  const TemporaryFolder folder;
+  write_file(folder / "turning.csv",
+             "optimizer,norm,scale,step,loss,length,degrees\n"
+             "SGD,layer,0.5,0,2,1,9\nSGD,layer,0.5,1,2,1.5,8\nSGD,layer,1,0,2,2,7\nAdam,layer,1,0,2,2,3\n");
+  const Json charts = exhibit(make_document(find_runs({folder.path()})), "section-5-2")["charts"];
+  REQUIRE(charts.size() == 2);
+  CHECK(charts[0]["title"] == "Angle, SGD");
+  CHECK(charts[0]["curves"][0]["x"] == Json({1.5, 2}));
+  CHECK(charts[0]["curves"][0]["y"] == Json({8, 7}));
 }
 
 TEST_CASE("a long curve is thinned and keeps both ends") {

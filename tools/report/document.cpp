@@ -124,45 +124,78 @@ size_t place_of(std::vector<std::string>& names, const std::string& name) {
   return names.size() - 1;
 }
 
-/// A field that is a number is shortened, anything else stands as it is.
-std::string shown(const std::string& field) {
-  const double value = number_in(field);
-  return std::isnan(value) ? field : pretty(value, 3);
+std::string joined(const Csv& csv, size_t row, const std::vector<std::string>& columns) {
+  std::string all;
+  for (const std::string& column : columns)
+    if (const auto place = csv.find(column)) all += (all.empty() ? "" : ", ") + csv.rows[row][*place];
+  return all;
 }
 
-/// Empty when the file lacks one of the columns.
-Json pivot_of(const PivotPlan& plan, const FoundRun& run, const Csv& csv) {
-  const auto row = csv.find(plan.row), column = csv.find(plan.column);
-  std::vector<size_t> parts;
-  for (const std::string& name : plan.cells)
-    if (const auto place = csv.find(name)) parts.push_back(*place);
-  if (!row || !column || parts.size() != plan.cells.size()) return {};
-  std::vector<std::string> row_names, column_names;
-  std::map<std::pair<size_t, size_t>, std::string> cells;
-  for (const auto& fields : csv.rows) {
-    std::string cell;
-    for (const size_t part : parts) cell += (cell.empty() ? "" : "  ") + shown(fields[part]);
-    const size_t r = place_of(row_names, fields[*row]), c = place_of(column_names, fields[*column]);
-    cells[{r, c}] = cell;
+/// "yes, 3 × 10⁻¹⁶"
+std::string verdict(double value, double threshold) {
+  return text(threshold == 0 ? "" : value < threshold ? "yes, " : "no, ", pretty(value, 2));
+}
+
+/// A table in the making: cells by the names of row and column, in the order in which these came.
+class Grid {
+ public:
+  explicit Grid(const TablePlan& plan) : plan_(plan) {}
+
+  void put(const std::string& row, const std::string& norm, const std::string& column, double value) {
+    const size_t r = place_of(rows_, row), c = place_of(columns_, column);
+    norms_.resize(rows_.size());
+    norms_[r] = norm;
+    double& cell = cells_.try_emplace({r, c}, value).first->second;
+    cell = std::max(cell, value);
   }
-  Json rows = Json::array();
-  for (size_t r = 0; r < row_names.size(); ++r) {
-    Json line = Json::array();
-    for (size_t c = 0; c < column_names.size(); ++c) line.push_back(cells[{r, c}]);
-    rows.push_back({{"label", row_names[r]}, {"norm", row_names[r]}, {"source", "here"}, {"cells", line}});
+
+  Json table(const std::string& title) const {
+    Json rows = Json::array();
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      Json cells = Json::array();
+      for (size_t c = 0; c < columns_.size(); ++c) {
+        const auto cell = cells_.find({r, c});
+        cells.push_back(cell == cells_.end() ? "" : verdict(cell->second, plan_.threshold));
+      }
+      rows.push_back({{"label", rows_[r]}, {"norm", norms_[r]}, {"source", "here"}, {"cells", cells}});
+    }
+    return {{"title", title}, {"columns", columns_}, {"rows", rows}};
   }
-  return {{"title", "Measured, " + run.path}, {"columns", column_names}, {"rows", rows}};
+
+ private:
+  const TablePlan& plan_;
+  std::vector<std::string> rows_, columns_, norms_;
+  std::map<std::pair<size_t, size_t>, double> cells_;
+};
+
+/// The tables that a plan makes of a file; none when the file lacks a column.
+void add_tables(Json& tables, const TablePlan& plan, const FoundRun& run, const Csv& csv) {
+  std::vector<std::pair<std::string, Grid>> grids;
+  for (size_t row = 0; row < csv.rows.size(); ++row) {
+    const std::string part = joined(csv, row, {plan.split});
+    if (std::ranges::find(grids, part, &std::pair<std::string, Grid>::first) == grids.end())
+      grids.emplace_back(part, plan);
+    Grid& grid = std::ranges::find(grids, part, &std::pair<std::string, Grid>::first)->second;
+    for (const std::string& name : plan.values)
+      if (const auto place = csv.find(name))
+        grid.put(joined(csv, row, plan.names), joined(csv, row, {plan.names.back()}),
+                 plan.column.empty() ? name : joined(csv, row, {plan.column}),
+                 number_in(csv.rows[row][*place]));
+  }
+  for (const auto& [part, grid] : grids) {
+    Json table = grid.table(text(plan.title, part, " (", run.path, ')'));
+    if (!table["columns"].empty()) tables.push_back(std::move(table));
+  }
 }
 
 Json tables_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
   Json tables = Json::array();
   Json numbers = numbers_of(exhibit, traces);
   if (!numbers["rows"].empty()) tables.push_back(std::move(numbers));
-  for (const PivotPlan& plan : exhibit.pivots)
+  for (const TablePlan& plan : exhibit.tables)
     for (const FoundRun& run : runs)
       if (const auto file = run.files.find(exhibit.file); file != run.files.end())
-        if (Json pivot = pivot_of(plan, run, file->second); !pivot.is_null())
-          tables.push_back(std::move(pivot));
+        add_tables(tables, plan, run, file->second);
   return tables;
 }
 
@@ -232,8 +265,11 @@ Json problems_of(const FoundRun& run, const Exhibit& exhibit) {
   for (const ChartPlan& chart : exhibit.charts)
     for (const std::string& column : {chart.x, chart.y})
       if (!csv.columns.empty() && !csv.find(column)) place_of(missing, column);
+  for (const TablePlan& plan : exhibit.tables)
+    for (const std::string& column : plan.values)
+      if (!csv.columns.empty() && !csv.find(column)) place_of(missing, column);
   for (const std::string& column : missing)
-    problems.push_back(text(exhibit.file, " has no column ", column, ", so its chart lacks this run"));
+    problems.push_back(text(exhibit.file, " has no column ", column, ", which the page would show"));
   return problems;
 }
 
@@ -269,7 +305,7 @@ void add_summary(Json& badges, const Json& runs, const std::string& kind, const 
 Json summary_badges(const Exhibit& exhibit, const Json& runs) {
   Json badges = Json::array();
   if (runs.empty()) badges.push_back(badge("absent", "not run here"));
-  if (!runs.empty() && !exhibit.on_data) badges.push_back(badge("real", "needs no data"));
+  if (!runs.empty() && !exhibit.on_data) badges.push_back(badge("real", "measured"));
   add_summary(badges, runs, "real", "data from files, in part");
   add_summary(badges, runs, "synthetic", "synthetic data, in part");
   add_summary(badges, runs, "reduced", "reduced, in part");

@@ -34,11 +34,15 @@ struct PaperRow {
   std::vector<std::string> cells = {};
 };
 
-/// A table made of a long file: a row for each value of `row`, a column for each value of `column`, in the
-/// order in which they appear; a cell shows the fields of `cells`, one after the other.
-struct PivotPlan {
-  std::string row = {}, column = {};
-  std::vector<std::string> cells = {};
+/// A table made of the rows of a file. Without `column` a row of the file is a row of the table, and `values`
+/// are its columns; otherwise each value of `column` is one, and a cell holds the largest of the only value.
+struct TablePlan {
+  std::string title = {};
+  std::vector<std::string> names = {};  ///< the columns that name a row; one called norm or scheme colours it
+  std::string column = {};
+  std::vector<std::string> values = {};
+  std::string split = {};  ///< a table for each value of this column
+  double threshold = 0;    ///< above 0: cells say yes when below it, or else no, before the number
 };
 
 /// What tells curves apart besides the norm: a setting of the run or a column of the file.
@@ -57,14 +61,15 @@ struct Exhibit {
   std::string command = {};     ///< reproduces it
   std::string experiment = {};  ///< in config.json; empty: any folder with the file will do
   std::string file = "metrics.csv";
-  Distinction facet = {};  ///< a setting whose values get charts of their own: "batch", "batch size "
-  std::string group = {};  ///< the column that holds the norm, when one file has the rows of several
+  Distinction facet = {};   ///< what gets charts of its own for each value: "batch", "batch size "
+  std::string group = {};   ///< the column that holds the norm, when one file has the rows of several
+  std::string end_of = {};  ///< of the rows with the same value in this column, only the last makes a curve
   std::vector<Distinction> distinctions = {};
   std::vector<ChartPlan> charts = {};
   std::vector<Measure> measures = {};
   std::vector<PaperRow> paper = {};
   std::vector<std::string> paper_columns = {};  ///< heads of the paper's table, where they are no measures
-  std::vector<PivotPlan> pivots = {};
+  std::vector<TablePlan> tables = {};
   double full_length = 0;  ///< of the paper's runs, in `length_column`; 0: the paper does not say
   std::string length_column = "epoch";
   bool on_data = true;  ///< false: random inputs only, so nothing is real or synthetic

@@ -34,6 +34,7 @@ void forbid_sharing(socket_t socket) {
 void serve(const ReportServer& server, const std::function<void(int port)>& ready) {
   httplib::Server http;
   http.new_task_queue = [] { return new httplib::ThreadPool(2); };  // NOLINT: httplib deletes it
+  http.set_keep_alive_timeout(1);                                   // seconds that ending may take
   http.set_socket_options(forbid_sharing);
   http.set_default_headers({{"Cache-Control", "no-store"},
                             {"X-Content-Type-Options", "nosniff"},

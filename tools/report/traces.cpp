@@ -17,23 +17,26 @@ std::string field(const Csv& csv, size_t row, const std::string& column) {
   return place ? csv.rows[row][*place] : std::string();
 }
 
+/// A setting of the run, or else the column's value in these rows.
+std::string value_of(const Trace& trace, const std::string& name) {
+  const std::string setting = setting_of(*trace.run, name);
+  return setting.empty() && !trace.rows.empty() ? field(*trace.csv, trace.rows[0], name) : setting;
+}
+
 /// "layer norm, gain 0.1": the norm, and whatever else tells this trace from others.
 std::string label_of(const Exhibit& exhibit, const Trace& trace) {
   std::string label = trace.norm.empty() ? trace.run->path : title_of(trace.norm);
-  for (const auto& [name, phrase] : exhibit.distinctions) {
-    std::string value = setting_of(*trace.run, name);
-    if (value.empty() && !trace.rows.empty()) value = field(*trace.csv, trace.rows[0], name);
-    if (!value.empty()) label += ", " + phrase + value;
-  }
+  for (const auto& [name, phrase] : exhibit.distinctions)
+    if (const std::string value = value_of(trace, name); !value.empty()) label += ", " + phrase + value;
   return label;
 }
 
-/// The rows of a file, apart by norm and by every distinction that is a column; in the order of the file.
+/// The rows of a file, apart by norm, facet and every distinction that is a column; in the order of the file.
 std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv& csv) {
   std::vector<Trace> traces;
   std::map<std::string, size_t> places;
   for (size_t row = 0; row < csv.rows.size(); ++row) {
-    std::string key = field(csv, row, exhibit.group);
+    std::string key = field(csv, row, exhibit.group) + '\n' + field(csv, row, exhibit.facet.name);
     for (const Distinction& distinction : exhibit.distinctions)
       key += '\n' + field(csv, row, distinction.name);
     const auto [place, is_new] = places.try_emplace(key, traces.size());
@@ -45,7 +48,11 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
            .norm = exhibit.group.empty() ? setting_of(run, "norm") : field(csv, row, exhibit.group),
            .label = {},
            .facet = {}});
-    traces[place->second].rows.push_back(row);
+    std::vector<size_t>& rows = traces[place->second].rows;
+    const std::string now = field(csv, row, exhibit.end_of);
+    if (!exhibit.end_of.empty() && !rows.empty() && now == field(csv, rows.back(), exhibit.end_of))
+      rows.pop_back();
+    rows.push_back(row);
   }
   return traces;
 }
@@ -107,7 +114,7 @@ std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>
     if (!belongs(run, exhibit) || file == run.files.end()) continue;
     for (Trace& trace : split(exhibit, run, file->second)) {
       trace.label = label_of(exhibit, trace);
-      const std::string value = setting_of(run, exhibit.facet.name);
+      const std::string value = value_of(trace, exhibit.facet.name);
       if (!value.empty()) trace.facet = exhibit.facet.phrase + value;
       all.push_back(std::move(trace));
     }
