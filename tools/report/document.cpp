@@ -110,9 +110,9 @@ Json numbers_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
                       {"source", "here"},
                       {"cells", cells}});
     }
-  return {{"title", exhibit.paper.empty() ? "Measured"
-                    : traces.empty()      ? "In the paper"
-                                          : "Paper and ours"},
+  return {{"title", exhibit.paper.empty()                        ? "Measured"
+                    : traces.empty() || exhibit.measures.empty() ? "In the paper"
+                                                                 : "Paper and ours"},
           {"columns", columns},
           {"rows", rows}};
 }
@@ -229,7 +229,7 @@ double last_of(const Csv& csv, const std::string& column) {
 /// Real or synthetic, whole or reduced.
 Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   Json badges = Json::array();
-  if (!run.config) return badges;
+  if (!run.config) return exhibit.on_data ? Json::array({badge("synthetic", "data not recorded")}) : badges;
   const std::string data = setting_of(run, "data");
   if (exhibit.on_data)
     badges.push_back(data.empty() ? badge("synthetic", "synthetic data") : badge("real", "data: " + data));

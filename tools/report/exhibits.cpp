@@ -81,9 +81,10 @@ Exhibit learning_rate() {
       "With normalization, growing weight vectors turn less for the same update: normalization lowers the "
       "learning rate by itself, and a large weight norm stops learning early.";
   exhibit.setting =
-      "Ours: the angle by which the last update of a training turns the weight vectors, against their "
-      "length. "
-      "On digits, from --data or built in.";
+      "Ours: the angle by which the last update of a training on digits turns the weight vectors, against "
+      "their "
+      "length.";
+  exhibit.on_data = true;
   exhibit.file = "turning.csv";
   exhibit.facet = {"optimizer", ""};
   exhibit.end_of = "scale";

@@ -68,7 +68,7 @@
 
   function runs(list) {
     return list.length === 0 ? null : make("details", { class: "runs", open: list.some((run) => run.problems.length > 0) },
-      make("summary", {}, `${list.length} ${list.length === 1 ? "run" : "runs"}: settings and exact commands`),
+      make("summary", {}, `${list.length} ${list.length === 1 ? "run" : "runs"}: settings and commands`),
       list.map((run) => make("div", { class: "run" },
         make("p", {}, swatch(run.norm, 0), make("b", {}, run.path), " ", badges(run.badges)),
         run.problems.map((problem) => make("p", { class: "problem" }, problem)),
