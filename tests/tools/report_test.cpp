@@ -142,7 +142,7 @@ TEST_CASE("what is missing of a run is said, and the rest is shown") {
   const Json other = figure_6(folder / "other");
   CHECK(has_problem(other, "no column test_error, which the page would show"));
   REQUIRE(other["charts"].size() == 1);
-  CHECK(other["charts"][0]["curves"][0]["y"] == Json({nullptr, nullptr}));
+  CHECK(other["charts"][0]["curves"][0]["y"] == Json::array({nullptr, nullptr}));
   make_run(folder / "empty", "layer", "\n");
   CHECK(has_problem(figure_6(folder / "empty"), "has no rows yet"));
   write_file(folder / "none/config.json", "{\"experiment\": ");
@@ -171,7 +171,7 @@ TEST_CASE("rows of one file become curves by norm and scale") {
   CHECK(curves[0]["label"] == "baseline, weights × 0.5");
   CHECK(curves[0]["y"] == Json({2, 5}));
   CHECK(curves[2]["dash"] == 1);
-  CHECK(curves[2]["y"] == Json({nullptr}));  // JSON has no infinity
+  CHECK(curves[2]["y"] == Json::array({nullptr}));  // JSON has no infinity
   CHECK(shown["tables"][0]["rows"].size() == 3);
 }
 
