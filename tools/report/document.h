@@ -1,12 +1,14 @@
 #pragma once
 // The report as JSON: everything the page shows, decided here; the page's script only lays it out.
 //
-//   {program, date, exhibits: [{id, title, section, subject, claim, setting, command, badges, notes,
+//   {program, date, leftovers: [..], exhibits: [{id, title, section, subject, claim, setting, command,
+//   badges,
 //     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..]}]}],
 //     tables: [{title, columns, rows: [{label, norm, source, cells}]}],
-//     runs: [{path, label, norm, badges, command, made_with, problems}]}]}
+//     runs: [{path, norm, badges, command, made_with, problems}]}]}
 //
-// A badge is {kind: real|synthetic|reduced|absent, text}. Numbers in tables are text already.
+// Leftovers are sentences on folders that no exhibit shows. A badge is {kind: real|synthetic|reduced|absent,
+// text}. Numbers in tables are text already.
 
 #include <nlohmann/json.hpp>
 #include <string>
