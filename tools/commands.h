@@ -15,5 +15,6 @@ void add_invariance_command(CLI::App& program, Action& action);
 void add_geometry_command(CLI::App& program, Action& action);
 void add_inspect_command(CLI::App& program, Action& action);
 void add_graph_command(CLI::App& program, Action& action);
+void add_report_command(CLI::App& program, Action& action);
 
 }  // namespace lamina

@@ -1,9 +1,11 @@
 #include "tools/common_flags.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -74,6 +76,18 @@ Norm norm_from(const std::string& name) {
                           Norm::instance, Norm::layer_interior})
     if (name == name_of(norm)) return norm;
   fail<UsageError>("--norm ", name, ": no such normalization");
+}
+
+std::string title_of(const std::string& norm) {
+  if (norm == "none") return "baseline";
+  return norm == "layer-interior" ? "layer norm, interior" : norm + " norm";
+}
+
+int color_of(const std::string& norm) {
+  constexpr std::array<std::string_view, 8> in_palette{"layer",    "batch",          "weight", "group",
+                                                       "instance", "layer-interior", "none",   "rms"};
+  const auto found = std::ranges::find(in_palette, norm);
+  return found == in_palette.end() ? -1 : static_cast<int>(found - in_palette.begin());
 }
 
 Settings to_settings(const CommonFlags& flags) {

@@ -31,6 +31,12 @@ void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<s
 
 Norm norm_from(const std::string& name);
 
+/// A value of --norm as a legend calls it: "baseline", "layer norm".
+std::string title_of(const std::string& norm);
+
+/// Its colour in figures, a number in the palette of plot.h: the same in every figure, and in the report.
+int color_of(const std::string& norm);
+
 /// All flags as settings of config.json, and back. Lists become "none,layer".
 Settings to_settings(const CommonFlags& flags);
 void from_settings(const Settings& settings, CommonFlags& flags);

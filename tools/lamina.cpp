@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
   add_geometry_command(program, action);
   add_inspect_command(program, action);
   add_graph_command(program, action);
+  add_report_command(program, action);
   program.add_subcommand("list", "lists the commands, one a line")->callback([&] {
     action = [&] {
       list_commands(program);

@@ -85,7 +85,7 @@ for file in "$@"; do
   mkdir "$blocks" "$work"
   # The mirror shares sources and build with the repository; what the commands write stays out of it.
   for entry in "$root"/*; do
-    [ "${entry##*/}" = runs ] || ln -s "$entry" "$work/"
+    case ${entry##*/} in runs | report) ;; *) ln -s "$entry" "$work/" ;; esac
   done
   split_blocks "$file" "$blocks" || failed=$((failed + 1))
   for block in "$blocks"/*.sh; do
