@@ -45,11 +45,11 @@ std::vector<OrderVariant> variants_of(const OrderFlags& flags, bool norm_given) 
 void fill_in_preset(OrderFlags& flags) {
   CommonFlags& common = flags.common;
   const bool paper = common.preset == "paper";
-  if (common.epochs == 0) common.epochs = paper ? 100 : 6;
+  if (common.epochs == 0) common.epochs = paper ? 100 : 20;
   if (smoke_epochs() > 0) common.epochs = std::min(common.epochs, smoke_epochs());
   if (common.batches.empty()) common.batches = {128};
   if (common.learning_rate == 0) common.learning_rate = 1e-3;
-  if (flags.validate_every == 0) flags.validate_every = paper ? 300 : 25;
+  if (flags.validate_every == 0) flags.validate_every = paper ? 300 : 100;
 }
 
 Settings to_settings(const OrderFlags& flags) {

@@ -12,13 +12,12 @@ namespace lamina::order_embedding {
 namespace {
 
 // What decides how hard the task is; chosen so that R@1 of a trained model lies between 20 and 70.
-constexpr float camera_noise = 10;  // deviation in every feature, where a direction has 1
-constexpr float kinship = 0.8F;     // share of a direction that the words of one kind have in common
-constexpr float blurred =
-    0.1F;  // chance that a thing or its looks appear in the image as another of its kind
-constexpr float misseen = 0.1F;  // chance that somebody takes a thing for another of its kind
-constexpr std::array<float, captions_per_image> details{0.8F, 0.7F, 0.6F, 0.45F,
-                                                        0.3F};  // chance to be mentioned
+constexpr float camera_noise = 12;  // deviation in every feature, where a direction has 1
+constexpr float kinship = 0.8F;     // correlation of the directions of two words of one kind is its square
+constexpr float blurred = 0.1F;     // chance that something appears in the image as another of its kind
+constexpr float misseen = 0.1F;     // chance that somebody takes a thing for another of its kind
+// The chance of every part of the scene to be mentioned, caption by caption.
+constexpr std::array<float, captions_per_image> details{0.8F, 0.7F, 0.6F, 0.45F, 0.3F};
 
 struct Word {
   std::string_view singular, plural;
@@ -174,9 +173,12 @@ class Describer {
     const Kind& kind = kinds[thing.kind];
     const size_t seen = chance(random_, misseen) ? below(random_, kind.words.size()) : thing.word;
     const Word& word = chance(random_, (1 - detail_) / 2) ? kind.general : kind.words[seen];
-    std::string text(thing.count > 0 && !mentioned() ? "some" : counts[thing.count]);
-    if (mentioned()) text += " " + std::string(attributes[thing.attribute]);
-    return text + " " + std::string(thing.count > 0 ? word.plural : word.singular);
+    const bool many = thing.count > 0;
+    const std::string number(many && !mentioned() ? "some" : counts[thing.count]);
+    std::string name(many ? word.plural : word.singular);
+    if (mentioned()) name = std::string(attributes[thing.attribute]) + " " + name;
+    const bool vowel = std::string_view("aeio").find(name.front()) != std::string_view::npos;
+    return number + (!many && vowel ? "n " : " ") + name;
   }
 
   Random& random_;
@@ -196,10 +198,11 @@ class Camera {
     std::vector<real> own(features), shared(features);
     for (size_t slot = 0; slot < slots; ++slot) {
       random.split(slot).fill_normal(own.data(), features, 0, 1);
-      const bool is_word = slot % per_role < words;
-      const float common = is_word ? kinship : 0;
-      if (is_word)
-        random.split(slots + slot / kinds[0].words.size()).fill_normal(shared.data(), features, 0, 1);
+      const size_t role = slot / per_role, kind = slot % per_role / kinds[0].words.size();
+      const bool is_thing = kind < kinds.size();
+      const float common = is_thing ? kinship : 0;
+      if (is_thing)
+        random.split(slots + role * kinds.size() + kind).fill_normal(shared.data(), features, 0, 1);
       for (size_t d = 0; d < features; ++d)
         directions_[slot * features + d] = std::sqrt(1 - common * common) * static_cast<float>(own[d]) +
                                            common * static_cast<float>(shared[d]);

@@ -3,9 +3,9 @@
 // camera sees of it.
 //
 // A scene is somebody who does something, mostly to or beside something else, somewhere, perhaps with a thing
-// in hand: "two old women paint a red boat at the beach". People see all of it and mention some: the first
-// nearly everything, the last little, and that in general words ("a person paints a vehicle"). So captions of
-// one image lie at several heights of an order, many fit other images too, and word order matters, since
+// in hand: "two old women paint a red boat at the beach". People see all of it, not always right, and mention
+// some: the first most, the last little, and that in general words ("a person paints a vehicle"). So captions
+// of one image lie at several heights of an order, many fit other images too, and word order matters, since
 // everybody can do everything to everybody, sometimes in the passive.
 //
 // The camera: every word in its role has a fixed random direction in feature space, words of one kind lie

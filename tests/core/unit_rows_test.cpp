@@ -2,6 +2,8 @@
 
 #include "core/ops/unit_rows.h"
 
+#include <limits>
+
 #include "tests/layers/twins.h"
 
 using namespace lamina;
@@ -18,7 +20,7 @@ TEST_CASE("unit_rows: by hand, a row of zeros included") {
 }
 
 TEST_CASE("unit_rows: a NaN stays in its row") {
-  const Tensor y = unit_rows(Tensor::from({2, 2}, {std::nan(""), 1, 1, 0}));
+  const Tensor y = unit_rows(Tensor::from({2, 2}, {std::numeric_limits<real>::quiet_NaN(), 1, 1, 0}));
   CHECK(std::isnan(y[0]));
   CHECK(std::isnan(y[1]));
   CHECK(y[2] == 1);

@@ -193,7 +193,7 @@ TEST_CASE("order experiment: an epoch shows every image once, with one of its ow
   CHECK(experiment.steps_per_epoch() == 3);
   const auto losses = [&] {
     std::vector<real> values;
-    for (const std::uint64_t step : {0, 1, 2, 3}) values.push_back(experiment.loss(step).item());
+    for (std::uint64_t step = 0; step < 4; ++step) values.push_back(experiment.loss(step).item());
     return values;
   };
   const auto first = losses();

@@ -79,7 +79,7 @@ TEST_CASE("contrastive loss: one pair has nothing to be told from; a NaN shows")
 }
 
 TEST_CASE("contrastive loss: gradients, and the composed twin") {
-  for (const size_t count : {1, 2, 7, 20})
+  for (const size_t count : {size_t{1}, size_t{2}, size_t{7}, size_t{20}})
     for (const double margin : {0.05, 0.2, 5.0}) {
       const Tensor scores = sample({count, count}, count);
       check_twins([&](const auto& in) { return contrastive_loss(in[0], static_cast<real>(margin)); },

@@ -72,7 +72,7 @@ check "batch larger than the data" refuses 2 "--batch 100000" order-embedding --
 check "two batch sizes" refuses 2 "--batch" order-embedding --batch 16,32 --out two
 check "missing data folder" refuses 1 "nowhere" order-embedding --data nowhere --out a
 mkdir -p bad/images/10crop && printf 'a dog\n\nb\nc\nd\n' >bad/train.txt
-printf "\x93NUMPY\x01\x00\x44\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }%10s\n12345678" "" >bad/images/10crop/train.npy
+printf "\x93NUMPY\x01\x00\x44\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }%9s\n12345678" "" >bad/images/10crop/train.npy
 check "Fortran order" refuses 1 "bad/images/10crop/train.npy: is in Fortran order" order-embedding --data bad --out b
 sed -i 's/True, /False,/' bad/images/10crop/train.npy
 check "an empty line" refuses 1 "bad/train.txt:2: is an empty line" order-embedding --data bad --out c
