@@ -39,11 +39,6 @@ namespace {
 
 using Variant = DigitVariant;
 
-std::string title_of(const std::string& norm) {
-  if (norm == "none") return "baseline";
-  return norm == "layer-interior" ? "layer norm, interior" : norm + " norm";
-}
-
 /// What the user left open is the preset's.
 void fill_in_preset(const DigitCommand& command, CommonFlags& flags) {
   if (flags.epochs == 0) flags.epochs = flags.preset == "paper" ? command.paper_epochs : command.small_epochs;
@@ -111,11 +106,11 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
       panels.push_back({.title = batch, .x_label = "epoch", .y_label = "test error"});
     }
     const auto epochs = tables[i].column("epoch");
-    const std::string title = title_of(variants[i].norm);
-    panels[panels.size() - 2].curves.push_back(
-        {.title = title, .x = epochs, .y = tables[i].column("train_nll")});
-    panels[panels.size() - 1].curves.push_back(
-        {.title = title, .x = epochs, .y = tables[i].column("test_error")});
+    Curve curve{.title = title_of(variants[i].norm), .x = epochs, .color = color_of(variants[i].norm)};
+    curve.y = tables[i].column("train_nll");
+    panels[panels.size() - 2].curves.push_back(curve);
+    curve.y = tables[i].column("test_error");
+    panels[panels.size() - 1].curves.push_back(curve);
   }
   return panels;
 }

@@ -45,8 +45,7 @@ struct TrainingPlan {
   std::string label;  ///< for the progress line, "layer norm, batch 128"
   std::uint64_t steps_per_epoch = 1;
   std::uint64_t epochs = 1;
-  std::string epoch =
-      "epoch";  ///< what the steps between two evaluations are called, where it is another word
+  std::string epoch = "epoch";     ///< what the steps between two evaluations are called
   double save_every_seconds = 60;  ///< besides the save after each epoch
 };
 
@@ -54,8 +53,9 @@ enum class Outcome { finished, interrupted };
 
 /// Trains until the plan is done or Ctrl-C comes. Goes on from `state` when the folder has one. Writes
 /// metrics.csv (columns epoch, or what the plan calls it, step, the experiment's own, seconds), state and
-/// model.safetensors. Throws DataError when the loss is not finite, naming the step, the first op whose
-/// result was not, and the last good checkpoint; and for a `state` that does not fit the model.
+/// model.safetensors, and record.csv when the run's settings say `record` (models/common/recorder.h). Throws
+/// DataError when the loss is not finite, naming the step, the first op whose result was not, and the last
+/// good checkpoint; and for a `state` that does not fit the model.
 Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
               const TrainingPlan& plan);
 
