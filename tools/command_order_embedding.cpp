@@ -54,9 +54,16 @@ void fill_in_preset(OrderFlags& flags) {
 
 Settings to_settings(const OrderFlags& flags) {
   Settings settings = to_settings(flags.common);
-  std::string names;
-  for (const OrderVariant& variant : flags.variants) names += (names.empty() ? "" : ",") + variant.name();
+  std::string names, scores, norms;
+  for (const OrderVariant& variant : flags.variants) {
+    const char* const comma = names.empty() ? "" : ",";
+    names += comma + variant.name();
+    scores += comma + variant.score;
+    norms += comma + variant.norm;
+  }
   settings.set("variants", names);
+  settings.set("score", scores);  // of each variant
+  settings.set("norm", norms);
   settings.set("validate_every", flags.validate_every);
   return settings;
 }
@@ -104,7 +111,6 @@ RunFolder folder_of(const RunFolder& whole, const OrderVariant& variant, const O
   const std::string path = whole.file(variant.name());
   if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path);
   OrderFlags own = flags;
-  own.common.norms = {variant.norm};
   own.variants = {variant};
   return RunFolder::create(path, config_of(own, variant.name()));
 }
@@ -125,8 +131,9 @@ std::optional<OrderResult> run_variant(const RunFolder& folder, const OrderVaria
   if (train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::interrupted)
     return {};
   load_model(folder, experiment.parameters, best_model);
-  return OrderResult{
-      .variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = experiment.test()};
+  const Retrieval test = experiment.test();
+  experiment.write_test(test);
+  return OrderResult{.variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = test};
 }
 
 void require_batch(const OrderFlags& flags, size_t images) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "tools/common_flags.h"
 
 namespace lamina {
 
@@ -90,7 +91,9 @@ std::vector<Panel> figure(const std::vector<OrderResult>& results, double period
     for (const OrderResult& result : results) {
       Curve curve{.title = title_of(result.variant),
                   .x = result.curves.column("step"),
-                  .y = result.curves.column(text("image_r", k))};
+                  .y = result.curves.column(text("valid_image_r", k)),
+                  .line = result.variant.score == "order" ? Line::solid : Line::dashed,
+                  .color = color_of(result.variant.norm)};
       for (double& step : curve.x) step /= period;
       panel.curves.push_back(std::move(curve));
     }

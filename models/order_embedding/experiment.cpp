@@ -1,12 +1,14 @@
 #include "models/order_embedding/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "core/checkpoint.h"
 #include "core/ops/map.h"
+#include "models/common/metrics.h"
 #include "optim/clip.h"
 
 namespace lamina::order_embedding {
@@ -16,6 +18,17 @@ namespace {
 constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
 constexpr size_t part_size = 1000;                    // images that a caption is searched among
 constexpr real largest_gradient = 2;
+
+// In the order of numbers_of.
+constexpr std::array<std::string_view, 8> valid_names{
+    "valid_caption_r1", "valid_caption_r5", "valid_caption_r10", "valid_caption_mean_rank",
+    "valid_image_r1",   "valid_image_r5",   "valid_image_r10",   "valid_image_mean_rank"};
+
+std::vector<double> numbers_of(const Retrieval& all) {
+  const auto& [caption, image] = all;
+  return {caption.at1, caption.at5, caption.at10, caption.mean_rank,
+          image.at1,   image.at5,   image.at10,   image.mean_rank};
+}
 
 constexpr size_t chunk = 250;  // images or captions that are embedded at a time
 
@@ -127,22 +140,27 @@ Metrics OrderExperiment::evaluate(double mean_training_loss) {
     best_ = valid.sum();
     save_model(folder_, parameters, best_model, {{"sum", exact(best_)}});
   }
-  const auto& [caption, image] = valid;
-  return {{"train_loss", mean_training_loss},
-          {"caption_r1", caption.at1},
-          {"caption_r5", caption.at5},
-          {"caption_r10", caption.at10},
-          {"caption_mean", caption.mean_rank},
-          {"image_r1", image.at1},
-          {"image_r5", image.at5},
-          {"image_r10", image.at10},
-          {"image_mean", image.mean_rank},
-          {"valid_sum", valid.sum()}};
+  Metrics metrics{{"epoch", epochs_done()}, {"train_loss", mean_training_loss}, {"valid_sum", valid.sum()}};
+  const std::vector<double> numbers = numbers_of(valid);
+  for (size_t i = 0; i < numbers.size(); ++i) metrics.emplace_back(valid_names[i], numbers[i]);
+  return metrics;
 }
 
 std::vector<std::string> OrderExperiment::metric_names() const {
-  return {"train_loss", "caption_r1", "caption_r5", "caption_r10", "caption_mean",
-          "image_r1",   "image_r5",   "image_r10",  "image_mean",  "valid_sum"};
+  std::vector<std::string> names{"epoch", "train_loss", "valid_sum"};
+  names.insert(names.end(), valid_names.begin(), valid_names.end());
+  return names;
+}
+
+void OrderExperiment::write_test(const Retrieval& result) const {
+  std::vector<std::string> columns{"epoch"};
+  for (const std::string_view name : valid_names)
+    columns.push_back(text("test", name.substr(name.find('_'))));
+  MetricsFile file(folder_.file("test.csv"), columns);
+  std::vector<std::pair<std::string_view, double>> row{{"epoch", epochs_done()}};
+  const std::vector<double> numbers = numbers_of(result);
+  for (size_t i = 0; i < numbers.size(); ++i) row.emplace_back(columns[i + 1], numbers[i]);
+  file.append(row);
 }
 
 }  // namespace lamina::order_embedding

@@ -52,11 +52,16 @@ class OrderExperiment final : public Experiment {
   Retrieval score(const Split& split, size_t begin, size_t end) const;
   /// Table 2: the mean over the parts of 1000 test images, with the parameters as they are.
   Retrieval test() const;
+  /// Writes it to test.csv in the run's folder.
+  void write_test(const Retrieval& result) const;
 
   std::uint64_t steps_per_epoch() const { return data_.train.images / options_.batch; }
 
  private:
   void draw_epoch(std::uint64_t epoch);
+  double epochs_done() const {
+    return static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch());
+  }
   Tensor features_of(const Split& split, size_t count, const std::function<size_t(size_t)>& image) const;
 
   const Data& data_;

@@ -33,6 +33,7 @@ check "says that the data are synthetic" grep -q "not COCO" out
 check "Table 2 and the time to the best model" [ "$(grep -cE '^\| (Sym|OE|OE \+ LN) \|' all/summary.md)" = 6 ]
 check "one folder a variant, with its best model" \
   [ -s all/cosine-none/best.safetensors -a -s all/order-none/best.safetensors -a -s all/order-layer/best.safetensors ]
+check "the test of each, for the report" [ "$(cat all/*/test.csv | grep -c ^4,)" = 3 ]
 check "metrics at every validation" [ "$(cut -d, -f1,2 all/order-layer/metrics.csv | tr '\n' ' ')" = "validation,step 1,5 2,10 3,15 4,20 " ]
 
 # --- the same run: uninterrupted and killed in the middle of a period
@@ -46,7 +47,7 @@ kill -9 $victim 2>/dev/null
 wait $victim 2>/dev/null
 check "a killed run leaves a checkpoint" [ -s killed/state ]
 "$lamina" order-embedding --resume --out killed >/dev/null || echo "resuming failed"
-same_metrics() { diff <(cut -d, -f1-12 whole/metrics.csv) <(cut -d, -f1-12 killed/metrics.csv); }
+same_metrics() { diff <(cut -d, -f1-13 whole/metrics.csv) <(cut -d, -f1-13 killed/metrics.csv); }
 check "killed and resumed: the same weights" cmp whole/model.safetensors killed/model.safetensors
 check "killed and resumed: the same best model" cmp whole/best.safetensors killed/best.safetensors
 check "killed and resumed: the same curve" same_metrics
