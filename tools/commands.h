@@ -11,5 +11,6 @@ using Action = std::function<int()>;  ///< returns the exit code
 void add_mnist_command(CLI::App& program, Action& action);
 void add_stability_command(CLI::App& program, Action& action);
 void add_convnet_command(CLI::App& program, Action& action);
+void add_draw_command(CLI::App& program, Action& action);
 
 }  // namespace lamina

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   add_mnist_command(program, action);
   add_stability_command(program, action);
   add_convnet_command(program, action);
+  add_draw_command(program, action);
   program.add_subcommand("list", "lists the commands, one a line")->callback([&] {
     action = [&] {
       list_commands(program);

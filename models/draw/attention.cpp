@@ -28,8 +28,7 @@ void multiply(size_t n, size_t m, const View& a, const real* b, real* c, size_t 
   for (size_t i = 0; i < n; ++i)
     for (size_t x = 0; x < width; x += lanes) {
       vec sum = accumulate ? load(c + i * width + x) : vec{};
-      for (size_t p = 0; p < m; ++p)
-        sum += splat(a.data[i * a.row + p * a.column]) * load(b + p * width + x);
+      for (size_t p = 0; p < m; ++p) sum += splat(a.data[i * a.row + p * a.column]) * load(b + p * width + x);
       store(c + i * width + x, sum);
     }
 }
@@ -86,8 +85,8 @@ Frame frame_of(const Attention& attention, const real* focus) {
 }
 
 /// The squared distance from mu_i to the nearest pixel is taken off every exponent, as the difference of two
-/// squares n^2 - d^2 = (n - d)(n + d): one filter value is then e^0 exactly, and Z_i cannot be 0, wherever the
-/// grid may be and however narrow a filter.
+/// squares n^2 - d^2 = (n - d)(n + d): one filter value is then e^0 exactly, and Z_i cannot be 0, wherever
+/// the grid may be and however narrow a filter.
 void make_filters(const Attention& attention, const real* focus, real* filters) {
   const size_t side = attention.side, width = attention.width();
   for (const int axis : {0, 1}) {

@@ -13,7 +13,8 @@
 //   read    gamma F_Y image F_X^T, of the image x and of the error image x - sigmoid(canvas)
 //   write   F_Y^T patch F_X / gamma, which is added to the canvas
 //
-// Below the tensor ops are the same functions for one case, forward beside backward, which glimpses.cpp calls.
+// Below the tensor ops are the same functions for one case, forward beside backward, which glimpses.cpp
+// calls.
 
 #include "core/tensor.h"
 

@@ -51,9 +51,7 @@ class Pass {
   Product product(const Tensor& weight, size_t from, size_t later) const;
   Unit unit(const Tensor& weight, size_t from, size_t h, const StepNormParameters& norm) const;
   Tensor for_all_slots(size_t columns) const { return Tensor({slots_, rows_, columns}); }
-  std::array<Product*, 5> products() {
-    return {&encoder_.gates, &decoder_.gates, &latent_, &write_, &read_};
-  }
+  std::array<Product*, 5> products() { return {&encoder_.gates, &decoder_.gates, &latent_, &write_, &read_}; }
 
   /// Slot t holds glimpse t; without a tape there are only two, used in turns.
   real* at(Tensor& of, size_t t, size_t r) const {

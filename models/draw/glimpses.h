@@ -13,10 +13,10 @@
 //     ------ decoder ------                             read and write: h^dec | 1 (write: of the next row)
 //           -------- encoder ----------------           latent: h^enc | 1 (of the next row)
 //
-// in which the ones turn each bias into a row of its weight. The rows of all glimpses lie one behind the other,
-// so the gradient of a weight is one product over all of time. A thread takes its own cases of the batch
-// through all glimpses, forward and backward, and never waits for another; summed inputs are replaced by their
-// gradients where they are.
+// in which the ones turn each bias into a row of its weight. The rows of all glimpses lie one behind the
+// other, so the gradient of a weight is one product over all of time. A thread takes its own cases of the
+// batch through all glimpses, forward and backward, and never waits for another; summed inputs are replaced
+// by their gradients where they are.
 
 #include "layers/recurrent/step_norm.h"
 #include "models/draw/attention.h"
@@ -41,11 +41,11 @@ struct Sizes {
 /// Rows of a weight stand in the order of the window they multiply, with the bias where the 1 is. Gates are
 /// f, i, o, g.
 struct GlimpseWeights {
-  Tensor read;     ///< [H + 1 x 5]
-  Tensor encoder;  ///< [H + 1 + 2 N^2 + H x 4H]
-  Tensor latent;   ///< [H + 1 x 2Z]: mu, log sigma
-  Tensor decoder;  ///< [Z + H + 1 x 4H]
-  Tensor write;    ///< [H + 1 x 5 + N^2]: focus, patch
+  Tensor read;                                    ///< [H + 1 x 5]
+  Tensor encoder;                                 ///< [H + 1 + 2 N^2 + H x 4H]
+  Tensor latent;                                  ///< [H + 1 x 2Z]: mu, log sigma
+  Tensor decoder;                                 ///< [Z + H + 1 x 4H]
+  Tensor write;                                   ///< [H + 1 x 5 + N^2]: focus, patch
   StepNormParameters encoder_norm, decoder_norm;  ///< of c in h = o tanh(N(c)) (Eq. 31): none or layer
 };
 

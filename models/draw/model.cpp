@@ -6,7 +6,6 @@
 #include "core/tape.h"
 #include "layers/recurrent/step.h"
 
-
 namespace lamina::draw {
 
 namespace {
@@ -16,9 +15,8 @@ Linear make_linear(Parameters& parameters, const std::string& name, Norm norm, s
 }
 
 Lstm make_lstm(Parameters& parameters, const std::string& name, Norm norm, size_t input, size_t hidden) {
-  return {parameters,
-          name,
-          {.input = input, .hidden = hidden, .norm = norm, .only_memory = norm == Norm::layer}};
+  return {
+      parameters, name, {.input = input, .hidden = hidden, .norm = norm, .only_memory = norm == Norm::layer}};
 }
 
 const Sizes& checked(const ModelOptions& options) {
@@ -53,14 +51,13 @@ GlimpseWeights Model::weights() const {
   const Tensor encoder_input = encoder.effective_input_weight();
   const size_t hidden = sizes_.hidden;
   return {.read = with_bias(read),
-          .encoder = concatenate({encoder_input.slice(0, hidden), as_row(encoder.bias),
-                                  encoder_input.slice(hidden, encoder_input.rows()),
-                                  encoder.effective_hidden_weight()},
-                                 0),
+          .encoder = concatenate(
+              {encoder_input.slice(0, hidden), as_row(encoder.bias),
+               encoder_input.slice(hidden, encoder_input.rows()), encoder.effective_hidden_weight()},
+              0),
           .latent = with_bias(latent),
-          .decoder = concatenate({decoder.effective_input_weight(), decoder.effective_hidden_weight(),
-                                  as_row(decoder.bias)},
-                                 0),
+          .decoder = concatenate(
+              {decoder.effective_input_weight(), decoder.effective_hidden_weight(), as_row(decoder.bias)}, 0),
           .write = with_bias(write),
           .encoder_norm = encoder.memory_norm,
           .decoder_norm = decoder.memory_norm};
@@ -110,7 +107,7 @@ Bound bound(const Model& model, const Tensor& images, const Tensor& noise) {
     decoder_state = decoder(mu + sigma * noise.step(t), decoder_state);
     const Tensor written = model.write(decoder_state.h);
     canvas = canvas + composed::write(sizes.writing(), slice(written, 1, 0, focus_size),
-                            slice(written, 1, focus_size, written.columns()));
+                                      slice(written, 1, focus_size, written.columns()));
   }
   return {.reconstruction = reconstruction(canvas, images), .kl = kl.reshape({rows})};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// DRAW (Gregor et al. 2015) with attention, the model of Section 6.4: a variational autoencoder that looks at an
-// image and paints it in T glimpses (see glimpses.h).
+// DRAW (Gregor et al. 2015) with attention, the model of Section 6.4: a variational autoencoder that looks at
+// an image and paints it in T glimpses (see glimpses.h).
 //
 // Normalizations: none; weight norm of every weight; or layer norm of the LSTMs' c alone (Eq. 29-31), the
 // variant that the paper uses here.
@@ -33,8 +33,8 @@ class Model {
   /// images [B x A^2] in [0, 1]; noise [T x B x Z] from N(0, 1).
   Bound operator()(const Tensor& images, const Tensor& noise) const;
 
-  /// Paints from z = noise [T x B x Z]. After glimpse t, watch(t, canvas [B x A^2] as logits, focus of the write
-  /// [B x 5]) is called. Nothing is recorded.
+  /// Paints from z = noise [T x B x Z]. After glimpse t, watch(t, canvas [B x A^2] as logits, focus of the
+  /// write [B x 5]) is called. Nothing is recorded.
   using Watch = std::function<void(size_t t, const Tensor& canvas, const Tensor& focus)>;
   void generate(const Tensor& noise, const Watch& watch) const;
 

@@ -11,17 +11,17 @@ namespace d = lamina::draw;
 namespace {
 
 /// Foci worth testing, a case each: in the middle; at two borders; outside of the image; with a variance that
-/// leaves one pixel, and one that covers everything; with a grid on one spot, and one far wider than the image.
+/// leaves one pixel, and one that covers everything; with a grid on one spot, and one far wider than the
+/// image.
 Tensor foci() {
-  return Tensor::from({8, 5}, {
-                                  real(0.1),   real(-0.2), real(0.3),  real(-0.1), real(0.2),   //
-                                  real(-1),    real(1),    real(0),    real(0),    real(-0.3),  //
-                                  real(-0.9),  real(0.95), real(-1),   real(-0.5), real(0.1),   //
-                                  real(2.1),   real(-2.2), real(0.5),  real(-0.4), real(0.4),   //
-                                  real(0.013), real(0.21), real(-3),   real(-0.6), real(0.2),   //
-                                  real(0.3),   real(0.1),  real(6),    real(-0.2), real(-0.1),  //
-                                  real(0.2),   real(-0.1), real(0.4),  real(-6),   real(0),     //
-                                  real(0.1),   real(0.2),  real(-0.2), real(1.5),  real(0.1)});
+  return Tensor::from({8, 5}, {real(0.1),   real(-0.2), real(0.3),  real(-0.1), real(0.2),   //
+                               real(-1),    real(1),    real(0),    real(0),    real(-0.3),  //
+                               real(-0.9),  real(0.95), real(-1),   real(-0.5), real(0.1),   //
+                               real(2.1),   real(-2.2), real(0.5),  real(-0.4), real(0.4),   //
+                               real(0.013), real(0.21), real(-3),   real(-0.6), real(0.2),   //
+                               real(0.3),   real(0.1),  real(6),    real(-0.2), real(-0.1),  //
+                               real(0.2),   real(-0.1), real(0.4),  real(-6),   real(0),     //
+                               real(0.1),   real(0.2),  real(-0.2), real(1.5),  real(0.1)});
 }
 
 const std::vector<d::Attention> sizes{{5, 2}, {16, 3}, {19, 5}, {28, 2}, {28, 5}, {1, 1}};
@@ -95,8 +95,10 @@ TEST_CASE("draw: gradients of reading and writing, at the border and with tiny a
     const Tensor focus = foci(), canvas = sample(image.shape(), 2, -2, 2),
                  patch = sample({8, attention.patch()}, 3);
     constexpr double h = 2e-4;  // a narrow filter bends sharply
-    check_gradients({focus, canvas}, [&] { return weighted(d::read(attention, focus, image, canvas)); }, h);
-    check_gradients({focus, patch}, [&] { return weighted(d::write(attention, focus, patch)); }, h);
+    check_gradients(
+        {focus, canvas}, [&] { return weighted(d::read(attention, focus, image, canvas)); }, h);
+    check_gradients(
+        {focus, patch}, [&] { return weighted(d::write(attention, focus, patch)); }, h);
   }
 }
 

@@ -27,7 +27,9 @@ Tensor noise_for(const d::Sizes& sizes, size_t rows) {
 }
 
 /// Reconstruction and KL of every case weighted differently, so that no two derivatives are alike.
-Tensor loss_of(const d::Bound& bound) { return weighted(bound.reconstruction) + weighted(bound.kl) * real(0.7); }
+Tensor loss_of(const d::Bound& bound) {
+  return weighted(bound.reconstruction) + weighted(bound.kl) * real(0.7);
+}
 
 std::vector<Tensor> gradients_of(const Parameters& parameters, const std::function<Tensor()>& loss) {
   for (const auto& entry : parameters.learned()) Tensor(entry.value).clear_gradient();
@@ -68,7 +70,8 @@ TEST_CASE("draw: gradients of the whole model") {
     for (const auto& entry : parameters.learned()) {
       // Biases start at 0: move them, and with them the foci, off the point where everything is symmetric.
       if (entry.name.ends_with("bias"))
-        Random(entry.name.size()).fill_uniform(Tensor(entry.value).data(), entry.value.size(), real(-0.3), real(0.3));
+        Random(entry.name.size())
+            .fill_uniform(Tensor(entry.value).data(), entry.value.size(), real(-0.3), real(0.3));
       inputs.push_back(entry.value);
     }
     check_gradients(inputs, [&] { return loss_of(model(images, noise)); });
@@ -147,7 +150,8 @@ TEST_CASE("draw: wrong shapes and sizes are named") {
               "glimpses: the noise is [3 x 3 x 4]; [3 x 2 x 4] is needed");
   CHECK_ERROR(d::Model(parameters, {.sizes = {.side = 4, .write = 5}}),
               "draw: 5 filters along 4 pixels; take fewer");
-  CHECK_ERROR(d::Model(parameters, {.norm = Norm::batch}), "draw: norm is batch; choose none, weight or layer");
+  CHECK_ERROR(d::Model(parameters, {.norm = Norm::batch}),
+              "draw: norm is batch; choose none, weight or layer");
   CHECK_ERROR(d::Model(parameters, {.sizes = {.glimpses = 0}}), "draw: a size is 0; all must be positive");
 }
 
