@@ -2,8 +2,11 @@
 // draw sample RUN` shows what a trained model paints.
 
 #include <cstdio>
+#include <filesystem>
+#include <iostream>
 
 #include "models/draw/experiment.h"
+#include "models/draw/sample.h"
 #include "tools/commands.h"
 #include "tools/variant_command.h"
 
@@ -75,15 +78,68 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
   return panels;
 }
 
+struct SampleFlags {
+  std::string run;
+  std::int64_t seed = 1;
+};
+
+/// The pictures of one trained model, in the folder of its run.
+void sample(const RunFolder& folder, std::int64_t seed) {
+  constexpr size_t columns = 10, animated = 16, strip_rows = 6, strip_columns = 16;
+  CommonFlags flags;
+  from_settings(folder.config().settings, flags);
+  Parameters parameters(0);
+  const draw::Model model(parameters, {.norm = norm_from(flags.norms.front()), .sizes = sizes_for(flags)});
+  load_model(folder, parameters);
+  const auto start = static_cast<std::uint64_t>(seed);
+  const draw::Painting many = draw::paint(model, columns * columns, start);
+  write_png(folder.file("samples.png"), draw::grid_of(many, columns));
+  write_png(folder.file("glimpses.png"), draw::strip_of(many, strip_rows, strip_columns));
+  constexpr int milliseconds = 80, rest = 2000;
+  write_animation(folder.file("animation.png"), draw::frames_of(draw::paint(model, animated, start), 4),
+                  milliseconds, rest);
+  std::cout << folder.config().variant << ": " << folder.file("samples.png") << ", "
+            << folder.file("glimpses.png") << ", " << folder.file("animation.png") << '\n';
+}
+
+/// The pictures of one run, or of every variant in the folder of several.
+int run_sample(const SampleFlags& flags) {
+  const RunFolder whole = RunFolder::resume(flags.run);
+  if (whole.config().experiment != "draw")
+    fail<UsageError>("sample ", flags.run, ": a run of lamina ", whole.config().experiment,
+                     "; give the folder of a run of lamina draw");
+  CommonFlags trained;
+  from_settings(whole.config().settings, trained);
+  const auto variants = variants_of(trained);
+  for (const Variant& variant : variants)
+    sample(variants.size() == 1 ? whole : RunFolder::resume(whole.file(variant.name())), flags.seed);
+  return 0;
+}
+
+CLI::App* add_sample_command(CLI::App& draw_command, Action& action) {
+  CLI::App* const command = draw_command.add_subcommand(
+      "sample", "pictures of what a trained model paints: samples, glimpse by glimpse, and an animation");
+  command->footer("Example: lamina draw sample runs/draw");
+  const auto flags = std::make_shared<SampleFlags>();
+  command->add_option("RUN", flags->run, "folder of the run; the pictures are put into it")->required();
+  command->add_option("--seed", flags->seed, "of the samples")->capture_default_str();
+  command->callback([flags, &action] { action = [flags] { return run_sample(*flags); }; });
+  return command;
+}
+
 }  // namespace
 
 void add_draw_command(CLI::App& program, Action& action) {
   CLI::App* const command =
       program.add_subcommand("draw", "DRAW, a model that paints binary digits (Section 6.4, Figure 4)");
-  command->footer("Example: lamina draw --data mnist --norm none,weight,layer --epochs 5 --out runs/draw");
+  command->footer(
+      "Example: lamina draw --data mnist --norm none,weight,layer --epochs 5 --out runs/draw\n"
+      "         lamina draw sample runs/draw");
   const auto flags = std::make_shared<CommonFlags>();
   add_common_flags(*command, *flags, {"layer", "none", "weight"});
-  command->callback([flags, &action] {
+  const CLI::App* const sampling = add_sample_command(*command, action);
+  command->callback([flags, sampling, &action] {
+    if (sampling->parsed()) return;
     action = [flags] {
       return run_variants({.name = "draw",
                            .paper_epochs = 100,
