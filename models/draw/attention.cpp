@@ -22,30 +22,44 @@ struct View {
   size_t row, column;
 };
 
+constexpr size_t block = Attention::block, block_vectors = block / lanes;
+
 /// c[n x width] = a[n x m] b[m x width] (+ c)
 template <bool accumulate = false>
 void multiply(size_t n, size_t m, const View& a, const real* b, real* c, size_t width) {
-  for (size_t i = 0; i < n; ++i)
-    for (size_t x = 0; x < width; x += lanes) {
-      vec sum = accumulate ? load(c + i * width + x) : vec{};
-      for (size_t p = 0; p < m; ++p) sum += splat(a.data[i * a.row + p * a.column]) * load(b + p * width + x);
-      store(c + i * width + x, sum);
+  for (size_t x = 0; x < width; x += block)
+    for (size_t i = 0; i < n; ++i) {
+      real* const to = c + i * width + x;
+      vec sums[block_vectors];
+      for (size_t v = 0; v < block_vectors; ++v) sums[v] = accumulate ? load(to + v * lanes) : vec{};
+      for (size_t p = 0; p < m; ++p) {
+        const vec factor = splat(a.data[i * a.row + p * a.column]);
+        for (size_t v = 0; v < block_vectors; ++v) sums[v] += factor * load(b + p * width + x + v * lanes);
+      }
+      for (size_t v = 0; v < block_vectors; ++v) store(to + v * lanes, sums[v]);
     }
+}
+
+/// The sum over the lanes of the products of two rows, before the lanes are added.
+vec unfinished_dot(const real* a, const real* b, size_t width) {
+  vec sum{};
+  for (size_t x = 0; x < width; x += block)
+    for (size_t v = 0; v < block_vectors; ++v) sum += load(a + x + v * lanes) * load(b + x + v * lanes);
+  return sum;
 }
 
 /// c[n x m] = a[n x width] b[m x width]^T, its rows filled up with zeros to `width`
 void multiply_transposed(size_t n, size_t m, const real* a, const real* b, real* c, size_t width) {
   for (size_t i = 0; i < n; ++i)
-    for (size_t j = 0; j < m; j += lanes) {
-      vec sums[lanes];
-      for (size_t k = 0; k < lanes; ++k) {
-        sums[k] = vec{};
-        if (j + k < m)
-          for (size_t x = 0; x < width; x += lanes)
-            sums[k] += load(a + i * width + x) * load(b + (j + k) * width + x);
+    for (size_t j = 0; j < width; j += lanes) {
+      if (j >= m) {
+        store(c + i * width + j, vec{});
+        continue;
       }
+      vec sums[lanes] = {};
+      for (size_t k = 0; k < std::min<size_t>(lanes, m - j); ++k)
+        sums[k] = unfinished_dot(a + i * width, b + (j + k) * width, width);
       store(c + i * width + j, sum_lanes(sums));
-      if (j + lanes >= m) std::fill(c + i * width + j + lanes, c + (i + 1) * width, real{0});
     }
 }
 
@@ -57,30 +71,31 @@ void copy_patch(size_t rows, size_t size, const real* from, size_t width, real f
 
 real number(size_t value) { return static_cast<real>(static_cast<int>(value)); }
 
-/// The grid along one axis.
+/// Where the filters are along both axes.
 struct Grid {
-  Grid(const Attention& attention, const real* focus, int axis)
-      : points(attention.points),
+  Grid(const Attention& attention, const real* focus)
+      : middle(number(attention.points) / 2 - real(0.5)),
         last(number(attention.side)),
-        centre((last + 1) / 2 * (focus[axis] + 1)),
-        stride((last - 1) / number(std::max<size_t>(points - 1, 1)) * scalar::exp(focus[3])),
+        centre{(last + 1) / 2 * (focus[0] + 1), (last + 1) / 2 * (focus[1] + 1)},
+        stride((last - 1) / number(std::max<size_t>(attention.points - 1, 1)) * scalar::exp(focus[3])),
         // Beyond the largest number a filter sees one pixel anyway; infinity times 0 would be NaN.
         half_precision(std::min(scalar::exp(-focus[2]) / 2, std::numeric_limits<real>::max())) {}
 
-  real offset(size_t i) const { return number(i) - number(points) / 2 + real(0.5); }
-  real mean(size_t i) const { return centre + offset(i) * stride; }
+  real offset(size_t i) const { return number(i) - middle; }
+  real mean(size_t axis, size_t i) const { return centre[axis] + offset(i) * stride; }
 
-  size_t points;
-  real last, centre, stride, half_precision;
+  real middle, last;
+  std::array<real, 2> centre;
+  real stride, half_precision;
 };
 
 }  // namespace
 
 Frame frame_of(const Attention& attention, const real* focus) {
-  const Grid x(attention, focus, 0), y(attention, focus, 1);
-  return {.centre_x = static_cast<double>(x.centre) - 1,
-          .centre_y = static_cast<double>(y.centre) - 1,
-          .stride = static_cast<double>(x.stride),
+  const Grid grid(attention, focus);
+  return {.centre_x = static_cast<double>(grid.centre[0]) - 1,
+          .centre_y = static_cast<double>(grid.centre[1]) - 1,
+          .stride = static_cast<double>(grid.stride),
           .deviation = std::exp(static_cast<double>(focus[2]) / 2)};
 }
 
@@ -88,58 +103,58 @@ Frame frame_of(const Attention& attention, const real* focus) {
 /// squares n^2 - d^2 = (n - d)(n + d): one filter value is then e^0 exactly, and Z_i cannot be 0, wherever
 /// the grid may be and however narrow a filter.
 void make_filters(const Attention& attention, const real* focus, real* filters) {
+  const Grid grid(attention, focus);
   const size_t side = attention.side, width = attention.width();
-  for (const int axis : {0, 1}) {
-    const Grid grid(attention, focus, axis);
+  for (const size_t axis : {size_t{0}, size_t{1}})
     for (size_t i = 0; i < attention.points; ++i, filters += width) {
-      const real mean = grid.mean(i), scale = grid.half_precision;
-      const real nearest = std::clamp(std::round(mean), real{1}, grid.last) - mean;
+      const real mean = grid.mean(axis, i), scale = grid.half_precision;
+      const real nearest = std::clamp(std::nearbyint(mean), real{1}, grid.last) - mean;
       real total = 0;
+      for (size_t x = 0; x < width; x += block)
 #pragma omp simd reduction(+ : total)
-      for (size_t a = 0; a < width; ++a) {
-        const real distance = number(a + 1) - mean;
-        const real value = scalar::exp((nearest - distance) * (nearest + distance) * scale);
-        filters[a] = a < side ? value : real{0};
-        total += filters[a];
-      }
+        for (size_t a = x; a < x + block; ++a) {
+          const real distance = number(a + 1) - mean;
+          const real value = scalar::exp((nearest - distance) * (nearest + distance) * scale);
+          filters[a] = a < side ? value : real{0};
+          total += filters[a];
+        }
       const real factor = 1 / total;
+      for (size_t x = 0; x < width; x += block)
 #pragma omp simd
-      for (size_t a = 0; a < width; ++a) filters[a] *= factor;
+        for (size_t a = x; a < x + block; ++a) filters[a] *= factor;
     }
-  }
 }
 
 /// With l = -(a - mu)^2 / (2 sigma^2) and F = softmax(l):   dl = F (dF - sum(F dF)),
 ///   dmu = sum dl (a - mu) / sigma^2,   dfocus_2 = sum dl (a - mu)^2 / (2 sigma^2)
 void make_filters_backward(const Attention& attention, const real* focus, const real* filters,
                            const real* dfilters, real* dfocus) {
+  const Grid grid(attention, focus);
   const size_t width = attention.width();
   std::array<real, 2> dcentre{};
-  real dlog_variance = 0, dlog_stride = 0;
-  for (const int axis : {0, 1}) {
-    const Grid grid(attention, focus, axis);
-    real dstride = 0;
+  real dstride = 0, dlog_variance = 0;
+  for (const size_t axis : {size_t{0}, size_t{1}})
     for (size_t i = 0; i < attention.points; ++i, filters += width, dfilters += width) {
-      const real mean = grid.mean(i), scale = grid.half_precision;
+      const real mean = grid.mean(axis, i), scale = grid.half_precision;
       real level = 0, first = 0, second = 0;
+      for (size_t x = 0; x < width; x += block)
 #pragma omp simd reduction(+ : level)
-      for (size_t a = 0; a < width; ++a) level += filters[a] * dfilters[a];
+        for (size_t a = x; a < x + block; ++a) level += filters[a] * dfilters[a];
+      for (size_t x = 0; x < width; x += block)
 #pragma omp simd reduction(+ : first, second)
-      for (size_t a = 0; a < width; ++a) {
-        const real distance = number(a + 1) - mean;
-        const real dl = filters[a] * (dfilters[a] - level) * scale;
-        first += dl * distance;
-        second += dl * distance * distance;
-      }
-      dcentre[static_cast<size_t>(axis)] += (grid.last + 1) * first;
+        for (size_t a = x; a < x + block; ++a) {
+          const real distance = number(a + 1) - mean;
+          const real dl = filters[a] * (dfilters[a] - level) * scale;
+          first += dl * distance;
+          second += dl * distance * distance;
+        }
+      dcentre[axis] += 2 * first;
       dstride += 2 * first * grid.offset(i);
       dlog_variance += second;
     }
-    dlog_stride += dstride * grid.stride;
-  }
-  std::ranges::copy(dcentre, dfocus);
+  for (const size_t axis : {size_t{0}, size_t{1}}) dfocus[axis] = dcentre[axis] * (grid.last + 1) / 2;
   dfocus[2] = dlog_variance;
-  dfocus[3] = dlog_stride;
+  dfocus[3] = dstride * grid.stride;
 }
 
 /// error = x - sigmoid(canvas);   patch = gamma F_Y [image, error] F_X^T

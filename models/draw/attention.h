@@ -28,8 +28,10 @@ struct Attention {
   size_t points;  ///< N
 
   size_t patch() const { return points * points; }
-  /// Rows of images and filters are padded with zeros in memory, to whole vectors.
-  size_t width() const { return (side + 15) / 16 * 16; }
+  /// Rows of images and filters are padded with zeros in memory, to whole blocks: loops over a block have a
+  /// constant length, which compilers turn into a few vector instructions.
+  static constexpr size_t block = 32;
+  size_t width() const { return (side + block - 1) / block * block; }
   size_t image_size() const { return side * width(); }
   size_t filters_size() const { return 2 * points * width(); }
   /// What the functions below need as scratch memory.
