@@ -184,7 +184,7 @@ Glimpses glimpses(const Sizes& sizes, const GlimpseWeights& weights, const Tenso
   require(weights.decoder, {sizes.latent + hidden + 1, 4 * hidden}, "the decoder's weight");
   require(weights.write, {hidden + 1, sizes.write_outputs()}, "the write weight");
   detail::Pass pass(sizes, weights, images, noise, Tape::current() != nullptr);
-  const Glimpses result = pass.forward();
+  Glimpses result = pass.forward();
   record("glimpses", {result.canvas, result.kl},
          {weights.encoder, weights.decoder, weights.latent, weights.write, weights.read,
           weights.encoder_norm.gain, weights.decoder_norm.gain},
