@@ -24,4 +24,6 @@ Tensor Linear::operator()(const Tensor& x) const {
   return gain.defined() ? weight_norm_linear(x, weight, gain, bias) : linear(x, weight, bias);
 }
 
+Tensor Linear::effective_weight() const { return gain.defined() ? weight_norm(weight, gain) : weight; }
+
 }  // namespace lamina

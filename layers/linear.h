@@ -27,6 +27,9 @@ class Linear {
   /// x [... x input] -> [... x output]
   Tensor operator()(const Tensor& x) const;
 
+  /// W as it is used: under weight norm w = g v / norm2(v).
+  Tensor effective_weight() const;
+
   Tensor weight;  ///< W, or v under weight norm
   Tensor gain;    ///< empty without weight norm
   Tensor bias;    ///< empty without bias

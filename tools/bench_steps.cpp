@@ -24,6 +24,7 @@
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/convnet/model.h"
+#include "models/draw/model.h"
 #include "models/mnist/model.h"
 #include "models/order_embedding/model.h"
 #include "optim/adam.h"
@@ -116,6 +117,25 @@ std::unique_ptr<Case> order_case(Norm norm) {
   return made;
 }
 
+std::unique_ptr<Case> draw_case(Norm norm, size_t batch) {
+  auto made = std::make_unique<Case>();
+  const draw::Sizes sizes;
+  const auto model = std::make_shared<draw::Model>(made->parameters, draw::ModelOptions{.norm = norm});
+  Tensor images({batch, sizes.pixels()});
+  Random random(2);
+  for (real& pixel : images.values()) pixel = random.uniform() < real(0.2) ? real(1) : real(0);
+  const Tensor noise = random_normal({sizes.glimpses, batch, sizes.latent});
+  made->loss = [=] {
+    const draw::Bound bound = (*model)(images, noise);
+    return mean(bound.reconstruction + bound.kl);
+  };
+  const draw::GlimpseWeights weights = model->weights();
+  const size_t numbers = weights.read.size() + weights.encoder.size() + weights.latent.size() +
+                         weights.decoder.size() + weights.write.size();
+  made->gflop = gflop_of(static_cast<double>(numbers), 0, batch * sizes.glimpses);
+  return made;
+}
+
 const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b128", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 128); }}},
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
@@ -123,6 +143,7 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"order_embedding", {{"none", "ln"}, order_case}},
     {"lstm", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 128, 256, 4); }}},
     {"gru", {{"none", "ln"}, [](Norm norm) { return recurrent<Gru>(norm, 100, 32, 128, 256, 3); }}},
+    {"draw", {{"none", "ln", "wn"}, [](Norm norm) { return draw_case(norm, 128); }}},
     {"lstm_h64", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 64, 64, 4); }}},
     {"lstm_h1024", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 50, 32, 512, 1024, 4); }}},
     {"lstm_h2400", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 20, 64, 620, 2400, 4); }}},

@@ -43,7 +43,7 @@ void study(const RunFolder& folder) {
   CommonFlags flags;
   from_settings(folder.config().settings, flags);
   const MnistData data = load_digits(flags);
-  convnet::ConvnetExperiment experiment(data, options_of(digit_variants(flags).front(), flags));
+  convnet::ConvnetExperiment experiment(data, options_of(variants_of(flags).front(), flags));
   load_model(folder, experiment.parameters);
   const auto layers = convnet::position_statistics(experiment.model, data.test);
   write_file(folder.file("positions.csv"), convnet::to_csv(layers));
@@ -63,8 +63,8 @@ int run_stats(const std::string& path, int threads) {
                      "; give the folder of a run of lamina convnet");
   CommonFlags flags;
   from_settings(whole.config().settings, flags);
-  const auto variants = digit_variants(flags);
-  for (const DigitVariant& variant : variants)
+  const auto variants = variants_of(flags);
+  for (const Variant& variant : variants)
     study(variants.size() == 1 ? whole : RunFolder::open(whole.file(variant.name())));
   return 0;
 }

@@ -1,14 +1,13 @@
 #pragma once
-// What the commands that train classifiers of digits share: each chosen normalization is trained with each
-// batch size, and the whole ends with a table and a figure.
+// What the commands that train classifiers of digits share beyond variant_command.h: their data, their table
+// and their figure.
 
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "models/common/digit_experiment.h"
-#include "tools/common_flags.h"
+#include "tools/variant_command.h"
 
 namespace lamina {
 
@@ -18,20 +17,12 @@ struct DigitCommand {
   std::int64_t paper_epochs = 60, small_epochs = 5;
 };
 
-/// One of the runs that a call of a command makes.
-struct DigitVariant {
-  std::string norm;
-  std::int64_t batch;
-  std::string name() const { return text(norm, "-b", batch); }
-};
-std::vector<DigitVariant> digit_variants(const CommonFlags& flags);
-
-DigitOptions options_of(const DigitVariant& variant, const CommonFlags& flags);
+DigitOptions options_of(const Variant& variant, const CommonFlags& flags);
 
 /// The data that --data names, or built-in ones; only a few of those in a smoke run.
 MnistData load_digits(const CommonFlags& flags);
 
 /// Trains, prints and saves a summary and draws the figure. Returns the exit code.
-int run_digit_command(const DigitCommand& command, CommonFlags flags);
+int run_digit_command(const DigitCommand& command, const CommonFlags& flags);
 
 }  // namespace lamina

@@ -73,11 +73,12 @@ class LstmCell final : public Cell {
     real *const df = row.dgates, *const di = df + hidden, *const dg = df + 3 * hidden,
                 *const dprevious = row.dprevious;
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {
-      df[j] = dc[j] * c[j] * f[j] * (1 - f[j]);
-      di[j] = dc[j] * g[j] * i[j] * (1 - i[j]);
-      dg[j] = dc[j] * i[j] * (1 - g[j] * g[j]);
-      dprevious[j] = dc[j] * f[j];
+    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes: dgates may be gates
+      const real forget = f[j], input = i[j], candidate = g[j], upstream = dc[j];
+      df[j] = upstream * c[j] * forget * (1 - forget);
+      di[j] = upstream * candidate * input * (1 - input);
+      dg[j] = upstream * input * (1 - candidate * candidate);
+      dprevious[j] = upstream * forget;
     }
     if (!row.all_kept) return;
 #pragma omp simd
@@ -168,9 +169,9 @@ void lstm_output_backward(size_t hidden, const real* gates, const real* c, const
   real* const d_o = dgates + 2 * hidden;
 #pragma omp simd
   for (size_t j = 0; j < hidden; ++j) {
-    const real t = scalar::tanh(c[j]);
-    d_o[j] = dh[j] * t * o[j] * (1 - o[j]);
-    dc[j] = dh[j] * o[j] * (1 - t * t);
+    const real t = scalar::tanh(c[j]), output = o[j], upstream = dh[j];
+    d_o[j] = upstream * t * output * (1 - output);
+    dc[j] = upstream * output * (1 - t * t);
   }
 }
 

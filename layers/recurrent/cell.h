@@ -34,7 +34,7 @@ struct CellBackward {
   const real* previous;
   const real* next;
   const real* dnext;  ///< dL/dh_t, for cells with memory dL/dc_t
-  real* dgates;       ///< out: dL/d(x part) [gates * H]
+  real* dgates;       ///< out: dL/d(x part) [gates * H]; an LSTM's may be where `gates` is
   real* dkept;        ///< out: dL/d(kept), laid out as `kept`; unused when nothing is kept
   real* dprevious;    ///< out: the part of dL/d(previous) that does not pass through W_h
 };
@@ -64,7 +64,7 @@ const Cell& gru_cell();
 /// h_j = o_j tanh(c_j), c possibly normalized; `o` as lstm_cell left it in its gates.
 void lstm_output(size_t hidden, const real* gates, const real* c, real* h);
 
-/// From dh: the gradient of o's summed input into dgates, and dL/dc into dc.
+/// From dh: the gradient of o's summed input into dgates, which may be `gates`, and dL/dc into dc.
 void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
                           real* dc);
 

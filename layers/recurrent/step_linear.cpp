@@ -4,7 +4,6 @@
 #include "core/pool_vector.h"
 #include "layers/recurrent/schedule.h"
 #include "layers/recurrent/step.h"
-#include "layers/weight_norm.h"
 
 namespace lamina {
 
@@ -99,8 +98,7 @@ StepLinear::StepLinear(const Tensor& weight, const Tensor& bias, size_t steps, s
 }
 
 StepLinear::StepLinear(const Linear& layer, size_t steps, size_t rows)
-    : StepLinear(layer.gain.defined() ? weight_norm(layer.weight, layer.gain) : layer.weight, layer.bias,
-                 steps, rows) {}
+    : StepLinear(layer.effective_weight(), layer.bias, steps, rows) {}
 
 Tensor StepLinear::operator()(const Tensor& x) {
   const Gathered& gathered = *gathered_;

@@ -1,0 +1,85 @@
+// A PNG file is a signature and chunks: length, type, data, checksum of type and data; numbers are 32 bits,
+// most significant byte first. IHDR holds the size, IDAT the compressed rows, each behind a byte that names
+// its filter. APNG adds acTL, the number of frames, and in front of each frame fcTL, its place and duration;
+// the second and later frames are in fdAT chunks.
+
+#include "models/common/png.h"
+
+#include <zlib.h>
+
+#include "core/error.h"
+#include "core/file.h"
+
+namespace lamina {
+
+namespace {
+
+std::string number32(std::size_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+  return bytes;
+}
+
+std::string number16(int value) { return number32(static_cast<std::size_t>(value)).substr(2); }
+
+const Bytef* bytes_of(const std::string& text) { return reinterpret_cast<const Bytef*>(text.data()); }
+
+std::string chunk(const std::string& type, const std::string& data) {
+  const std::string checked = type + data;
+  const uLong checksum = crc32(0, bytes_of(checked), static_cast<uInt>(checked.size()));
+  return number32(data.size()) + checked + number32(checksum);
+}
+
+std::string header(const Image& image) {
+  constexpr char bits = 8, rgb = 2;
+  return "\x89PNG\r\n\x1a\n" +
+         chunk("IHDR", number32(image.width) + number32(image.height) + std::string{bits, rgb, 0, 0, 0});
+}
+
+/// The rows, without a filter, compressed.
+std::string content(const Image& image) {
+  std::string rows;
+  for (std::size_t y = 0; y < image.height; ++y) {
+    rows.push_back(0);
+    for (std::size_t x = 0; x < image.width; ++x)
+      for (const std::uint8_t part : image.at(x, y)) rows.push_back(static_cast<char>(part));
+  }
+  uLongf size = compressBound(static_cast<uLong>(rows.size()));
+  std::string compressed(size, '\0');
+  if (compress2(reinterpret_cast<Bytef*>(compressed.data()), &size, bytes_of(rows),
+                static_cast<uLong>(rows.size()), Z_BEST_COMPRESSION) != Z_OK)
+    fail("png: out of memory; close other programs");
+  compressed.resize(size);
+  return compressed;
+}
+
+std::string frame_control(std::size_t sequence, const Image& frame, int milliseconds) {
+  const std::string place = number32(frame.width) + number32(frame.height) + number32(0) + number32(0);
+  constexpr char keep = 0, replace = 0;
+  return chunk("fcTL", number32(sequence) + place + number16(milliseconds) + number16(1000) +
+                           std::string{keep, replace});
+}
+
+}  // namespace
+
+void write_png(const std::string& path, const Image& image) {
+  write_file(path, header(image) + chunk("IDAT", content(image)) + chunk("IEND", ""));
+}
+
+void write_animation(const std::string& path, const std::vector<Image>& frames, int milliseconds, int rest) {
+  if (frames.empty()) fail("png: an animation of no frames");
+  constexpr std::size_t forever = 0;
+  std::string file = header(frames[0]) + chunk("acTL", number32(frames.size()) + number32(forever));
+  std::size_t sequence = 0;
+  for (const Image& frame : frames) {
+    if (frame.width != frames[0].width || frame.height != frames[0].height)
+      fail("png: frames of ", frames[0].width, " x ", frames[0].height, " and ", frame.width, " x ",
+           frame.height, "; all must be of one size");
+    const bool first = &frame == &frames.front(), last = &frame == &frames.back();
+    file += frame_control(sequence++, frame, last ? rest : milliseconds);
+    file += first ? chunk("IDAT", content(frame)) : chunk("fdAT", number32(sequence++) + content(frame));
+  }
+  write_file(path, file + chunk("IEND", ""));
+}
+
+}  // namespace lamina

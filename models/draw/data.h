@@ -1,0 +1,39 @@
+#pragma once
+// Binary images for DRAW: 50,000 for training, 10,000 for validation, 10,000 for test.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+#include "models/common/mnist_data.h"
+
+namespace lamina::draw {
+
+struct BinaryImages {
+  std::vector<std::uint8_t> pixels;  ///< [count x 784], 0 or 1
+  size_t count() const { return pixels.size() / 784; }
+  /// The images of these numbers [n x 784].
+  Tensor batch(std::span<const int> chosen) const;
+};
+
+struct DrawData {
+  BinaryImages train, valid, test;
+  std::string source;  ///< one line for the log: what the data are, and whether they are real
+};
+
+/// From a folder with the fixed binarization (binarized_mnist_train.amat, _valid.amat, _test.amat), or else
+/// with MNIST's four original files, which are then binarized as below; of the training file the last sixth,
+/// 10,000 images, is for validation. DataError, naming the file and the remedy, when files are missing or
+/// broken.
+DrawData load_binary_mnist(const std::string& folder);
+
+/// As many built-in digits (models/common/digits.h), binarized as below.
+DrawData synthetic_binary_digits(std::uint64_t seed, size_t train = 50000, size_t valid = 10000,
+                                 size_t test = 10000);
+
+/// Each pixel becomes 1 with the probability that its intensity says, once and for all: the draw depends on
+/// nothing but the image's number in `stream`, so every run sees the same images.
+BinaryImages binarized(const std::vector<real>& intensities, std::uint64_t stream);
+
+}  // namespace lamina::draw

@@ -1,0 +1,87 @@
+#include "models/draw/experiment.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/error.h"
+#include "core/ops.h"
+#include "optim/clip.h"
+
+namespace lamina::draw {
+
+namespace {
+
+// Streams of random numbers that have nothing to do with each other.
+constexpr std::uint64_t order_stream = 0x6f72646572, noise_stream = 0x6e6f697365, score_stream = 0x73636f7265;
+constexpr real longest_gradient = 10;
+
+Tensor noise_for(const Sizes& sizes, size_t rows, Random random) {
+  Tensor noise({sizes.glimpses, rows, sizes.latent});
+  random.fill_normal(noise.data(), noise.size(), 0, 1);
+  return noise;
+}
+
+}  // namespace
+
+DrawExperiment::DrawExperiment(const DrawData& data, const ExperimentOptions& options)
+    : parameters(options.seed),
+      model(parameters, {.norm = options.norm, .sizes = options.sizes}),
+      adam(parameters, {.learning_rate = options.learning_rate}),
+      data_(data),
+      options_(options) {
+  if (options.batch == 0 || options.batch > data.train.count())
+    fail("draw: a batch of ", options.batch, " from ", data.train.count(), " training images");
+}
+
+Tensor DrawExperiment::loss(std::uint64_t step) {
+  const std::uint64_t epoch = step / steps_per_epoch();
+  if (epoch != order_of_epoch_) {
+    order_ = Random(options_.seed, order_stream).split(epoch).permutation(data_.train.count());
+    order_of_epoch_ = epoch;
+  }
+  const size_t first = step % steps_per_epoch() * options_.batch;
+  const Tensor images = data_.train.batch(std::span(order_).subspan(first, options_.batch));
+  const Bound bound = model(
+      images, noise_for(options_.sizes, options_.batch, Random(options_.seed, noise_stream).split(step)));
+  return mean(bound.reconstruction + bound.kl);
+}
+
+void DrawExperiment::adjust_gradients() { clip_gradient_norm(parameters, longest_gradient); }
+
+BoundScore DrawExperiment::score(const BinaryImages& images, size_t count) const {
+  constexpr size_t chunk = 128;
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  BoundScore total;
+  for (size_t begin = 0; begin < count; begin += chunk) {
+    const size_t rows = std::min(chunk, count - begin);
+    const Bound bound =
+        model(images.batch(std::span(numbers).subspan(begin, rows)),
+              noise_for(options_.sizes, rows, Random(options_.seed, score_stream).split(begin)));
+    total.reconstruction += static_cast<double>(sum(bound.reconstruction).item());
+    total.kl += static_cast<double>(sum(bound.kl).item());
+  }
+  const auto cases = static_cast<double>(count);
+  return {.reconstruction = total.reconstruction / cases, .kl = total.kl / cases};
+}
+
+Metrics DrawExperiment::evaluate(double mean_training_loss) {
+  const BoundScore train = score(data_.train, std::min(data_.train.count(), data_.test.count()));
+  const BoundScore valid = score(data_.valid, data_.valid.count());
+  const BoundScore test = score(data_.test, data_.test.count());
+  return {{"epoch_bound", mean_training_loss},
+          {"train_bound", train.bound()},
+          {"train_reconstruction", train.reconstruction},
+          {"train_kl", train.kl},
+          {"valid_bound", valid.bound()},
+          {"test_bound", test.bound()},
+          {"test_reconstruction", test.reconstruction},
+          {"test_kl", test.kl}};
+}
+
+std::vector<std::string> DrawExperiment::metric_names() const {
+  return {"epoch_bound", "train_bound", "train_reconstruction", "train_kl",
+          "valid_bound", "test_bound",  "test_reconstruction",  "test_kl"};
+}
+
+}  // namespace lamina::draw

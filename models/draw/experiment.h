@@ -1,0 +1,54 @@
+#pragma once
+// Section 6.4 as an experiment for the training loop: Adam on the variational bound of binary images.
+
+#include "models/common/training.h"
+#include "models/draw/data.h"
+#include "models/draw/model.h"
+
+namespace lamina::draw {
+
+struct ExperimentOptions {
+  Norm norm = Norm::none;
+  Sizes sizes = {};
+  size_t batch = 128;
+  real learning_rate = real(1e-3);
+  std::uint64_t seed = 1;
+};
+
+/// Means over the images of a set, in nats.
+struct BoundScore {
+  double reconstruction = 0, kl = 0;
+  double bound() const { return reconstruction + kl; }
+};
+
+class DrawExperiment final : public Experiment {
+ public:
+  /// `data` must outlive the experiment. Throws Error for a batch of 0 or one larger than the training set.
+  DrawExperiment(const DrawData& data, const ExperimentOptions& options);
+
+  Tensor loss(std::uint64_t step) override;
+  /// Gradients longer than 10 are shortened: the first steps are steep.
+  void adjust_gradients() override;
+  /// The bound after the epoch, over the test and validation sets and over as many of the first training
+  /// images, with noise that is the same after every epoch.
+  Metrics evaluate(double mean_training_loss) override;
+  std::vector<std::string> metric_names() const override;
+
+  /// Over the first `count` images.
+  BoundScore score(const BinaryImages& images, size_t count) const;
+
+  /// Whole batches in the training set; the images left over change from epoch to epoch.
+  std::uint64_t steps_per_epoch() const { return data_.train.count() / options_.batch; }
+
+  Parameters parameters;
+  Model model;
+  Adam adam;
+
+ private:
+  const DrawData& data_;
+  ExperimentOptions options_;
+  std::vector<int> order_;  ///< of the training images in the epoch under way
+  std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
+};
+
+}  // namespace lamina::draw

@@ -1,0 +1,195 @@
+#include "models/draw/glimpses.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/math.h"
+#include "core/tape.h"
+#include "layers/recurrent/cell.h"
+#include "models/draw/glimpse_pass.h"
+
+namespace lamina::draw {
+
+namespace detail {
+
+Pass::Pass(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& images, const Tensor& noise,
+           bool recording)
+    : sizes_(sizes),
+      reading_(sizes.reading()),
+      writing_(sizes.writing()),
+      rows_(images.rows()),
+      slots_(recording ? sizes.glimpses + 1 : 2),
+      columns_(sizes),
+      noise_(noise),
+      images_(Tensor::zeros({rows_, reading_.image_size()})),
+      trace_(for_all_slots(columns_.end)),
+      encoder_(unit(weights.encoder, columns_.h_dec, columns_.h_enc, weights.encoder_norm)),
+      decoder_(unit(weights.decoder, columns_.z, columns_.h_dec, weights.decoder_norm)),
+      latent_(product(weights.latent, columns_.h_enc, 1)),
+      write_(product(weights.write, columns_.h_dec, 1)),
+      read_(product(weights.read, columns_.h_dec, 0)),
+      read_filters_(for_all_slots(reading_.filters_size())),
+      write_filters_(for_all_slots(writing_.filters_size())),
+      errors_(for_all_slots(reading_.image_size())),
+      canvas_(Tensor::zeros({rows_, reading_.image_size()})),
+      kl_(Tensor::zeros({rows_})) {
+  for (size_t line = 0; line < rows_ * sizes.side; ++line)
+    std::copy_n(images.data() + line * sizes.side, sizes.side, images_.data() + line * reading_.width());
+}
+
+Pass::Product Pass::product(const Tensor& weight, size_t from, size_t later) const {
+  return {.weight = weight, .from = from, .later = later, .out = for_all_slots(weight.columns())};
+}
+
+Pass::Unit Pass::unit(const Tensor& weight, size_t from, size_t h, const StepNormParameters& norm) const {
+  return {.gates = product(weight, from, 0),
+          .h = h,
+          .norm = StepNorm(norm, sizes_.glimpses, rows_, Mode::train),
+          .c = for_all_slots(sizes_.hidden)};
+}
+
+void Pass::pack(Transpose op) {
+  for_each_share(products().size(), [&](size_t which) {
+    Product& product = *products()[which];
+    const size_t in = product.weight.rows(), out = product.weight.columns();
+    const bool transposed = op == Transpose::yes;
+    product.packed.pack(op, transposed ? out : in, transposed ? in : out, product.weight.data(), out);
+  });
+}
+
+ReadCase Pass::read_case(size_t t, size_t r) {
+  return {.focus = at(read_.out, t, r),
+          .filters = at(read_filters_, t, r),
+          .image = row(images_, r),
+          .error = at(errors_, t, r),
+          .patch = trace(t, r, columns_.glimpse)};
+}
+
+WriteCase Pass::write_case(size_t t, size_t r) {
+  const real* const out = at(write_.out, t, r);
+  return {.focus = out, .filters = at(write_filters_, t, r), .patch = out + focus_size};
+}
+
+Glimpses Pass::forward() {
+  pack(Transpose::no);
+  const size_t count = shares();
+  Tensor scratch({count, scratch_size()});
+  for_each_share(count, [&](size_t share) {
+    const Range rows = part_of(rows_, share, count);
+    real* const own = row(scratch, share);
+    const auto for_rows = [&](const auto& body) {
+      for (size_t r = rows.begin; r < rows.end; ++r) body(r);
+    };
+    for_rows([&](size_t r) { start(r); });
+    for (size_t t = 0; t < sizes_.glimpses; ++t) {
+      multiply(read_, t, rows);
+      for_rows([&](size_t r) { look(t, r, own); });
+      multiply(encoder_.gates, t, rows);
+      for_rows([&](size_t r) { step(encoder_, t, r, own); });
+      multiply(latent_, t, rows);
+      for_rows([&](size_t r) { sample(t, r); });
+      multiply(decoder_.gates, t, rows);
+      for_rows([&](size_t r) { step(decoder_, t, r, own); });
+      multiply(write_, t, rows);
+      for_rows([&](size_t r) { draw(t, r, own); });
+    }
+  });
+  Tensor canvas({rows_, sizes_.pixels()});
+  for (size_t line = 0; line < rows_ * sizes_.side; ++line)
+    std::copy_n(canvas_.data() + line * reading_.width(), sizes_.side, canvas.data() + line * sizes_.side);
+  return {.canvas = canvas, .kl = kl_};
+}
+
+/// Both states and memories are zeros before the first glimpse.
+void Pass::start(size_t r) {
+  for (Unit* const unit : {&encoder_, &decoder_}) {
+    real* const h = trace(0, r, unit->h);
+    std::fill_n(h, sizes_.hidden, real{0});
+    h[sizes_.hidden] = 1;
+    std::fill_n(at(unit->c, 0, r), sizes_.hidden, real{0});
+  }
+}
+
+void Pass::multiply(Product& product, size_t t, const Range& rows) {
+  gemm_packed(rows.size(), trace(t + product.later, rows.begin, product.from), columns_.end, product.packed,
+              at(product.out, t, rows.begin), product.out.columns(), false);
+}
+
+void Pass::look(size_t t, size_t r, real* scratch) {
+  const ReadCase read = read_case(t, r);
+  make_filters(reading_, read.focus, at(read_filters_, t, r));
+  read_forward(reading_, read, row(canvas_, r), scratch);
+}
+
+/// Eq. 17-19; under layer norm h = o tanh(LN(c)) (Eq. 31).
+void Pass::step(Unit& unit, size_t t, size_t r, real* scratch) {
+  const size_t hidden = sizes_.hidden;
+  real *const gates = at(unit.gates.out, t, r), *const h = trace(t + 1, r, unit.h);
+  real* c = at(unit.c, t + 1, r);
+  lstm_cell().forward({.hidden = hidden,
+                       .gates = gates,
+                       .kept = nullptr,
+                       .all_kept = false,
+                       .previous = at(unit.c, t, r),
+                       .next = c});
+  if (unit.norm.active()) {
+    unit.norm.measure_row(t, r, c);
+    unit.norm.normalize_row(t, r, c, scratch);
+    c = scratch;
+  }
+  lstm_output(hidden, gates, c, h);
+  h[hidden] = 1;
+}
+
+/// z = mu + sigma noise,   KL(N(mu, sigma) || N(0, 1)) = sum (mu^2 + sigma^2 - 1)/2 - log sigma
+void Pass::sample(size_t t, size_t r) {
+  const size_t latent = sizes_.latent;
+  const real *const mu = at(latent_.out, t, r), *const log_sigma = mu + latent;
+  const real* const noise = noise_.data() + (t * rows_ + r) * latent;
+  real* const z = trace(t, r, columns_.z);
+  real kl = 0;
+#pragma omp simd reduction(+ : kl)
+  for (size_t k = 0; k < latent; ++k) {
+    const real sigma = scalar::exp(log_sigma[k]);
+    z[k] = mu[k] + sigma * noise[k];
+    kl += (mu[k] * mu[k] + sigma * sigma - 1) / 2 - log_sigma[k];
+  }
+  kl_[r] += kl;
+}
+
+void Pass::draw(size_t t, size_t r, real* scratch) {
+  const WriteCase write = write_case(t, r);
+  make_filters(writing_, write.focus, at(write_filters_, t, r));
+  write_forward(writing_, write, row(canvas_, r), scratch);
+}
+
+}  // namespace detail
+
+namespace {
+
+void require(const Tensor& tensor, const Shape& shape, const char* name) {
+  if (tensor.shape() != shape) fail("glimpses: ", name, " is ", tensor.shape(), "; ", shape, " is needed");
+}
+
+}  // namespace
+
+Glimpses glimpses(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& images,
+                  const Tensor& noise) {
+  const size_t rows = images.rows(), hidden = sizes.hidden;
+  require(images, {rows, sizes.pixels()}, "the batch of images");
+  require(noise, {sizes.glimpses, rows, sizes.latent}, "the noise");
+  require(weights.read, {hidden + 1, focus_size}, "the read weight");
+  require(weights.encoder, {2 * hidden + 1 + sizes.read_inputs(), 4 * hidden}, "the encoder's weight");
+  require(weights.latent, {hidden + 1, 2 * sizes.latent}, "the latent weight");
+  require(weights.decoder, {sizes.latent + hidden + 1, 4 * hidden}, "the decoder's weight");
+  require(weights.write, {hidden + 1, sizes.write_outputs()}, "the write weight");
+  detail::Pass pass(sizes, weights, images, noise, Tape::current() != nullptr);
+  Glimpses result = pass.forward();
+  record("glimpses", {result.canvas, result.kl},
+         {weights.encoder, weights.decoder, weights.latent, weights.write, weights.read,
+          weights.encoder_norm.gain, weights.decoder_norm.gain},
+         [pass = std::move(pass), result]() mutable { pass.backward(result); });
+  return result;
+}
+
+}  // namespace lamina::draw

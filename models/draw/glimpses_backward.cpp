@@ -1,0 +1,121 @@
+// The way back through all glimpses; forward is in glimpses.cpp.
+
+#include <algorithm>
+
+#include "core/math.h"
+#include "layers/recurrent/cell.h"
+#include "models/draw/glimpse_pass.h"
+
+namespace lamina::draw::detail {
+
+void Pass::backward(const Glimpses& result) {
+  pack(Transpose::yes);
+  start_backward(result);
+  const size_t count = shares(), sums_size = 4 * sizes_.hidden;
+  Tensor scratch({count, scratch_size()}), sums = Tensor::zeros({count, sums_size});
+  const real* const dkl = result.kl.gradient_data();
+  for_each_share(count, [&](size_t share) {
+    backward_rows(part_of(rows_, share, count), dkl, row(scratch, share), row(sums, share));
+  });
+  for (const Product* const product : products()) contribute(*product);
+  encoder_.norm.contribute(sums.data(), count, sums_size);
+  decoder_.norm.contribute(sums.data() + sums_size / 2, count, sums_size);
+}
+
+/// The canvas's buffer takes its gradient, which is the same for all glimpses but for what they read of it.
+void Pass::start_backward(const Glimpses& result) {
+  canvas_ = Tensor::zeros(canvas_.shape());
+  if (const real* const dcanvas = result.canvas.gradient_data())
+    for (size_t line = 0; line < rows_ * sizes_.side; ++line)
+      std::copy_n(dcanvas + line * sizes_.side, sizes_.side, canvas_.data() + line * reading_.width());
+  drow_ = Tensor::zeros({rows_, columns_.end});
+  for (Unit* const unit : {&encoder_, &decoder_}) unit->dc = Tensor::zeros({rows_, sizes_.hidden});
+}
+
+/// On entering glimpse t, drow holds the gradients of the states h^dec_t and h^enc_t; on leaving it, those of
+/// the states before.
+void Pass::backward_rows(const Range& rows, const real* dkl, real* scratch, real* sums) {
+  const auto for_rows = [&](const auto& body) {
+    for (size_t r = rows.begin; r < rows.end; ++r) body(r);
+  };
+  for (size_t t = sizes_.glimpses; t-- > 0;) {
+    for_rows([&](size_t r) { draw_backward(t, r, scratch); });
+    multiply_backward(write_, t, rows, true);
+    for_rows([&](size_t r) { step_backward(decoder_, t, r, scratch, sums + 2 * sizes_.hidden); });
+    multiply_backward(decoder_.gates, t, rows, false);
+    for_rows([&](size_t r) { sample_backward(t, r, dkl == nullptr ? 0 : dkl[r]); });
+    multiply_backward(latent_, t, rows, true);
+    for_rows([&](size_t r) {
+      step_backward(encoder_, t, r, scratch, sums);
+      std::fill(row(drow_, r) + columns_.glimpse, row(drow_, r) + columns_.end, real{0});
+    });
+    multiply_backward(encoder_.gates, t, rows, true);
+    for_rows([&](size_t r) { look_backward(t, r, scratch); });
+    multiply_backward(read_, t, rows, true);
+  }
+}
+
+void Pass::draw_backward(size_t t, size_t r, real* scratch) {
+  real* const out = at(write_.out, t, r);
+  write_backward(writing_, write_case(t, r), row(canvas_, r), out, out + focus_size, scratch);
+}
+
+void Pass::step_backward(Unit& unit, size_t t, size_t r, real* scratch, real* sums) {
+  const size_t hidden = sizes_.hidden;
+  const real *const c = at(unit.c, t + 1, r), *used = c;
+  real *const gates = at(unit.gates.out, t, r), *const dc = row(unit.dc, r), *const dused = scratch + hidden;
+  if (unit.norm.active()) {
+    unit.norm.normalize_row(t, r, c, scratch);
+    used = scratch;
+  }
+  lstm_output_backward(hidden, gates, used, row(drow_, r) + unit.h, gates, dused);
+  if (unit.norm.active()) unit.norm.backward_row(t, r, c, dused, dused, sums, sums + hidden);
+#pragma omp simd
+  for (size_t j = 0; j < hidden; ++j) dc[j] += dused[j];
+  lstm_cell().backward({.hidden = hidden,
+                        .gates = gates,
+                        .kept = nullptr,
+                        .all_kept = false,
+                        .previous = at(unit.c, t, r),
+                        .next = c,
+                        .dnext = dc,
+                        .dgates = gates,
+                        .dkept = nullptr,
+                        .dprevious = dc});
+}
+
+/// dmu = dz + dKL mu,   dlog sigma = dz sigma noise + dKL (sigma^2 - 1)
+void Pass::sample_backward(size_t t, size_t r, real dkl) {
+  const size_t latent = sizes_.latent;
+  real *const mu = at(latent_.out, t, r), *const log_sigma = mu + latent;
+  const real* const noise = noise_.data() + (t * rows_ + r) * latent;
+  const real* const dz = row(drow_, r) + columns_.z;
+#pragma omp simd
+  for (size_t k = 0; k < latent; ++k) {
+    const real sigma = scalar::exp(log_sigma[k]);
+    mu[k] = dz[k] + dkl * mu[k];
+    log_sigma[k] = dz[k] * sigma * noise[k] + dkl * (sigma * sigma - 1);
+  }
+}
+
+void Pass::look_backward(size_t t, size_t r, real* scratch) {
+  read_backward(reading_, read_case(t, r), row(drow_, r) + columns_.glimpse, at(read_.out, t, r),
+                row(canvas_, r), scratch);
+}
+
+/// d(window) (+)= d(out) W^T
+void Pass::multiply_backward(Product& product, size_t t, const Range& rows, bool accumulate) {
+  gemm_packed(rows.size(), at(product.out, t, rows.begin), product.out.columns(), product.packed,
+              row(drow_, rows.begin) + product.from, columns_.end, accumulate);
+}
+
+/// dW += [window_0; window_1; ...]^T [d(out)_0; d(out)_1; ...]
+void Pass::contribute(const Product& product) const {
+  if (!product.weight.needs_gradient()) return;
+  const size_t in = product.weight.rows(), out = product.weight.columns(), width = columns_.end;
+  const GradientSink sink = product.weight.gradient_sink();
+  gemm(in, out, sizes_.glimpses * rows_, trace_.data() + product.later * rows_ * width + product.from, width,
+       product.out.data(), out, sink.values, out, {.a = Transpose::yes, .accumulate = sink.add});
+}
+
+}  // namespace lamina::draw::detail

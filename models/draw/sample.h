@@ -1,0 +1,33 @@
+#pragma once
+// What a trained DRAW paints, as pictures.
+
+#include "models/common/png.h"
+#include "models/draw/model.h"
+
+namespace lamina::draw {
+
+/// Samples from the model's prior, and where it wrote: after each glimpse the canvas as probabilities and the
+/// focus of the write.
+struct Painting {
+  Attention attention;         ///< of the writes
+  std::vector<Tensor> canvas;  ///< T times [B x A^2] in (0, 1)
+  std::vector<Tensor> focus;   ///< T times [B x 5]
+  size_t glimpses() const { return canvas.size(); }
+  size_t count() const { return canvas.front().rows(); }
+};
+
+/// `count` samples; the same for the same seed.
+Painting paint(const Model& model, size_t count, std::uint64_t seed);
+
+/// The finished samples, `columns` in a row.
+Image grid_of(const Painting& painting, size_t columns);
+
+/// A row a sample, for the first `rows`: the canvas after `columns` glimpses evenly spread up to the last
+/// one. The red rectangle goes through the outermost filters of the write; its line is as thick as a filter
+/// is wide.
+Image strip_of(const Painting& painting, size_t rows, size_t columns);
+
+/// A frame a glimpse of all samples, `columns` in a row, with the rectangles; at the end a frame without.
+std::vector<Image> frames_of(const Painting& painting, size_t columns);
+
+}  // namespace lamina::draw

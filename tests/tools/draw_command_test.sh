@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# `lamina draw` from outside: killed and resumed runs, pictures, bad input.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+lamina=$PWD/build/lamina
+make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export LAMINA_SMOKE=3  # 512 training images and at most three epochs
+passed=0 failed=0
+
+check() {  # check TITLE CONDITION-COMMAND...
+  local title=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
+}
+
+refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
+  local code=$1 text=$2 status=0
+  shift 2
+  "$lamina" "$@" >out 2>err || status=$?
+  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
+  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
+  sed 's/^/  | /' err
+  return 1
+}
+
+# --- bad input
+check "unknown norm" refuses 2 "--norm" draw --norm batch
+check "batch larger than the data" refuses 2 "--batch 1000" draw --batch 1000 --out large
+check "missing data folder" refuses 1 "nowhere" draw --data nowhere --out a
+check "sample without a run" refuses 2 "RUN" draw sample
+check "sample what is no run" refuses 1 "nothing/config.json" draw sample nothing
+mkdir other && cat >other/config.json <<'END'
+{"experiment": "mnist", "variant": "", "settings": {}, "lamina": "", "scalar": "float", "threads": 1, "backend": ""}
+END
+check "sample another experiment's run" refuses 2 "a run of lamina mnist" draw sample other
+broken_data() {  # broken_data NAME BYTES: the training file of the fixed binarization
+  mkdir "$1" && printf '%b' "$2" >"$1/binarized_mnist_train.amat"
+}
+row=$(printf '0 %.0s' $(seq 783))
+broken_data empty ""
+check "empty .amat" refuses 1 "empty/binarized_mnist_train.amat: line 1: the file is empty" draw --data empty --out b
+broken_data short "${row}1\n${row}\n"
+check "783 columns" refuses 1 "short/binarized_mnist_train.amat: line 2: has 783 columns, not 784" draw --data short --out c
+broken_data token "${row}1\n${row}x\n"
+check "a token that is no bit" refuses 1 "token/binarized_mnist_train.amat: line 2: 'x' where 0 or 1" draw --data token --out d
+
+# --- the same run: uninterrupted, and killed in the middle of an epoch
+run=("$lamina" draw --norm layer --preset small --batch 8 --threads 2 --seed 5 --epochs 3 --out)
+"${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
+"${run[@]}" killed >/dev/null &
+victim=$!
+for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.05; done
+sleep 0.1
+kill -9 $victim 2>/dev/null
+wait $victim 2>/dev/null
+check "a killed run leaves a checkpoint" [ -s killed/state ]
+"$lamina" draw --resume --out killed >/dev/null || echo "resuming failed"
+check "killed and resumed: the same weights, bit for bit" cmp -s whole/model.safetensors killed/model.safetensors
+same_metrics() { diff <(cut -d, -f1-10 whole/metrics.csv) <(cut -d, -f1-10 killed/metrics.csv) >/dev/null; }
+check "killed and resumed: the same metrics" same_metrics
+
+# --- pictures
+check "sample" "$lamina" draw sample whole >out
+is_png() { [ "$(head -c 8 "$1" | tail -c 7 | head -c 3)" = PNG ]; }
+for picture in samples glimpses animation; do check "$picture.png" is_png whole/$picture.png; done
+check "the animation has a frame a glimpse, and one more" [ "$(grep -ao fcTL whole/animation.png | wc -l)" = 17 ]
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
