@@ -22,7 +22,8 @@ SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-
 LANGUAGE := -std=c++20 -fopenmp $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
 CXXFLAGS += $(LANGUAGE) $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
 LIBRARY_LIBS := -lopenblas
-LDLIBS := $(LIBRARY_LIBS) -lz
+# The web server of the live report; programs that do not call it are not linked with it.
+LDLIBS := $(LIBRARY_LIBS) -lz -Wl,--as-needed -lcpp-httplib
 
 # Folders are layers: a later list may use an earlier one, never the reverse. The linker reads them backwards.
 LIBRARY_SOURCES := $(wildcard core/*.cpp core/*/*.cpp layers/*.cpp layers/*/*.cpp optim/*.cpp)
@@ -44,10 +45,13 @@ BENCHMARKS := $(patsubst tools/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all setup demo test bench install format lint tidy help clean force
+.PHONY: all setup demo test bench report install format lint tidy help clean force
 .DELETE_ON_ERROR:
 
-all: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(BENCHMARKS)  ## library, models, the `lamina` command, benchmarks
+# The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
+DOUBLE_COMMAND := $(if $(filter float,$(REAL)),$(BUILD)/lamina-double)
+
+all: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(DOUBLE_COMMAND) $(BENCHMARKS)  ## library, models, the `lamina` command, benchmarks
 
 # --- Compiling. The compiler's command line is kept in a file that changes only when it does, and so is each
 # archive's list of members: other flags rebuild everything, a removed source leaves its archive, nothing else.
@@ -75,15 +79,22 @@ LINK = $(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LIBRARY) $(LDFLA
 $(COMMAND) $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/%.o $(TOOLS) $(MODELS) $(LIBRARY)
 	$(LINK)
 
+$(BUILD)/lamina-double: force
+	@+$(SUBMAKE) REAL=double $(call build_folder,double)/lamina
+	@mkdir -p $(@D) && ln -sfr $(call build_folder,double)/lamina $@
+
 $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
+
+# The library's own build had these switched on, and the layout of its classes depends on them.
+$(call objects,tools/report/server.cpp tests/tools/report_server_test.cpp): CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
 
 -include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES))
 
 # --- Running
 
 # Installs packages only when the compiler cannot find a header or OpenBLAS, so other systems work as well.
-PROBE := cblas.h zlib.h doctest/doctest.h CLI/CLI.hpp nlohmann/json.hpp
+PROBE := cblas.h zlib.h doctest/doctest.h CLI/CLI.hpp nlohmann/json.hpp httplib.h
 setup:
 	@{ printf '#if !__has_include(<%s>)\n#error\n#endif\n' $(PROBE); echo 'int main() {}'; } | \
 	  $(CXX) -std=c++20 -fopenmp -x c++ - $(LDLIBS) -o /dev/null 2>/dev/null || tools/install-deps.sh
@@ -110,7 +121,26 @@ test-program: $(BUILD)/lamina-tests
 bench: setup  ## times the products against OpenBLAS, then training steps against PyTorch, in one run
 	@+$(SUBMAKE) all
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
-	@tools/bench.py
+	@tools/bench.py --json runs/bench.json
+
+# --- The report. The page without its data is made once, beside the program that fills it. Only this needs npm.
+
+PAGE := $(BUILD)/report/page.html
+PAGE_PARTS := $(addprefix tools/report/,build.mjs page.html page.css charts.js page.js)
+PACKAGES := $(BUILD)/report/node_modules
+
+$(PACKAGES): tools/report/package.json tools/report/package-lock.json
+	@command -v npm >/dev/null || { echo "make report takes uPlot from npm: run tools/install-deps.sh --report" >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@cd $(@D) && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(PAGE): $(PAGE_PARTS) $(PACKAGES)
+	@node tools/report/build.mjs $(PACKAGES) > $@
+
+report: setup  ## writes report/index.html: the paper's figures and tables beside the runs in RUNS, or all
+	@+$(SUBMAKE) $(COMMAND) $(PAGE)
+	@$(BUILD)/lamina report $(RUNS)
 
 # --- Installing. The folders stay as they are under include/lamina, which is what the headers' own includes name.
 

@@ -4,6 +4,7 @@
 #include "core/checkpoint.h"
 #include "core/error.h"
 #include "core/gradient_check.h"
+#include "core/listener.h"
 #include "core/ops.h"
 #include "core/parallel.h"
 #include "core/parameters.h"

@@ -1,6 +1,8 @@
 #pragma once
-// A std::vector whose memory comes from the pool: for what a closure on the tape has to keep, such as labels.
+// A std::vector and a std::string whose memory comes from the pool: for what a closure on the tape has to
+// keep, such as labels.
 
+#include <string>
 #include <vector>
 
 #include "core/pool.h"
@@ -20,5 +22,7 @@ struct PoolAllocator {
 
 template <class T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
+
+using PoolString = std::basic_string<char, std::char_traits<char>, PoolAllocator<char>>;
 
 }  // namespace lamina

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/listener.h"
 #include "core/ops/map.h"
 #include "core/pool.h"
 
@@ -62,6 +63,7 @@ void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std
     node.inputs[i] = inputs[i].defined() ? inputs[i].storage()->id : 0;
   last_ = &node;
   ++count_;
+  if (TapeListener* const listener = TapeListener::current()) listener->recorded(node, inputs);
 }
 
 void Tape::pop() {
@@ -79,6 +81,19 @@ void Tape::clear() {
     chunk_ = previous;
   }
 }
+
+namespace {
+
+void run_back(Tape::Node& node) {
+  TapeListener* const listener = TapeListener::current();
+  if (listener == nullptr) return node.run(node);
+  const Listening deaf(nullptr);
+  listener->backward_begins(node);
+  node.run(node);
+  listener->backward_ends(node);
+}
+
+}  // namespace
 
 void Tape::backward(const Tensor& loss) {
   if (loss.size() != 1)
@@ -105,7 +120,7 @@ void Tape::backward(std::initializer_list<Seed> seeds) {
   }
   const auto reached = [](const Tensor& result) { return result.gradient_data() != nullptr; };
   while (last_ != nullptr) {
-    if (std::ranges::any_of(last_->outputs, reached)) last_->run(*last_);
+    if (std::ranges::any_of(last_->outputs, reached)) run_back(*last_);
     pop();
   }
   clear();

@@ -46,7 +46,7 @@ inline double difference(std::span<const real> a, std::span<const real> b) {
   for (const real v : b) scale = std::max(scale, std::fabs(static_cast<double>(v)));
   for (size_t i = 0; i < a.size(); ++i) {
     const double error = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    worst = error <= worst ? worst : error;  // keeps NaN
+    worst = std::isnan(worst) || worst > error ? worst : error;  // keeps NaN
   }
   return worst / scale;
 }

@@ -6,7 +6,7 @@ PyTorch's fastest mode over Lamina, and the table gives the median over the roun
 Both sides run with OPENBLAS_CORETYPE unset, so that OpenBLAS picks its own kernels, and PyTorch with the malloc
 settings that make it fastest. Without PyTorch (Debian: python3-torch) or its script only Lamina's times are printed.
 
-Example: tools/bench.py --case lstm gru --rounds 5
+Example: tools/bench.py --case lstm gru --rounds 5 --json runs/bench.json
 """
 import argparse
 import json
@@ -75,6 +75,24 @@ def print_table(rows):
               f"{100 * row['fraction']:.0f}% | {cost} | {row['rss']:.0f} |")
 
 
+def machine():
+    """The processor's name, as Linux gives it."""
+    with open("/proc/cpuinfo") as cpuinfo:
+        names = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
+    return f"{os.cpu_count()} cores of {names[0]}" if names else f"{os.cpu_count()} cores"
+
+
+def write_json(args, rows):
+    """What lamina report shows; written to another name first, so that a reader finds it whole or not at all."""
+    os.makedirs(os.path.dirname(os.path.abspath(args.json)), exist_ok=True)
+    measured = {"machine": machine(), "backend": rows[0]["backend"], "rounds": args.rounds,
+                "seconds": args.seconds, "load": os.getloadavg()[0], "rows": rows}
+    with open(args.json + ".new", "w") as file:
+        json.dump(measured, file, indent=1)
+        file.write("\n")
+    os.replace(args.json + ".new", args.json)
+
+
 def main():
     top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -85,6 +103,7 @@ def main():
     parser.add_argument("--peer", default=os.path.join(top, "..", "shared", "peers", "torch", "bench.py"),
                         help="PyTorch's script with the same cases")
     parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
+    parser.add_argument("--json", metavar="FILE", help="also write the numbers there, for lamina report")
     args = parser.parse_args()
     has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
     if not has_torch or not os.path.exists(args.peer):
@@ -95,6 +114,8 @@ def main():
         print(f"\n{rows[0]['backend']}; {args.rounds} rounds of {args.seconds} s, interleaved; load "
               f"{os.getloadavg()[0]:.1f} at the end\n")
         print_table(rows)
+        if args.json:
+            write_json(args, rows)
     return 0 if rows else 1
 
 

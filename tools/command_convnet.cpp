@@ -57,7 +57,7 @@ void study(const RunFolder& folder) {
 /// The study of one run, or of every variant in the folder of several.
 int run_stats(const std::string& path, int threads) {
   set_threads(threads);
-  const RunFolder whole = RunFolder::resume(path);
+  const RunFolder whole = RunFolder::open(path);
   if (whole.config().experiment != "convnet")
     fail<UsageError>("--stats ", path, ": a run of lamina ", whole.config().experiment,
                      "; give the folder of a run of lamina convnet");
@@ -65,7 +65,7 @@ int run_stats(const std::string& path, int threads) {
   from_settings(whole.config().settings, flags);
   const auto variants = variants_of(flags);
   for (const Variant& variant : variants)
-    study(variants.size() == 1 ? whole : RunFolder::resume(whole.file(variant.name())));
+    study(variants.size() == 1 ? whole : RunFolder::open(whole.file(variant.name())));
   return 0;
 }
 

@@ -57,7 +57,7 @@ std::string summary(const std::vector<Variant>& variants, const std::vector<Tabl
     const auto last = [&](const char* name) { return tables[i].column(name).back(); };
     char row[256];
     std::snprintf(row, sizeof row, "| %s | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f |\n",
-                  variants[i].title().c_str(), last("epoch"), last("train_bound"), last("valid_bound"),
+                  title_of(variants[i].norm).c_str(), last("epoch"), last("train_bound"), last("valid_bound"),
                   last("test_bound"), last("test_reconstruction"), last("test_kl"), last("seconds"));
     out += row;
   }
@@ -70,9 +70,10 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
   for (const std::string set : {"test", "train"}) {
     Panel panel{.title = set + " images", .x_label = "epoch", .y_label = "variational bound [nats]"};
     for (size_t i = 0; i < variants.size(); ++i)
-      panel.curves.push_back({.title = variants[i].title(),
+      panel.curves.push_back({.title = title_of(variants[i].norm),
                               .x = tables[i].column("epoch"),
-                              .y = tables[i].column(set + "_bound")});
+                              .y = tables[i].column(set + "_bound"),
+                              .color = color_of(variants[i].norm)});
     panels.push_back(panel);
   }
   return panels;
@@ -104,7 +105,7 @@ void sample(const RunFolder& folder, std::int64_t seed) {
 
 /// The pictures of one run, or of every variant in the folder of several.
 int run_sample(const SampleFlags& flags) {
-  const RunFolder whole = RunFolder::resume(flags.run);
+  const RunFolder whole = RunFolder::open(flags.run);
   if (whole.config().experiment != "draw")
     fail<UsageError>("sample ", flags.run, ": a run of lamina ", whole.config().experiment,
                      "; give the folder of a run of lamina draw");
@@ -112,7 +113,7 @@ int run_sample(const SampleFlags& flags) {
   from_settings(whole.config().settings, trained);
   const auto variants = variants_of(trained);
   for (const Variant& variant : variants)
-    sample(variants.size() == 1 ? whole : RunFolder::resume(whole.file(variant.name())), flags.seed);
+    sample(variants.size() == 1 ? whole : RunFolder::open(whole.file(variant.name())), flags.seed);
   return 0;
 }
 

@@ -5,16 +5,14 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <iostream>
 #include <sstream>
 
-#include "core/file.h"
 #include "core/ops.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
 #include "tools/commands.h"
 #include "tools/plot.h"
+#include "tools/result_folder.h"
 
 namespace lamina {
 
@@ -119,14 +117,10 @@ int run(const StabilityFlags& flags) {
   for (const Norm norm : {Norm::none, Norm::layer})
     for (const double scale : flags.scales)
       all.push_back({.norm = norm, .scale = scale, .record = observe(flags, norm, scale)});
-  std::error_code problem;
-  std::filesystem::create_directories(flags.out, problem);
-  if (problem) fail<DataError>("stability: cannot make ", flags.out, " (", problem.message(), ")");
-  const std::string base = flags.out + "/stability";
-  write_file(base + ".csv", to_csv(all));
-  std::cout << summary(all) << "\nnumbers: " << base << ".csv\n";
-  if (write_figure(base, figure(all, flags.scales.size())))
-    std::cout << "figure: " << base << ".svg, " << base << ".png\n";
+  const ResultFolder folder(flags.out);
+  folder.report(summary(all));
+  folder.write("stability.csv", to_csv(all));
+  folder.draw("stability", figure(all, flags.scales.size()));
   return 0;
 }
 

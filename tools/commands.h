@@ -12,5 +12,10 @@ void add_mnist_command(CLI::App& program, Action& action);
 void add_stability_command(CLI::App& program, Action& action);
 void add_convnet_command(CLI::App& program, Action& action);
 void add_draw_command(CLI::App& program, Action& action);
+void add_invariance_command(CLI::App& program, Action& action);
+void add_geometry_command(CLI::App& program, Action& action);
+void add_inspect_command(CLI::App& program, Action& action);
+void add_graph_command(CLI::App& program, Action& action);
+void add_report_command(CLI::App& program, Action& action);
 
 }  // namespace lamina

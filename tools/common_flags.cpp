@@ -1,8 +1,11 @@
 #include "tools/common_flags.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -15,6 +18,16 @@ std::string joined(const std::vector<Value>& values) {
   std::ostringstream out;
   for (size_t i = 0; i < values.size(); ++i) out << (i == 0 ? "" : ",") << values[i];
   return out.str();
+}
+
+/// N of "every=N"; 0 for anything else.
+std::int64_t every_of(const std::string& value) {
+  constexpr std::string_view prefix = "every=";
+  std::int64_t every = 0;
+  const char* const end = value.data() + value.size();
+  if (!value.starts_with(prefix)) return 0;
+  const auto [stop, problem] = std::from_chars(value.data() + prefix.size(), end, every);
+  return problem == std::errc() && stop == end && every > 0 ? every : 0;
 }
 
 std::vector<std::string> split(const std::string& list) {
@@ -47,6 +60,13 @@ void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<s
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   command.add_option("--lr", flags.learning_rate, "Adam's learning rate")->check(CLI::PositiveNumber);
+  command
+      .add_option_function<std::string>(
+          "--record", [&flags](const std::string& value) { flags.record_every = every_of(value); },
+          "every=N: look into every N-th step and write what is seen to record.csv, for lamina inspect")
+      ->check([](const std::string& value) {
+        return every_of(value) > 0 ? "" : "'" + value + "' is not every=N; write --record every=100";
+      });
   command.add_option("--out", flags.out, "folder of the run; by default a new one under runs/");
   command.add_flag("--resume", flags.resume, "go on with the run in --out, with the settings it began with");
 }
@@ -58,6 +78,18 @@ Norm norm_from(const std::string& name) {
   fail<UsageError>("--norm ", name, ": no such normalization");
 }
 
+std::string title_of(const std::string& norm) {
+  if (norm == "none") return "baseline";
+  return norm == "layer-interior" ? "layer norm, interior" : norm + " norm";
+}
+
+int color_of(const std::string& norm) {
+  constexpr std::array<std::string_view, 8> in_palette{"layer",    "batch",          "weight", "group",
+                                                       "instance", "layer-interior", "none",   "rms"};
+  const auto found = std::ranges::find(in_palette, norm);
+  return found == in_palette.end() ? -1 : static_cast<int>(found - in_palette.begin());
+}
+
 Settings to_settings(const CommonFlags& flags) {
   Settings settings;
   settings.set("norm", joined(flags.norms));
@@ -67,6 +99,7 @@ Settings to_settings(const CommonFlags& flags) {
   settings.set("epochs", flags.epochs);
   settings.set("batch", joined(flags.batches));
   settings.set("lr", flags.learning_rate);
+  settings.set("record", flags.record_every);
   return settings;
 }
 
@@ -80,6 +113,7 @@ void from_settings(const Settings& settings, CommonFlags& flags) {
   for (const std::string& size : split(settings.get<std::string>("batch")))
     flags.batches.push_back(std::stoll(size));
   flags.learning_rate = settings.get<double>("lr");
+  if (settings.has("record")) flags.record_every = settings.get<std::int64_t>("record");
 }
 
 std::int64_t smoke_epochs() {

@@ -21,6 +21,7 @@ struct CommonFlags {
   std::int64_t epochs = 0;            ///< 0: the preset's
   std::vector<std::int64_t> batches;  ///< empty: the preset's
   double learning_rate = 0;           ///< 0: the preset's
+  std::int64_t record_every = 0;      ///< 0: record nothing
   std::string out;
   bool resume = false;
 };
@@ -29,6 +30,12 @@ struct CommonFlags {
 void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<std::string>& norms);
 
 Norm norm_from(const std::string& name);
+
+/// A value of --norm as a legend calls it: "baseline", "layer norm".
+std::string title_of(const std::string& norm);
+
+/// Its colour in figures, a number in the palette of plot.h: the same in every figure, and in the report.
+int color_of(const std::string& norm);
 
 /// All flags as settings of config.json, and back. Lists become "none,layer".
 Settings to_settings(const CommonFlags& flags);

@@ -33,8 +33,8 @@ std::string summary(const std::vector<Variant>& variants, const std::vector<Tabl
     const auto best = static_cast<size_t>(std::ranges::min_element(valid) - valid.begin());
     char row[256];
     std::snprintf(row, sizeof row, "| %s | %lld | %.0f | %.2e | %.2f%% | %.2f%% | %.2f%% (%.0f) | %.0f |\n",
-                  variants[i].title().c_str(), static_cast<long long>(variants[i].batch), last("epoch"),
-                  last("train_nll"), 100 * last("valid_error"), 100 * last("test_error"),
+                  title_of(variants[i].norm).c_str(), static_cast<long long>(variants[i].batch),
+                  last("epoch"), last("train_nll"), 100 * last("valid_error"), 100 * last("test_error"),
                   100 * column("test_error")[best], column("epoch")[best], last("seconds"));
     out += row;
   }
@@ -51,11 +51,11 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
       panels.push_back({.title = batch, .x_label = "epoch", .y_label = "test error"});
     }
     const auto epochs = tables[i].column("epoch");
-    const std::string title = variants[i].title();
-    panels[panels.size() - 2].curves.push_back(
-        {.title = title, .x = epochs, .y = tables[i].column("train_nll")});
-    panels[panels.size() - 1].curves.push_back(
-        {.title = title, .x = epochs, .y = tables[i].column("test_error")});
+    Curve curve{.title = title_of(variants[i].norm), .x = epochs, .color = color_of(variants[i].norm)};
+    curve.y = tables[i].column("train_nll");
+    panels[panels.size() - 2].curves.push_back(curve);
+    curve.y = tables[i].column("test_error");
+    panels[panels.size() - 1].curves.push_back(curve);
   }
   return panels;
 }

@@ -2,17 +2,22 @@
 # Installs what Lamina needs from Debian's own packages, and nothing that is already there.
 #
 #   tools/install-deps.sh           to build, test and plot
-#   tools/install-deps.sh --dev     also the formatter, the linter and clang++
+#   tools/install-deps.sh --report  also npm, which `make report` takes uPlot from
+#   tools/install-deps.sh --dev     also the formatter, the linter, clang++, and npm and a browser to test the report
 #   tools/install-deps.sh --bench   also the PyTorch that `make bench` is compared with
 set -euo pipefail
 
 packages=(g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
-          gnuplot-nox)
+          libcpp-httplib-dev gnuplot-nox graphviz)
+# Node from elsewhere, which brings its own npm, does not go together with Debian's npm.
+npm=()
+command -v npm >/dev/null && command -v node >/dev/null || npm=(nodejs npm)
 for option in "$@"; do
   case $option in
-    --dev) packages+=(git clang clang-format clang-tidy libomp-dev) ;;
+    --report) packages+=("${npm[@]}") ;;
+    --dev) packages+=(git clang clang-format clang-tidy libomp-dev chromium "${npm[@]}") ;;
     --bench) packages+=(python3-torch python3-numpy) ;;
-    *) echo "usage: tools/install-deps.sh [--dev] [--bench]" >&2; exit 2 ;;
+    *) echo "usage: tools/install-deps.sh [--report] [--dev] [--bench]" >&2; exit 2 ;;
   esac
 done
 
@@ -22,7 +27,8 @@ There is no apt-get here; install these yourself, then run make again:
   a C++20 compiler with OpenMP (g++ 12 or clang 14, or later), GNU make, pkg-config
   OpenBLAS built for OpenMP, zlib: libraries and headers
   doctest 2.4, CLI11 2.1, nlohmann-json 3.11: headers, or later versions of them
-  gnuplot 5.4 or later, for figures (optional)
+  cpp-httplib 0.11 as a shared library
+  gnuplot 5.4 or later, for figures, Graphviz, for graphs of the tape, Node 18 and npm, for the report (all optional)
   git, clang, clang-format and clang-tidy 14 (for make lint), Python 3 with torch and numpy (for make bench)
 END
   exit 1

@@ -50,6 +50,11 @@ int main(int argc, char** argv) {
   add_stability_command(program, action);
   add_convnet_command(program, action);
   add_draw_command(program, action);
+  add_invariance_command(program, action);
+  add_geometry_command(program, action);
+  add_inspect_command(program, action);
+  add_graph_command(program, action);
+  add_report_command(program, action);
   program.add_subcommand("list", "lists the commands, one a line")->callback([&] {
     action = [&] {
       list_commands(program);

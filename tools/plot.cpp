@@ -1,24 +1,16 @@
 #include "tools/plot.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <iostream>
-#include <memory>
 #include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "tools/run_program.h"
 
 namespace lamina {
 
@@ -85,11 +77,31 @@ void write_titles(std::ostream& script, const Panel& panel) {
          << "set ylabel " << quoted(panel.y_label) << " noenhanced\n";
 }
 
+/// The ends of an axis or colour scale as gnuplot writes them.
+std::string range(const std::optional<double>& low, const std::optional<double>& high) {
+  const auto bound = [](const std::optional<double>& value) {
+    return value ? text(*value) : std::string("*");
+  };
+  return "[" + bound(low) + ':' + bound(high) + "]";
+}
+
+/// The marks of an axis: names at 0, 1, 2, ..., or numbers where gnuplot likes them.
+std::string tics(const char* axis, const std::vector<std::string>& names) {
+  if (names.empty()) return text("set ", axis, "tics enhanced autofreq\n");
+  std::string list;
+  for (size_t i = 0; i < names.size(); ++i) list += text(i == 0 ? "" : ", ", quoted(names[i]), ' ', i);
+  return text("set ", axis, "tics noenhanced (", list, ")\n");
+}
+
 void write_heat_map(std::ostream& script, const Panel& panel, size_t panel_number) {
   const HeatMap& map = *panel.heat_map;
   if (map.values.size() != map.rows * map.columns || map.values.empty())
     fail("write_figure: heat map '", panel.title, "' has ", map.values.size(), " values for ", map.rows,
          " x ", map.columns, " squares");
+  const auto fits = [](const auto& names, size_t count) { return names.empty() || names.size() == count; };
+  if (!fits(map.row_names, map.rows) || !fits(map.column_names, map.columns))
+    fail("write_figure: heat map '", panel.title, "' has ", map.row_names.size(), " row names and ",
+         map.column_names.size(), " column names for ", map.rows, " x ", map.columns, " squares");
   const std::string block = text("$panel", panel_number, "_map");
   script << block << " << END\n";
   for (size_t i = 0; i < map.values.size(); ++i) {
@@ -98,6 +110,8 @@ void write_heat_map(std::ostream& script, const Panel& panel, size_t panel_numbe
   }
   script << "END\n" << log_axis("x", false) << log_axis("y", false) << "unset label 1\n";
   write_titles(script, panel);
+  script << tics("x", map.column_names) << tics("y", map.row_names) << "set cbrange "
+         << range(map.low, map.high) << '\n';
   // Dark to bright in brightness as well as in hue (viridis), so that it survives a grey printer.
   script << "set palette defined (0 '#440154', 1 '#3B528B', 2 '#21918C', 3 '#5EC962', 4 '#FDE725')\n"
          << "set xrange [-0.5:" << static_cast<double>(map.columns) - 0.5 << "]\nset yrange ["
@@ -120,16 +134,14 @@ void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) 
     any_points = any_points || points > 0;
   }
   write_titles(script, panel);
+  script << tics("x", {}) << tics("y", {});
   if (!any_points) {  // a run that was stopped before its first report, or one that diverged at once
     script << log_axis("x", false) << log_axis("y", false)
            << "set label 1 'no data yet' at graph 0.5, 0.5 center textcolor rgb '#888888'\n"
            << "set xrange [0:1]\nset yrange [0:1]\n";
   } else {
-    const auto bound = [](const std::optional<double>& value) {
-      return value ? text(*value) : std::string("*");
-    };
     script << log_axis("x", panel.log_x) << log_axis("y", panel.log_y) << "unset label 1\n"
-           << "set xrange [*:*]\nset yrange [" << bound(panel.y_min) << ':' << bound(panel.y_max) << "]\n";
+           << "set xrange [*:*]\nset yrange " << range(panel.y_min, panel.y_max) << '\n';
   }
   script << (plot.empty() ? "plot NaN notitle" : plot) << '\n';
 }
@@ -239,63 +251,6 @@ std::string png_terminal(const Layout& layout) {
               " font 'sans,13' fontscale 1.5 linewidth 2 pointscale 2 background rgb 'white'");
 }
 
-struct Outcome {
-  std::string picture;   // standard output
-  std::string messages;  // standard error
-  int error = 0;         // errno when gnuplot did not start
-  bool ok = false;
-};
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-/// A file without a name, which is gone when it is closed.
-File unnamed_file() {
-  File file(std::tmpfile(), std::fclose);
-  if (!file)
-    fail<DataError>("write_figure: no temporary file (", std::strerror(errno), "); free some space in /tmp");
-  return file;
-}
-
-std::string content(std::FILE* file) {
-  std::string bytes;
-  std::array<char, 65536> block;
-  std::rewind(file);
-  while (const size_t count = std::fread(block.data(), 1, block.size(), file))
-    bytes.append(block.data(), count);
-  return bytes;
-}
-
-/// Runs gnuplot on a script without a shell. Script, picture and messages pass through nameless files: pipes
-/// in both directions could each wait for the other.
-Outcome run_gnuplot(const std::string& script) {
-  const File input = unnamed_file(), output = unnamed_file(), errors = unnamed_file();
-  std::fwrite(script.data(), 1, script.size(), input.get());
-  std::fflush(input.get());
-  std::rewind(input.get());
-
-  posix_spawn_file_actions_t redirect;
-  posix_spawn_file_actions_init(&redirect);
-  posix_spawn_file_actions_adddup2(&redirect, fileno(input.get()), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&redirect, fileno(output.get()), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&redirect, fileno(errors.get()), STDERR_FILENO);
-  // Without the user's own start-up file, which could change how a figure looks.
-  std::string program = "gnuplot", option = "--default-settings";
-  const std::array<char*, 3> arguments = {program.data(), option.data(), nullptr};
-  pid_t child = 0;
-  Outcome outcome;
-  outcome.error = posix_spawnp(&child, program.c_str(), &redirect, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&redirect);
-  if (outcome.error != 0) return outcome;
-
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  outcome.picture = content(output.get());
-  outcome.messages = content(errors.get());
-  outcome.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !outcome.picture.empty();
-  return outcome;
-}
-
 }  // namespace
 
 bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
@@ -304,19 +259,19 @@ bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
   const std::array<std::pair<const char*, std::string>, 2> formats = {
       {{".svg", svg_terminal(layout)}, {".png", png_terminal(layout)}}};
   for (const auto& [ending, terminal] : formats) {
-    const Outcome outcome = run_gnuplot(figure_script(terminal, layout, panels));
-    if (outcome.error == ENOENT) {
+    // Without the user's own start-up file, which could change how a figure looks.
+    const ProgramOutcome outcome =
+        run_program({"gnuplot", "--default-settings"}, figure_script(terminal, layout, panels));
+    if (outcome.missing()) {
       std::cerr << path << ending << ": not drawn, gnuplot is not installed; run tools/install-deps.sh\n";
       return false;
     }
-    if (!outcome.ok) {
-      const std::string reason = outcome.error ? std::strerror(outcome.error) : outcome.messages;
-      const size_t start = std::min(reason.find_first_not_of(" \n"), reason.size());
+    if (!outcome.ok || outcome.output.empty()) {
       std::cerr << path << ending << ": not drawn, gnuplot failed; check its installation ("
-                << reason.substr(start, reason.find('\n', start) - start) << ")\n";
+                << outcome.reason() << ")\n";
       return false;
     }
-    write_file(path + ending, outcome.picture);
+    write_file(path + ending, outcome.output);
   }
   return true;
 }

@@ -24,7 +24,9 @@ struct Curve {
 /// A picture of numbers: one coloured square each, row 0 at the top.
 struct HeatMap {
   size_t rows = 0, columns = 0;
-  std::vector<double> values = {};  // rows * columns of them, row by row
+  std::vector<double> values = {};                             // rows * columns of them, row by row
+  std::vector<std::string> row_names = {}, column_names = {};  // in place of numbers, if given
+  std::optional<double> low = {}, high = {};  // the ends of the colour scale; what is not given fits the data
 };
 
 struct Panel {
@@ -41,7 +43,7 @@ struct Panel {
 ///
 /// A figure is never worth a run: without gnuplot, or when it fails, prints one line to standard error that
 /// says what to do and returns false. Error when a curve's x and y differ in length or a
-/// heat map has another number of values than squares; DataError when a file
+/// heat map has another number of values than squares or of names than rows or columns; DataError when a file
 /// cannot be written.
 bool write_figure(const std::string& path, const std::vector<Panel>& panels);
 

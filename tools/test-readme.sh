@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the commands of README.md and models/*/README.md, so that what they promise stays true.
+# Runs the commands of README.md and of the pages in models/*/, so that what they promise stays true.
 #
 #   tools/test-readme.sh [FILE...]
 #
@@ -18,7 +18,7 @@ seconds_for_a_block=300
 
 if [ $# = 0 ]; then
   shopt -s nullglob
-  set -- README.md models/*/README.md
+  set -- README.md models/*/*.md
 fi
 
 scratch=$(mktemp -d)
@@ -85,7 +85,7 @@ for file in "$@"; do
   mkdir "$blocks" "$work"
   # The mirror shares sources and build with the repository; what the commands write stays out of it.
   for entry in "$root"/*; do
-    [ "${entry##*/}" = runs ] || ln -s "$entry" "$work/"
+    case ${entry##*/} in runs | report) ;; *) ln -s "$entry" "$work/" ;; esac
   done
   split_blocks "$file" "$blocks" || failed=$((failed + 1))
   for block in "$blocks"/*.sh; do

@@ -12,11 +12,6 @@
 
 namespace lamina {
 
-std::string Variant::title() const {
-  if (norm == "none") return "baseline";
-  return norm == "layer-interior" ? "layer norm, interior" : norm + " norm";
-}
-
 std::vector<Variant> variants_of(const CommonFlags& flags) {
   std::vector<Variant> variants;
   for (const std::int64_t batch : flags.batches)
@@ -92,7 +87,7 @@ int run_variants(const VariantCommand& command, CommonFlags flags) {
   std::vector<Table> tables;
   for (const Variant& variant : variants) {
     const RunFolder folder = folder_of(command, whole, variant, flags);
-    const std::string label = text(variant.title(), ", batch ", variant.batch);
+    const std::string label = text(title_of(variant.norm), ", batch ", variant.batch);
     if (prepared.train(folder, variant, label) == Outcome::interrupted) {
       std::cout << "saved; go on with: lamina " << command.name << " --resume --out " << whole.path() << '\n';
       return interrupted_exit_code;

@@ -18,8 +18,6 @@ struct Variant {
   std::string norm;
   std::int64_t batch;
   std::string name() const { return text(norm, "-b", batch); }
-  /// "baseline", "layer norm"
-  std::string title() const;
 };
 std::vector<Variant> variants_of(const CommonFlags& flags);
 

@@ -129,6 +129,7 @@ void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
       continue;
     }
     const real* kept = kept_part_.data() + kept_at(t, r);
+    if (summed_.defined()) record_row(t, r);
     if (input_norm_.active()) {
       const real* const raw = x_part_.data() + gates_at(t, r);
       input_norm_.measure_row(t, r, raw);
@@ -136,7 +137,6 @@ void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
     }
     if (hidden_norm_.active()) {
       const real* const raw = joint() ? gates : kept;
-      if (joint() && summed_.defined()) record_row(t, r, gates, nullptr);
       hidden_norm_.measure_row(t, r, raw);
       hidden_norm_.normalize_row(t, r, raw, scratch);
       if (joint())
@@ -144,7 +144,6 @@ void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
       else
         kept = scratch;
     }
-    if (!joint() && summed_.defined()) record_row(t, r, gates, kept_ == gates_width_ ? kept : nullptr);
     cell_->forward({.hidden = size_,
                     .gates = gates,
                     .kept = kept,
@@ -169,9 +168,10 @@ void Pass::emit_rows(size_t t, const Share& share, real* scratch) {
   }
 }
 
-/// Mean and deviation of one row of summed inputs.
-void Pass::record_row(size_t t, size_t r, const real* gates, const real* hidden_part) {
-  const auto input = [=](size_t k) { return gates[k] + (hidden_part != nullptr ? hidden_part[k] : 0); };
+/// Mean and deviation of one row of summed inputs, before anything is normalized.
+void Pass::record_row(size_t t, size_t r) {
+  const real *const gates = x_part_.data() + gates_at(t, r), *const kept = kept_part_.data() + kept_at(t, r);
+  const auto input = [=, this](size_t k) { return gates[k] + (k < direct_ ? 0 : kept[k - direct_]); };
   const auto count = static_cast<real>(gates_width_);
   const real mean = sum_over(gates_width_, input) / count;
   const real variance =
@@ -182,15 +182,15 @@ void Pass::record_row(size_t t, size_t r, const real* gates, const real* hidden_
 
 void Pass::record_forward() const {
   SequenceRecord& record = *options_.record;
-  record.hidden_norm = mean_over_cases(steps_, rows_, mask_, [&](size_t t, size_t r) {
-    return length(hidden_.data() + state_at(t, r), size_);
-  });
-  const auto summed = [&](size_t which) {
-    return mean_over_cases(steps_, rows_, mask_,
-                           [&](size_t t, size_t r) { return summed_[2 * (t * rows_ + r) + which]; });
+  const auto put = [&](std::vector<double>& into, const auto& value) {
+    mean_over_cases(steps_, rows_, mask_, value, into.data() + options_.record_from);
   };
-  record.summed_input_mean = summed(0);
-  record.summed_input_deviation = summed(1);
+  const auto summed = [&](size_t which) {
+    return [this, which](size_t t, size_t r) { return summed_[2 * (t * rows_ + r) + which]; };
+  };
+  put(record.hidden_norm, [&](size_t t, size_t r) { return length(hidden_.data() + state_at(t, r), size_); });
+  put(record.summed_input_mean, summed(0));
+  put(record.summed_input_deviation, summed(1));
 }
 
 }  // namespace detail

@@ -55,8 +55,9 @@ void Pass::backward(const Tensor& last_c) {
   contribute_norm(hidden_norm_, hidden_sums());
   contribute_norm(memory_norm_, memory_sums());
   if (options_.record != nullptr)
-    options_.record->hidden_gradient_norm = mean_over_cases(
-        steps_, rows_, mask_, [&](size_t t, size_t r) { return back.dh_norm[t * rows_ + r]; });
+    mean_over_cases(
+        steps_, rows_, mask_, [&](size_t t, size_t r) { return back.dh_norm[t * rows_ + r]; },
+        options_.record->hidden_gradient_norm.data() + options_.record_from);
 }
 
 /// Everything of a step but the product. Batch norm needs all rows at once, twice.

@@ -51,7 +51,7 @@ class Pass {
   void product_forward(size_t step, const Share& share, const PackedWeight& weight);
   void rows_forward(size_t step, const Share& share, real* scratch);
   void emit_rows(size_t t, const Share& share, real* scratch);
-  void record_row(size_t t, size_t r, const real* gates, const real* hidden_part);
+  void record_row(size_t t, size_t r);
   void record_forward() const;
 
   struct Back;
@@ -76,10 +76,9 @@ class Pass {
   Tensor zeros_;      ///< [B x H], where no initial state was given
 };
 
-/// For each step the mean of value(t, r) over the cases that are not padded.
+/// means[t] = the mean of value(t, r) over the cases that are not padded
 template <class Value>
-std::vector<double> mean_over_cases(size_t steps, size_t rows, const Tensor& mask, const Value& value) {
-  std::vector<double> means(steps, 0);
+void mean_over_cases(size_t steps, size_t rows, const Tensor& mask, const Value& value, double* means) {
   for (size_t t = 0; t < steps; ++t) {
     double total = 0, cases = 0;
     for (size_t r = 0; r < rows; ++r) {
@@ -87,9 +86,8 @@ std::vector<double> mean_over_cases(size_t steps, size_t rows, const Tensor& mas
       total += static_cast<double>(value(t, r));
       cases += 1;
     }
-    if (cases > 0) means[t] = total / cases;
+    means[t] = cases > 0 ? total / cases : 0;
   }
-  return means;
 }
 
 /// norm2, summed in double: the squares of floats leave their range beyond 1e19 and below 1e-19, which

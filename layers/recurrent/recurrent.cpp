@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/listener.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "layers/weight_norm.h"
@@ -122,26 +123,28 @@ Tensor Recurrent::effective_hidden_weight() const {
   return hidden_gain.defined() ? weight_norm(hidden_weight, hidden_gain) : hidden_weight;
 }
 
-/// One piece: project all inputs, then carry the state through.
+/// One piece, from step `begin` of the whole on: project all inputs, then carry the state through.
 RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
-                              const Tensor& hidden) const {
+                              size_t begin, const Tensor& hidden) const {
   return recurrence({.cell = cell_,
                      .input_norm = input_norm,
                      .hidden_norm = hidden_norm,
                      .memory_norm = memory_norm,
                      .mode = with.mode,
                      .reverse = options_.reverse,
-                     .record = with.record},
+                     .record = with.record,
+                     .record_from = begin},
                     project(x), effective_hidden_weight(), state, with.mask, hidden);
 }
 
 /// The same without keeping anything for the way back, which runs the piece a second time.
 RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState& state,
-                                          const SequenceOptions& with, const Tensor& hidden) const {
+                                          const SequenceOptions& with, size_t begin,
+                                          const Tensor& hidden) const {
   RecurrentState last;
   {
     const Tape::Pause pause;
-    last = run(x, state, with, hidden);
+    last = run(x, state, with, begin, hidden);
   }
   const auto leaf = [](const Tensor& t) { return t.needs_gradient() ? t.detach().require_gradient() : t; };
   record("checkpoint", {hidden, last.c},
@@ -150,7 +153,7 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
            const Tensor again_x = leaf(x), again_hidden(hidden.shape());
            const RecurrentState again{.h = leaf(state.h), .c = leaf(state.c)};
            Tape tape;
-           const RecurrentState again_last = run(again_x, again, with, again_hidden);
+           const RecurrentState again_last = run(again_x, again, with, begin, again_hidden);
            if (last.c.gradient_data() != nullptr)
              tape.backward({{again_hidden, hidden.gradient()}, {again_last.c, last.c.gradient()}});
            else
@@ -165,21 +168,37 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
   return last;
 }
 
+/// Where what happens at each of the steps goes, if anyone wants to know.
+SequenceRecord* Recurrent::record_for(const SequenceOptions& with, size_t steps) const {
+  SequenceRecord* record = with.record;
+  if (record == nullptr)
+    if (auto* const observer = dynamic_cast<SequenceObserver*>(TapeListener::current()))
+      record = observer->record_of(name_);
+  if (record != nullptr)
+    for (auto* const each : {&record->hidden_norm, &record->hidden_gradient_norm, &record->summed_input_mean,
+                             &record->summed_input_deviation})
+      each->assign(steps, 0);
+  return record;
+}
+
 Sequence Recurrent::operator()(const Tensor& x, const SequenceOptions& with) const {
   require_shapes(x, with);
+  const Scope scope(name_);
   const size_t steps = x.shape()[0], rows = x.shape()[1];
-  const size_t length = with.record != nullptr || options_.norm == Norm::batch ? steps : piece_length(steps);
+  const size_t length = options_.norm == Norm::batch ? steps : piece_length(steps);
+  SequenceRecord* const record = record_for(with, steps);
   const Tensor hidden({steps, rows, options_.hidden});
   RecurrentState state = initial_state(with.initial, rows);
   for (size_t done = 0; done < steps; done += length) {
     const size_t count = std::min(length, steps - done);
     const size_t begin = options_.reverse ? steps - done - count : done;
     SequenceOptions piece = with;
+    piece.record = record;
     if (with.mask.defined()) piece.mask = with.mask.slice(begin, begin + count);
     const auto run_piece =
         options_.checkpoint && Tape::current() != nullptr ? &Recurrent::run_again_later : &Recurrent::run;
-    state =
-        (this->*run_piece)(x.slice(begin, begin + count), state, piece, hidden.slice(begin, begin + count));
+    state = (this->*run_piece)(x.slice(begin, begin + count), state, piece, begin,
+                               hidden.slice(begin, begin + count));
   }
   return {.hidden = hidden, .last = state};
 }

@@ -43,7 +43,7 @@ struct SequenceOptions {
   Tensor mask = {};             ///< [T x B]: 1, or 0 at padded steps, which carry the state over unchanged
   RecurrentState initial = {};  ///< [B x H]; what is empty is learned or zero
   Mode mode = Mode::train;
-  SequenceRecord* record = nullptr;  ///< filled if given; must outlive backward()
+  SequenceRecord* record = nullptr;  ///< filled if given, else a SequenceObserver's; must outlive backward()
 };
 
 struct Sequence {
@@ -71,6 +71,7 @@ class Recurrent {
   /// What is given, else learned, else nothing, which means zeros: [rows x hidden].
   RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
 
+  const std::string& name() const { return name_; }
   const RecurrentOptions& options() const { return options_; }
   const Cell& cell() const { return *cell_; }
 
@@ -80,10 +81,11 @@ class Recurrent {
 
  private:
   void require_shapes(const Tensor& x, const SequenceOptions& with) const;
-  RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
+  SequenceRecord* record_for(const SequenceOptions& with, size_t steps) const;
+  RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with, size_t begin,
                      const Tensor& hidden) const;
   RecurrentState run_again_later(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
-                                 const Tensor& hidden) const;
+                                 size_t begin, const Tensor& hidden) const;
 
   std::string name_;
   const Cell* cell_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "core/listener.h"
 #include "core/ops/map.h"
 #include "core/pool_vector.h"
 
 namespace lamina {
 
 struct RecurrentSession::Shared {
+  PoolString name;  ///< of the layer
   const Cell* cell;
   size_t steps, rows, hidden, width;
   StepNorm input_norm, hidden_norm, memory_norm;
@@ -293,7 +295,8 @@ RecurrentSession::RecurrentSession(const Recurrent& layer, const SessionOptions&
     return StepNorm(parameters, options.steps, options.rows, options.mode);
   };
   shared_ = std::allocate_shared<Shared>(PoolAllocator<Shared>(),
-                                         Shared{.cell = &layer.cell(),
+                                         Shared{.name = {layer.name().begin(), layer.name().end()},
+                                                .cell = &layer.cell(),
                                                 .steps = options.steps,
                                                 .rows = options.rows,
                                                 .hidden = layer.options().hidden,
@@ -325,6 +328,7 @@ void RecurrentSession::require_shapes(const Tensor& x, const RecurrentState& bef
 RecurrentState RecurrentSession::operator()(const Tensor& x, const RecurrentState& before,
                                             const Tensor& mask) {
   require_shapes(x, before, mask);
+  const Scope scope(shared_->name);
   const Tensor x_part = input_(x), hidden_part = hidden_(before.h);
   Step step(shared_, next_++, x_part, hidden_part, before, mask);
   RecurrentState after = step.forward();

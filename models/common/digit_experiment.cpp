@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/listener.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
 
@@ -35,7 +36,9 @@ Tensor DigitExperiment::loss(std::uint64_t step) {
                   images.data() + i * pixels);
   });
   for (size_t i = 0; i < options_.batch; ++i) labels_[i] = data_.train.labels[static_cast<size_t>(chosen[i])];
-  return cross_entropy(logits(images, Mode::train), labels_);
+  const Tensor answers = logits(images, Mode::train);
+  const Scope scope("loss");
+  return cross_entropy(answers, labels_);
 }
 
 Score DigitExperiment::score(const Split& split) {

@@ -3,6 +3,7 @@
 // metrics. What the classifier is made of is left to the experiments that derive from this one.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "layers/normalization.h"
 #include "models/common/mnist_data.h"
 #include "models/common/training.h"
+#include "models/common/training_step.h"
 
 namespace lamina {
 
@@ -58,5 +60,15 @@ class DigitExperiment : public Experiment {
   std::vector<int> labels_;  ///< of the batch under way
   std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
 };
+
+/// One step of a digit experiment on built-in digits.
+template <class SomeExperiment>
+TrainingStep digit_step(const TrainingStepOptions& options) {
+  const auto data = std::make_shared<MnistData>(synthetic_mnist(1, options.batch, 1, 1));
+  const auto experiment =
+      std::make_shared<SomeExperiment>(*data, DigitOptions{.norm = options.norm, .batch = options.batch});
+  return {.parameters = {experiment, &experiment->parameters},
+          .loss = [data, experiment] { return experiment->loss(0); }};
+}
 
 }  // namespace lamina

@@ -17,14 +17,6 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The shortest text that reads back as the same double.
-std::string number_text(double value) {
-  if (std::isnan(value)) return "nan";  // the sign of a NaN would show otherwise
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), end};
-}
-
 std::string row_text(const std::vector<double>& row) {
   std::string line;
   for (const double value : row) line += (line.empty() ? "" : ",") + number_text(value);
@@ -62,6 +54,13 @@ std::vector<double> numbers(std::string_view line, const std::string& path, size
 }
 
 }  // namespace
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";  // the sign of a NaN would show otherwise
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), end};
+}
 
 std::vector<double> Table::column(std::string_view name) const {
   const auto found = std::find(columns.begin(), columns.end(), name);

@@ -12,6 +12,9 @@
 
 namespace lamina {
 
+/// The shortest text that reads back as the same double; "nan" for what is not known.
+std::string number_text(double value);
+
 /// A metrics file in memory.
 struct Table {
   std::vector<std::string> columns;

@@ -57,6 +57,15 @@ RunConfig config_from(const Json& json) {
           .threads = json.at("threads").get<int>()};
 }
 
+RunConfig read_config(const std::string& file) {
+  try {
+    return config_from(Json::parse(read_file(file)));
+  } catch (const nlohmann::json::exception& problem) {
+    fail<DataError>(file, ": is damaged (", problem.what(),
+                    "); restore it or start a new run in another folder");
+  }
+}
+
 bool holds_a_run(const fs::path& folder) {
   return std::ranges::any_of(std::to_array({"config.json", "metrics.csv", "model.safetensors", "state"}),
                              [&](const char* name) { return fs::exists(folder / name); });
@@ -136,17 +145,20 @@ RunFolder RunFolder::resume(const std::string& path) {
   const std::string file = path + "/config.json";
   if (!fs::exists(file))
     fail<DataError>(file, ": does not exist, so there is no run to resume; leave out --resume");
-  RunConfig config;
-  try {
-    config = config_from(Json::parse(read_file(file)));
-  } catch (const nlohmann::json::exception& problem) {
-    fail<DataError>(file, ": is damaged (", problem.what(),
-                    "); restore it or start a new run in another folder");
-  }
+  RunConfig config = read_config(file);
   if (config.scalar != scalar_name)
     fail<DataError>(file, ": the run is in ", config.scalar, " and this program in ", scalar_name,
                     "; resume it with the program built by make REAL=", config.scalar);
   return {path, std::move(config)};
+}
+
+RunFolder RunFolder::open(const std::string& path) {
+  const std::string file = path + "/config.json";
+  if (!fs::exists(file))
+    fail<DataError>(path,
+                    ": is not a run's folder (it has no config.json); give one that lamina wrote, such "
+                    "as runs/mnist-layer");
+  return {path, read_config(file)};
 }
 
 }  // namespace lamina

@@ -70,6 +70,10 @@ class RunFolder {
   /// the other scalar type wrote it.
   static RunFolder resume(const std::string& path);
 
+  /// Opens the folder of an earlier run to look at it, whatever scalar type wrote it. DataError when it is
+  /// not a run's folder, or its config.json is broken.
+  static RunFolder open(const std::string& path);
+
   const std::string& path() const { return path_; }
   const RunConfig& config() const { return config_; }
 

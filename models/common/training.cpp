@@ -11,6 +11,7 @@
 #include "models/common/interrupt.h"
 #include "models/common/metrics.h"
 #include "models/common/progress.h"
+#include "models/common/recorder.h"
 
 namespace lamina {
 
@@ -93,8 +94,9 @@ Position load(const std::string& path, const Parameters& parameters, Adam& adam)
 }
 
 /// One step; returns its loss.
-double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, std::uint64_t step,
-                  std::uint64_t saved_step) {
+double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, Recording& recording,
+                  std::uint64_t step, std::uint64_t saved_step) {
+  Recording::Step recorded(recording, step);
   Tape tape;
   const Tensor loss = experiment.loss(step);
   const double value = static_cast<double>(loss.item());
@@ -107,8 +109,10 @@ double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, s
         "; lower --lr or look for such values in the data");
   }
   tape.backward(loss);
+  recorded.before_update();
   experiment.adjust_gradients();
   adam.step();
+  recorded.after_update();
   return value;
 }
 
@@ -137,6 +141,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
   if (std::filesystem::exists(state)) position = load(state, parameters, adam);
   MetricsFile metrics_file =
       MetricsFile::resume(folder.file("metrics.csv"), columns, static_cast<double>(position.step));
+  Recording recording(folder, parameters, position.step);
   std::uint64_t saved_step = position.step;
   Progress progress({.total = static_cast<long>(total), .done = static_cast<long>(position.step)});
   const CatchInterrupts catching;
@@ -147,7 +152,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
     const std::uint64_t epoch = position.step / plan.steps_per_epoch + 1;
     if (position.step % plan.steps_per_epoch == 0 || position.step == saved_step)
       progress.label(text(plan.label, ", epoch ", epoch, "/", plan.epochs));
-    position.loss_sum += train_step(folder, adam, experiment, position.step, saved_step);
+    position.loss_sum += train_step(folder, adam, experiment, recording, position.step, saved_step);
     ++position.step;
     progress.step();
 

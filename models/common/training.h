@@ -50,7 +50,8 @@ struct TrainingPlan {
 enum class Outcome { finished, interrupted };
 
 /// Trains until the plan is done or Ctrl-C comes. Goes on from `state` when the folder has one. Writes
-/// metrics.csv (columns epoch, step, the experiment's own, seconds), state and model.safetensors. Throws
+/// metrics.csv (columns epoch, step, the experiment's own, seconds), state and model.safetensors, and
+/// record.csv when the run's settings say `record` (models/common/recorder.h). Throws
 /// DataError when the loss is not finite, naming the step, the first op whose result was not, and the last
 /// good checkpoint; and for a `state` that does not fit the model.
 Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,

@@ -28,7 +28,8 @@ check() {  # check TITLE EXIT-CODE PATTERN-IN-OUTPUT EXPECTED-CALLS OPTION...
   fi
 }
 
-all="g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev gnuplot-nox"
+all="g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
+all+=" libcpp-httplib-dev gnuplot-nox graphviz"
 install_calls=$'apt-get update -qq\napt-get install -y -qq --no-install-recommends'
 stub gcc 'echo no-such-machine'
 user 0
@@ -43,6 +44,11 @@ check "installs only what is missing, and says so first" 0 '^Will install with a
       "$install_calls doctest-dev"
 installed "$all python3-numpy"
 check "--bench adds PyTorch" 0 '^Will install with apt-get: python3-torch$' "$install_calls python3-torch" --bench
+
+installed "$all"
+check "--report adds Debian's npm" 0 '^Will install with apt-get: nodejs npm$' "$install_calls nodejs npm" --report
+stub npm true && stub node true
+check "--report leaves another npm alone" 0 '^Nothing to install' '' --report
 
 user 1000
 installed "${all/ doctest-dev/}"

@@ -103,6 +103,25 @@ TEST_CASE("values that cannot be drawn are left out") {
   CHECK(write_figure((scratch.path / "figure").string(), {gaps, nothing, flat}));
 }
 
+TEST_CASE("a heat map's rows and columns can have names") {
+  if (!has_gnuplot()) return;
+  const Scratch scratch;
+  const HeatMap map = {.rows = 1,
+                       .columns = 2,
+                       .values = {-3, 1},
+                       .row_names = {"layer_norm"},
+                       .column_names = {"X+γ", "it's"},
+                       .low = -10,
+                       .high = 10};
+  const Panel curves = falling_curves("after it");  // whose axes must have numbers again
+  REQUIRE(write_figure(scratch.path / "named", {{.title = "named", .heat_map = map}, curves}));
+  const std::string svg = read_file(scratch.path / "named.svg");
+  for (const char* name : {"layer_norm", "X+γ", "it's", "60"}) CHECK(svg.find(name) != std::string::npos);
+  HeatMap wrong = map;
+  wrong.row_names.emplace_back("too many");
+  CHECK_THROWS_AS(write_figure(scratch.path / "wrong", {{.heat_map = wrong}}), Error);
+}
+
 TEST_CASE("a missing gnuplot costs one line, not the run") {
   const Scratch scratch;
   const std::string path = std::getenv("PATH");

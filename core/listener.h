@@ -1,0 +1,66 @@
+#pragma once
+// Listening to a tape: which ops are recorded, by which layer, and when their way back runs.
+//
+//   struct Counter final : TapeListener {
+//     void recorded(const Tape::Node& node, std::span<const Tensor>) override { ++count[node.op]; }
+//     std::map<std::string, int> count;
+//   } counter;
+//   const Listening listening(counter);  // from here on, on this thread
+//
+// Where nobody listens, an op pays one branch that is never taken.
+
+#include <span>
+#include <string_view>
+
+#include "core/tape.h"
+
+namespace lamina {
+
+class TapeListener {
+ public:
+  virtual ~TapeListener() = default;
+
+  /// An op was recorded: its outputs are computed. `inputs` are all that it was given, empty handles too.
+  virtual void recorded(const Tape::Node& /*node*/, std::span<const Tensor> /*inputs*/) {}
+
+  /// The way back has come to a node, whose outputs' gradients are complete, and is about to run it. What a
+  /// node records while it runs (a checkpointed piece is computed again) is not heard.
+  virtual void backward_begins(const Tape::Node& /*node*/) {}
+  virtual void backward_ends(const Tape::Node& /*node*/) {}
+
+  /// Who listens on this thread, or nullptr.
+  static TapeListener* current();
+};
+
+/// Lets `listener`, or nobody, hear this thread's tapes while it lives.
+class Listening {
+ public:
+  explicit Listening(TapeListener& listener) : Listening(&listener) {}
+  explicit Listening(std::nullptr_t) : Listening(static_cast<TapeListener*>(nullptr)) {}
+  ~Listening();
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  explicit Listening(TapeListener* listener);
+  TapeListener* enclosing_;
+};
+
+/// Names the layer of all that is recorded while it lives; what lies outside of scopes is named after its
+/// parameters. Put it around what has none: const Scope scope("loss"). The innermost counts.
+class Scope {
+ public:
+  /// `name` must outlive the scope.
+  explicit Scope(std::string_view name);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  /// The innermost scope's name on this thread; empty outside of scopes.
+  static std::string_view current();
+
+ private:
+  std::string_view enclosing_;
+};
+
+}  // namespace lamina

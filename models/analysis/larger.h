@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cmath>
+
+namespace lamina::analysis {
+
+/// The larger of two numbers, NaN when either is: std::max would lose it, and a NaN is never a small error.
+inline double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+}  // namespace lamina::analysis

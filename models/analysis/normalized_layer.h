@@ -1,0 +1,24 @@
+#pragma once
+// One layer with any of the normalization schemes, as a function: what Sections 5.1 and 5.2 are about.
+
+#include "core/tensor.h"
+#include "layers/norm.h"
+
+namespace lamina::analysis {
+
+/// How many groups group norm makes of the units.
+inline constexpr size_t unit_groups = 4;
+
+struct LayerValues {
+  Tensor weight;  ///< [inputs x units], a weight vector w_i a column
+  Tensor gain;    ///< [units]; not used without normalization
+  Tensor bias;    ///< [units]; not used by RMS norm
+};
+
+/// y = gain (a - mu) / sigma + bias with a = x W; without normalization y = a + bias. x is [cases x inputs];
+/// for instance norm it is [cases x height x width x inputs], and W is applied at every position. Batch norm
+/// takes the statistics of these cases; weight norm has no epsilon. Throws Error for other shapes, and for
+/// layer_interior, which is about the borders of images.
+Tensor normalized_layer(Norm norm, const Tensor& x, const LayerValues& layer, real epsilon);
+
+}  // namespace lamina::analysis

@@ -1,0 +1,43 @@
+#pragma once
+// record.csv: what --record every=N saw inside a run, one number a line.
+//
+//   step,layer,quantity,time,value
+//   1,hidden1,weight.length.mean,,1.414
+//   1,hidden1,summed_inputs.mean,1,-0.0213
+//
+// `step` counts training steps from 1. `time` is empty for what a layer has once a step (its parameters);
+// else it counts the layer's uses within the step: 1, or the time steps of a recurrent layer.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lamina {
+
+struct RecordRow {
+  std::uint64_t step = 0;
+  std::string layer, quantity;
+  std::uint64_t time = 0;  ///< 0: none
+  double value = 0;
+  bool operator==(const RecordRow&) const = default;
+};
+
+/// Reads a record, also one that is being written: a last line without its end is left out. DataError when
+/// it cannot be read or holds a broken line, with the line's number.
+std::vector<RecordRow> read_record(const std::string& path);
+
+/// The record of a run that goes on.
+class RecordFile {
+ public:
+  /// Goes on with a file after `last_step` steps: later rows go, since the run will come there again. A
+  /// missing file is started.
+  RecordFile(std::string path, std::uint64_t last_step);
+
+  /// Appends rows and hands them to the system. DataError when the disk is full.
+  void append(const std::vector<RecordRow>& rows);
+
+ private:
+  std::string path_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,269 @@
+#include "models/common/recorder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "core/parallel.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+double length_of(std::span<const real> values) {
+  double squares = 0;
+  for (const real v : values) squares += static_cast<double>(v) * static_cast<double>(v);
+  return std::sqrt(squares);
+}
+
+/// The mean length of the rows of a matrix of this tensor's shape.
+double mean_row_length(const real* values, const Tensor& like) {
+  double total = 0;
+  for (size_t r = 0; r < like.rows(); ++r) total += length_of({values + r * like.columns(), like.columns()});
+  return total / static_cast<double>(like.rows());
+}
+
+/// The fraction of columns with no number above 0.
+double dead_fraction(const Tensor& outputs) {
+  const size_t columns = outputs.columns();
+  std::vector<real> highest(columns, 0);
+  for (size_t r = 0; r < outputs.rows(); ++r)
+    for (size_t c = 0; c < columns; ++c) highest[c] = std::max(highest[c], outputs[r * columns + c]);
+  return static_cast<double>(std::ranges::count(highest, real{0})) / static_cast<double>(columns);
+}
+
+/// Ops whose output is W h + b when one of their inputs is W.
+bool multiplies(std::string_view op) {
+  constexpr std::string_view ops[] = {"linear", "matmul", "conv2d", "weight_norm_linear", "step_linear"};
+  return std::ranges::find(ops, op) != std::end(ops);
+}
+
+}  // namespace
+
+Summary summary_of(const std::vector<double>& all) {
+  std::vector<double> values;
+  std::ranges::copy_if(all, std::back_inserter(values), [](double v) { return !std::isnan(v); });
+  if (values.empty()) return {unknown, unknown, unknown, unknown};
+  const auto count = static_cast<double>(values.size());
+  double total = 0, squares = 0;
+  for (const double v : values) total += v;
+  for (const double v : values) squares += (v - total / count) * (v - total / count);
+  const auto [min, max] = std::ranges::minmax(values);
+  return {.mean = total / count, .deviation = std::sqrt(squares / count), .min = min, .max = max};
+}
+
+SummedInputs summarize(const Tensor& a) {
+  const size_t cases = a.shape().rank() == 4 ? a.shape()[0] : a.rows(), units = a.size() / cases;
+  const auto case_count = static_cast<double>(cases), unit_count = static_cast<double>(units);
+  std::vector<double> sums(units, 0), squares(units, 0);
+  SummedInputs result;
+  for (size_t n = 0; n < cases; ++n) {
+    const real* const row = a.data() + n * units;
+    double total = 0, spread = 0;
+    for (size_t i = 0; i < units; ++i) total += static_cast<double>(row[i]);
+    const double mean = total / unit_count;
+    for (size_t i = 0; i < units; ++i) {
+      const auto v = static_cast<double>(row[i]);
+      spread += (v - mean) * (v - mean);
+      sums[i] += v;
+      squares[i] += v * v;
+    }
+    result.mean += mean / case_count;
+    result.deviation_over_units += std::sqrt(spread / unit_count) / case_count;
+  }
+  for (size_t i = 0; i < units; ++i) {
+    const double mean = sums[i] / case_count;
+    result.deviation_over_cases +=
+        std::sqrt(std::max(0.0, squares[i] / case_count - mean * mean)) / unit_count;
+  }
+  return result;
+}
+
+/// With d = after - before: its part along `before` has the length d . before / norm2(before), the rest
+/// turns.
+std::vector<VectorChange> column_changes(size_t rows, size_t columns, const real* before, const real* after) {
+  std::vector<VectorChange> changes(columns);
+  std::vector<double> squares(columns, 0), along(columns, 0), moved(columns, 0);
+  parallel_for(
+      columns, elementwise_grain / (rows + 1) + 1,
+      [&, ww = squares.data(), wd = along.data(), dd = moved.data()](size_t begin, size_t end) {
+        for (size_t r = 0; r < rows; ++r)
+#pragma omp simd
+          for (size_t c = begin; c < end; ++c) {
+            const auto w = static_cast<double>(before[r * columns + c]);
+            const double d = static_cast<double>(after[r * columns + c]) - w;
+            ww[c] += w * w;
+            wd[c] += w * d;
+            dd[c] += d * d;
+          }
+      },
+      16);
+  for (size_t c = 0; c < columns; ++c) {
+    const double length = std::sqrt(squares[c]), parallel = along[c] / length;
+    const double turned = std::sqrt(std::max(0.0, moved[c] - parallel * parallel));
+    changes[c] = {.length = length,
+                  .relative_change = length > 0 ? std::sqrt(moved[c]) / length : unknown,
+                  .angle = length > 0 ? std::atan2(turned, length + parallel) : unknown};
+  }
+  return changes;
+}
+
+bool holds_weight_vectors(const std::string& name, const Tensor& value) {
+  const std::string own = own_part(name);
+  return value.shape().rank() >= 2 && own != "gain" && own != "bias" && !own.starts_with("running_") &&
+         !own.starts_with("population_");
+}
+
+void Recorder::begin(std::uint64_t step) {
+  step_ = step;
+  names_.clear();
+  rows_.clear();
+  sequences_.clear();
+  uses_.clear();
+  relus_.clear();
+  recurrent_steps_.clear();
+  nodes_.clear();
+}
+
+void Recorder::add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time) {
+  rows_.push_back({.step = step_, .layer = layer, .quantity = quantity, .time = time, .value = value});
+}
+
+bool Recorder::is_recurrent(const std::string& layer) const {
+  const auto same = [&](const auto& sequence) { return sequence.first == layer; };
+  return recurrent_steps_.contains(layer) || std::ranges::any_of(sequences_, same);
+}
+
+SequenceRecord* Recorder::record_of(const std::string& layer) {
+  return &sequences_.emplace_back(layer, SequenceRecord{}).second;
+}
+
+void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) {
+  const auto is_parameter = [this](const Tensor& input) { return names_.is_parameter(input); };
+  const std::string layer = names_.layer_of(node, inputs);
+  const Tensor& output = node.outputs[0];
+  const std::string_view op = node.op;
+  if (op == "recurrent_step")
+    add_recurrent_step(layer, node, inputs);
+  else if (multiplies(op) && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
+    add_summed_inputs(layer, output);
+  if (op.find("relu") != std::string_view::npos)
+    add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
+}
+
+/// The two parts of a recurrent layer's summed inputs say little apart; its steps are added as a whole.
+void Recorder::add_summed_inputs(const std::string& layer, const Tensor& a) {
+  if (is_recurrent(layer)) return;
+  const SummedInputs s = summarize(a);
+  const std::uint64_t time = ++uses_[layer];
+  add(layer, "summed_inputs.mean", s.mean, time);
+  add(layer, "summed_inputs.deviation_over_units", s.deviation_over_units, time);
+  add(layer, "summed_inputs.deviation_over_cases", s.deviation_over_cases, time);
+}
+
+/// One step of a RecurrentSession, whose inputs begin with the x part and the hidden part.
+void Recorder::add_recurrent_step(const std::string& layer, const Tape::Node& node,
+                                  std::span<const Tensor> inputs) {
+  const std::uint64_t time = ++recurrent_steps_[layer];
+  if (time == 1)  // the parts of this very step came before it was known what they are
+    std::erase_if(rows_, [&](const RecordRow& row) { return row.layer == layer; });
+  Tensor a(inputs[0].shape());
+  for (size_t i = 0; i < a.size(); ++i) a[i] = inputs[0][i] + inputs[1][i];
+  const SummedInputs s = summarize(a);
+  add(layer, "summed_inputs.mean", s.mean, time);
+  add(layer, "summed_inputs.deviation_over_units", s.deviation_over_units, time);
+  add(layer, "summed_inputs.deviation_over_cases", s.deviation_over_cases, time);
+  add(layer, "hidden.length", mean_row_length(node.outputs[0].data(), node.outputs[0]), time);
+  nodes_[&node] = {layer, time};
+}
+
+void Recorder::backward_begins(const Tape::Node& node) {
+  const auto place = nodes_.find(&node);
+  if (place == nodes_.end()) return;
+  const auto& [layer, time] = place->second;
+  const real* const dh = node.outputs[0].gradient_data();
+  add(layer, "hidden.gradient", dh == nullptr ? 0 : mean_row_length(dh, node.outputs[0]), time);
+}
+
+/// Whole sequences fill their records as they run. A layer that runs more than once goes on counting.
+void Recorder::add_sequences() {
+  std::map<std::string, std::uint64_t> times;
+  for (const auto& [layer, record] : sequences_)
+    for (size_t t = 0; t < record.hidden_norm.size(); ++t) {
+      const std::uint64_t time = ++times[layer];
+      add(layer, "summed_inputs.mean", record.summed_input_mean[t], time);
+      add(layer, "summed_inputs.deviation_over_units", record.summed_input_deviation[t], time);
+      add(layer, "hidden.length", record.hidden_norm[t], time);
+      add(layer, "hidden.gradient", record.hidden_gradient_norm[t], time);
+    }
+}
+
+void Recorder::before_update() {
+  add_sequences();
+  before_.resize(parameters_.learned().size());
+  for (size_t i = 0; i < before_.size(); ++i) {
+    const auto& [name, value] = parameters_.learned()[i];
+    const std::string layer = layer_part(name), own = own_part(name);
+    before_[i].clear();
+    if (holds_weight_vectors(name, value)) {
+      before_[i].assign(value.values().begin(), value.values().end());
+    } else {
+      const Summary s = summary_of({value.values().begin(), value.values().end()});
+      add(layer, own + ".mean", s.mean);
+      add(layer, own + ".deviation", s.deviation);
+      add(layer, own + ".min", s.min);
+      add(layer, own + ".max", s.max);
+    }
+    const real* const gradient = value.gradient_data();
+    add(layer, own + ".gradient", gradient == nullptr ? 0 : length_of({gradient, value.size()}));
+  }
+}
+
+const std::vector<RecordRow>& Recorder::after_update() {
+  for (size_t i = 0; i < before_.size(); ++i) {
+    const auto& [name, value] = parameters_.learned()[i];
+    if (before_[i].empty()) continue;
+    const auto changes = column_changes(value.rows(), value.columns(), before_[i].data(), value.data());
+    const auto add_range = [&, &key = name](const std::string& quantity, double VectorChange::*member) {
+      std::vector<double> values;
+      for (const VectorChange& change : changes) values.push_back(change.*member);
+      const Summary s = summary_of(values);
+      const std::string own = own_part(key) + quantity;
+      add(layer_part(key), own + ".mean", s.mean);
+      add(layer_part(key), own + ".min", s.min);
+      add(layer_part(key), own + ".max", s.max);
+    };
+    add_range(".length", &VectorChange::length);
+    add_range(".change", &VectorChange::relative_change);
+    add_range(".angle", &VectorChange::angle);
+  }
+  return rows_;
+}
+
+Recording::Recording(const RunFolder& folder, const Parameters& parameters, std::uint64_t last_step) {
+  const Settings& settings = folder.config().settings;
+  if (settings.has("record")) every_ = static_cast<std::uint64_t>(settings.get<std::int64_t>("record"));
+  if (every_ == 0) return;
+  file_.emplace(folder.file("record.csv"), last_step);
+  recorder_.emplace(parameters);
+}
+
+Recording::Step::Step(Recording& recording, std::uint64_t steps_done) {
+  if (recording.every_ == 0 || steps_done % recording.every_ != 0) return;
+  recording_ = &recording;
+  recording.recorder_->begin(steps_done + 1);
+  listening_.emplace(*recording.recorder_);
+}
+
+void Recording::Step::before_update() {
+  if (recording_ != nullptr) recording_->recorder_->before_update();
+}
+
+void Recording::Step::after_update() {
+  if (recording_ != nullptr) recording_->file_->append(recording_->recorder_->after_update());
+}
+
+}  // namespace lamina

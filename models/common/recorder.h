@@ -1,0 +1,119 @@
+#pragma once
+// What --record every=N looks at in a training step: the summed inputs, gains and biases, weight vectors and
+// their turning, gradients, units that never fire, and a recurrent layer's states over time. It only reads:
+// a run takes the same course, bit for bit, with and without it.
+//
+//   summed_inputs.mean                     of a = W h + b, before any normalization, over cases and units
+//   summed_inputs.deviation_over_units     for each case over the layer's units, Eq. 3's sigma; mean over
+//   cases summed_inputs.deviation_over_cases     for each unit over the batch, Eq. 2's sigma; mean over units
+//   outputs.dead                           fraction of a relu's units (of maps: channels) at 0 in every case
+//   hidden.length, hidden.gradient         norm2(h_t) and norm2(dL/dh_t) of a recurrent layer, mean over
+//   cases gain.mean, .deviation, .min, .max      and so for every parameter that has one number a unit
+//   weight.length.mean, .min, .max         norm2(w_i) over the units i; w_i is a column of W as it is stored
+//   weight.change.mean, .min, .max         norm2(w_i' - w_i) / norm2(w_i) in this step's update: the
+//   effective weight.angle.mean, .min, .max          learning rate, and the angle between w_i and w_i' in
+//   radians weight.gradient                        norm2(dL/dW), before clipping
+//
+// Lengths, gains and biases are those that the step began with.
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/listener.h"
+#include "core/parameters.h"
+#include "layers/recurrent/recurrence.h"
+#include "models/common/layer_names.h"
+#include "models/common/record.h"
+#include "models/common/run_folder.h"
+
+namespace lamina {
+
+/// Of those numbers that are not NaN; NaN when there are none.
+struct Summary {
+  double mean = 0, deviation = 0, min = 0, max = 0;
+};
+Summary summary_of(const std::vector<double>& values);
+
+/// Mean and deviations of numbers that belong to cases and units: [N x units], [T x B x units], or maps
+/// [N x H x W x C], where every position of every channel is a unit.
+struct SummedInputs {
+  double mean = 0, deviation_over_units = 0, deviation_over_cases = 0;
+};
+SummedInputs summarize(const Tensor& a);
+
+/// How an update moved one weight vector.
+struct VectorChange {
+  double length = 0;           ///< before
+  double relative_change = 0;  ///< norm2(after - before) / length; NaN for a vector of zeros
+  double angle = 0;            ///< between before and after, in radians; NaN for a vector of zeros
+};
+/// For every column; `before` and `after` are [rows x columns].
+std::vector<VectorChange> column_changes(size_t rows, size_t columns, const real* before, const real* after);
+
+/// Whether a parameter consists of weight vectors, one a column, rather than of one number a unit.
+bool holds_weight_vectors(const std::string& name, const Tensor& value);
+
+/// Looks at one training step at a time.
+class Recorder final : public TapeListener, public SequenceObserver {
+ public:
+  explicit Recorder(const Parameters& parameters) : parameters_(parameters), names_(parameters) {}
+
+  /// Before the loss is computed, with this object listening. `step` counts from 1.
+  void begin(std::uint64_t step);
+  /// After backward(), before gradients are clipped.
+  void before_update();
+  /// After the optimizer's step. The rows stay valid until the next begin().
+  const std::vector<RecordRow>& after_update();
+
+  void recorded(const Tape::Node& node, std::span<const Tensor> inputs) override;
+  void backward_begins(const Tape::Node& node) override;
+  SequenceRecord* record_of(const std::string& layer) override;
+
+ private:
+  void add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time = 0);
+  void add_summed_inputs(const std::string& layer, const Tensor& a);
+  void add_recurrent_step(const std::string& layer, const Tape::Node& node, std::span<const Tensor> inputs);
+  void add_sequences();
+  bool is_recurrent(const std::string& layer) const;
+
+  const Parameters& parameters_;
+  LayerNames names_;
+  std::uint64_t step_ = 0;
+  std::vector<RecordRow> rows_;
+  std::deque<std::pair<std::string, SequenceRecord>> sequences_;         ///< by layer
+  std::map<std::string, std::uint64_t> uses_, relus_, recurrent_steps_;  ///< of each layer in this step
+  std::map<const Tape::Node*, std::pair<std::string, std::uint64_t>>
+      nodes_;                              ///< layer and time of each such step
+  std::vector<std::vector<real>> before_;  ///< each parameter as the update found it
+};
+
+/// The record of a run, for the training loop: a step is recorded when (step - 1) divides by N, counting
+/// from 1. The run's setting `record` is N; without it, or with 0, nothing happens.
+class Recording {
+ public:
+  /// Goes on after `last_step` steps with record.csv.
+  Recording(const RunFolder& folder, const Parameters& parameters, std::uint64_t last_step);
+
+  /// One training step: listens while it lives, if the step is one to record.
+  class Step {
+   public:
+    Step(Recording& recording, std::uint64_t steps_done);
+    void before_update();
+    void after_update();
+
+   private:
+    Recording* recording_ = nullptr;
+    std::optional<Listening> listening_;
+  };
+
+ private:
+  std::uint64_t every_ = 0;
+  std::optional<RecordFile> file_;
+  std::optional<Recorder> recorder_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,104 @@
+// Table 1, measured.
+
+#include "models/analysis/invariance.h"
+
+#include "models/analysis/normalized_layer.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+using namespace lamina::analysis;
+
+namespace {
+
+const InvarianceOptions few_draws = {.draws = 3, .magnitudes = {0.1, 10}};
+
+bool invariant(const std::vector<InvarianceResult>& results, Norm norm, Transformation transformation) {
+  const double rounding = sizeof(real) == 8 ? invariance_threshold : 1e-3;
+  return largest_change(results, norm, transformation, 0) < rounding;
+}
+
+}  // namespace
+
+TEST_CASE("invariance: the measurement agrees with Table 1") {
+  const auto results = measure_invariance(few_draws);
+  for (const Norm norm : {Norm::batch, Norm::weight, Norm::layer})
+    for (const Transformation t : transformations) {
+      CAPTURE(std::string(lamina::name_of(norm)));
+      CAPTURE(std::string(analysis::name_of(t)));
+      REQUIRE(paper_says(norm, t).has_value());
+      CHECK(invariant(results, norm, t) == *paper_says(norm, t));
+    }
+  if (sizeof(real) == 8) CHECK(disagreements(results).empty());
+}
+
+TEST_CASE("invariance: our own rows") {
+  const auto results = measure_invariance(few_draws);
+  const auto row = [&](Norm norm) {
+    std::string letters;
+    for (const Transformation t : transformations) letters += invariant(results, norm, t) ? 'y' : 'n';
+    return letters;
+  };
+  CHECK(row(Norm::none) == "nnnnnn");
+  CHECK(row(Norm::rms) == "ynnyny");
+  CHECK(row(Norm::group) == "yynyny");     // layer norm of parts of the units
+  CHECK(row(Norm::instance) == "ynyyyy");  // batch norm over positions instead of cases
+}
+
+TEST_CASE("invariance: the default epsilon breaks what divides by sigma, and nothing else") {
+  const auto results = measure_invariance(few_draws);
+  const double rounding = sizeof(real) == 8 ? invariance_threshold : 1e-3;
+  const auto change = [&](Norm norm, Transformation t) {
+    return largest_change(results, norm, t, default_epsilon());
+  };
+  CHECK(change(Norm::layer, Transformation::matrix_rescaling) > 1e-4);
+  CHECK(change(Norm::batch, Transformation::data_rescaling) > 1e-4);
+  CHECK(change(Norm::layer, Transformation::matrix_recentering) < rounding);
+  CHECK(change(Norm::batch, Transformation::data_recentering) < rounding);
+  CHECK(change(Norm::weight, Transformation::matrix_rescaling) < rounding);
+}
+
+TEST_CASE("invariance: a verdict is the measurement's, and one that differs from the paper's is marked") {
+  std::vector<InvarianceResult> results = {
+      {Norm::layer, Transformation::vector_rescaling, 2, 0, 1e-12},  // the paper: no
+      {Norm::layer, Transformation::case_rescaling, 2, 0, 0.3},      // the paper: yes
+      {Norm::rms, Transformation::case_rescaling, 2, 0, 0.3}};       // not in the paper
+  for (const Norm norm : table_schemes)
+    for (const Transformation t : transformations)
+      if (paper_says(norm, t) == false && !(norm == Norm::layer && t == Transformation::vector_rescaling))
+        results.push_back({norm, t, 2, 0, 1});
+  const std::string lines = disagreements(results), table = invariance_table(results, 0);
+  CHECK(contains(lines, "layer norm, weight vector re-scaling: the paper says no"));
+  CHECK(contains(lines, "layer norm, single case re-scaling: the paper says yes"));
+  CHECK(std::ranges::count(lines, '\n') == 2);
+  CHECK(contains(table, "yes (1e-12) **not as in the paper**"));
+  CHECK(contains(table, "no (3e-01) **not as in the paper**"));
+}
+
+TEST_CASE("invariance: a NaN is never an invariance") {
+  const std::vector<InvarianceResult> results = {
+      {Norm::none, Transformation::matrix_rescaling, 2, 0, 0},
+      {Norm::none, Transformation::matrix_rescaling, 10, 0, std::nan("")},
+      {Norm::none, Transformation::matrix_rescaling, 100, 0, 0}};
+  CHECK(std::isnan(largest_change(results, Norm::none, Transformation::matrix_rescaling, 0)));
+}
+
+TEST_CASE("invariance: what the layers of the table are") {
+  const LayerValues layer = {sample({3, 8}, 1), sample({8}, 2, 0.5, 1.5), sample({8}, 3)};
+  const Tensor x = sample({5, 3}, 4);
+  // Weight norm with gains that are the norms of the weight vectors is no normalization.
+  LayerValues plain = layer;
+  plain.gain = sqrt(sum_rows(square(layer.weight)));
+  CHECK(difference(normalized_layer(Norm::weight, x, plain, 0).values(),
+                   normalized_layer(Norm::none, x, plain, 0).values()) < 64 * ulp);
+  // RMS norm of numbers with mean 0 is layer norm, but for the bias.
+  const Tensor centered = layer.weight - mean_columns(layer.weight);
+  CHECK(difference(
+            (normalized_layer(Norm::rms, x, {centered, layer.gain, layer.bias}, 0) + layer.bias).values(),
+            normalized_layer(Norm::layer, x, {centered, layer.gain, layer.bias}, 0).values()) < 256 * ulp);
+  // Instance norm of one image is batch norm of its positions.
+  const Tensor image = x.reshape({1, 5, 1, 3});
+  CHECK(difference(normalized_layer(Norm::instance, image, layer, 0).values(),
+                   normalized_layer(Norm::batch, x, layer, 0).values()) < 256 * ulp);
+  CHECK_THROWS_AS(normalized_layer(Norm::layer_interior, x, layer, 0), Error);
+}

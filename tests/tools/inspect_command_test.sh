@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# lamina inspect and lamina graph from outside: what they write, and one line for every mistake.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+lamina=$PWD/build/lamina
+make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export LAMINA_SMOKE=1
+passed=0 failed=0
+
+check() {  # check TITLE CONDITION-COMMAND...
+  local title=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
+}
+
+refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
+  local code=$1 text=$2 status=0
+  shift 2
+  "$lamina" "$@" >out 2>err || status=$?
+  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
+  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
+  sed 's/^/  | /' err
+  return 1
+}
+
+shows() {  # shows TEXT ARGUMENT...: succeeds and prints TEXT
+  local text=$1
+  shift
+  "$lamina" "$@" >out 2>err && grep -qF -- "$text" out && return
+  sed 's/^/  | /' out err
+  return 1
+}
+
+"$lamina" mnist --norm layer --record every=8 --out recorded >/dev/null || echo "training failed"
+"$lamina" mnist --norm none,layer --out plain >/dev/null || echo "training failed"
+check "the record is in the run's folder" grep -q '^17,hidden1,weight.angle.mean,,' recorded/record.csv
+check "the same weights with and without a record" \
+      cmp -s recorded/model.safetensors plain/layer-b128/model.safetensors
+check "inspects a record" shows "In training step 17" inspect recorded --out seen
+check "writes a table" [ -s seen/inspect.csv ]
+check "and a figure" [ -s seen/inspect.svg ]
+check "one layer" shows "| hidden1.norm | gain |" inspect recorded --layer hidden1 --out seen
+check "only that layer" [ "$(grep -c logits out)" = 0 ]
+check "a run without a record says how to record" shows "--record every=100" inspect plain/none-b128
+check "several runs" refuses 1 "plain/layer-b128, plain/none-b128" inspect plain
+check "no run" refuses 1 "nothing: is not a run's folder" inspect nothing
+check "no such layer" refuses 2 "there are hidden1, hidden1.norm, hidden2" inspect recorded --layer hidden3
+check "a wrong --record" refuses 2 "--record" mnist --record 100
+check "--record every=0" refuses 2 "--record" mnist --record every=0
+echo "17,broken" >>recorded/record.csv
+check "a broken record" refuses 1 "recorded/record.csv: line" inspect recorded
+
+check "profile" shows "| hidden1 | linear | 1 | [4 x 1000] |" graph mnist --batch 4 --repeat 1 --profile
+check "graph" shows "17 nodes, 16 edges" graph mnist --batch 4 --repeat 1 --out graph
+check "the graph is written" grep -q '^digraph' graph/tape.dot
+check "graph of layers" shows "7 nodes, 6 edges" graph mnist --batch 4 --repeat 1 --collapse --out graph
+check "no such experiment" refuses 2 "there are mnist, convnet" graph mnits
+check "no such norm" refuses 2 "--norm group" graph mnist --norm group
+ln -s "$(command -v bash)" "$scratch/bash"
+check "without Graphviz the graph, and a hint" \
+      env PATH="$scratch" "$lamina" graph mnist --batch 4 --repeat 1 --out bare 2>err
+check "which names the remedy" grep -qF "tools/install-deps.sh" err
+check "and the graph is there" [ -s bare/tape.dot ]
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

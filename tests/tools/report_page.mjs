@@ -1,0 +1,226 @@
+// The report in a browser: node report_page.mjs LAMINA NODE_MODULES CHROMIUM, in an empty folder. Makes runs of every
+// experiment, one of them hostile and some broken, and looks at the page as a reader would.
+
+import { spawn, execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [lamina, modules, chromium] = process.argv.slice(2);
+const require = createRequire(pathToFileURL(`${resolve(modules)}/`));
+const playwright = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+let passed = 0, failed = 0;
+function check(title, holds, seen = "") {
+  if (holds) passed += 1;
+  else { failed += 1; console.log(`FAILED: ${title}${seen === "" ? "" : `; saw ${JSON.stringify(seen)}`}`); }
+}
+
+// --- Runs: each metric falls or rises by its own rate, so that no two curves lie on each other.
+
+const header = { mnist: "epoch,step,train_nll,test_error", draw: "epoch,step,train_bound,test_bound",
+  convnet: "epoch,step,train_nll,test_error", handwriting: "epoch,step,train_nll,test_nll",
+  "attentive-reader": "epoch,step,valid_error", "skip-thoughts": "epoch,step,sick_r,sick_rho,sick_mse,mr,cr,subj,mpqa",
+  "order-embedding": "epoch,step,valid_image_r1,valid_image_r5,valid_image_r10,test_caption_r1" };
+const norms = ["none", "batch", "layer"];
+
+function row(experiment, norm, epoch) {
+  const count = header[experiment].split(",").length - 2;
+  const values = Array.from({ length: count }, (_, i) => ((i + 1) * Math.exp(-0.1 * epoch)) / (1 + norms.indexOf(norm)));
+  return [epoch, 429 * epoch, ...values].join(",") + "\n";
+}
+
+function makeRun(folder, experiment, norm, { data = "", batch = "128", epochs = 12 } = {}) {
+  mkdirSync(folder, { recursive: true });
+  const settings = { norm, preset: "paper", data, seed: 1, epochs: 60, batch, lr: 0.001 };
+  writeFileSync(`${folder}/config.json`, JSON.stringify({ experiment, variant: norm, settings, lamina: "0.1.0",
+    scalar: "float", threads: 2, backend: "own kernels" }));
+  const rows = Array.from({ length: epochs }, (_, i) => row(experiment, norm, i + 1));
+  writeFileSync(`${folder}/metrics.csv`, header[experiment] + "\n" + rows.join(""));
+}
+
+for (const experiment of Object.keys(header))
+  for (const norm of norms)
+    for (const batch of ["mnist", "convnet"].includes(experiment) ? ["128", "4"] : ["128"])
+      makeRun(`runs/${experiment}/${norm}-b${batch}`, experiment, norm, { data: "original files", batch });
+mkdirSync("runs/theory");
+const sweep = (head, line) => `${head}\n${norms.flatMap((norm) => [1, 2, 4].map((x) => line(norm, x / (1 + norms.indexOf(norm)), x))).join("\n")}\n`;
+writeFileSync("runs/theory/turning.csv", sweep("optimizer,norm,scale,step,loss,length,degrees", (norm, y, x) => `SGD,${norm},${x},1,2,${x},${y}`));
+writeFileSync("runs/theory/gain.csv", sweep("outputs,norm,factor,curvature", (norm, y, x) => `gaussian,${norm},${x},${y}`));
+execFileSync(lamina, ["stability", "--steps", "20", "--hidden", "8", "--out", "runs/stability"]);
+
+const evil = "<img src=x onerror=document.title='owned'>";
+makeRun(`hostile/${evil}`, "mnist", "<b onclick=1>", { data: "</script><script>document.title='owned'</script>" });
+makeRun("hostile/half", "mnist", "layer");
+appendFileSync("hostile/half/metrics.csv", "13,55");
+makeRun("hostile/silent", "mnist", "batch");
+execFileSync("rm", ["hostile/silent/metrics.csv"]);
+mkdirSync("hostile/damaged");
+writeFileSync("hostile/damaged/config.json", "{");
+mkdirSync("nothing");
+
+const report = (folder, out) => execFileSync(lamina, ["report", folder, "--out", out], { encoding: "utf8" });
+report("runs", "full.html");
+report("hostile", "hostile.html");
+report("nothing", "nothing.html");
+
+// --- Looking
+
+const browser = await playwright.chromium.launch({ executablePath: chromium,
+  args: ["--disable-gpu", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])] });
+const complaints = [];
+
+async function open(address, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
+  page.on("console", (message) => { 
+    const own = message.text().includes("willReadFrequently"); // this test's reading of pixels
+    if (["error", "warning"].includes(message.type()) && !own) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(address) && !request.url().startsWith("data:")) complaints.push(`asked for ${request.url()}`);
+  });
+  await page.goto(address);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return page;
+}
+const fileOf = (name) => pathToFileURL(resolve(name)).href;
+
+// How many pixels of each chart in the section have a curve's colour, and the colour's contrast with the paper below.
+const inkOf = (page, section, norm) => page.evaluate(([section, norm]) => {
+  const probe = document.createElement("span");
+  const rgb = (color) => { probe.style.color = color; document.body.append(probe);
+    const found = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number); probe.remove(); return found; };
+  const ink = rgb(`var(--norm-${norm})`);
+  return [...document.querySelectorAll(`#${section} canvas`)].map((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4)
+      if (data[i + 3] > 200 && ink.every((value, k) => Math.abs(value - data[i + k]) < 12)) count += 1;
+    return count;
+  });
+}, [section, norm]);
+const pictures = (page, section) => page.locator(`#${section} canvas`).evaluateAll((all) => all.map((each) => each.toDataURL()));
+const violations = async (page) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] }));
+  return found.violations.flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 90)} ${node.failureSummary?.slice(0, 160)}`));
+};
+const leastContrast = (page) => page.evaluate(() => {
+  const style = getComputedStyle(document.documentElement), probe = document.createElement("span");
+  document.body.append(probe);
+  const light = (name) => {
+    probe.style.color = `var(${name})`;
+    const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = light("--panel");
+  const curves = ["none", "layer", "batch", "weight", "group", "instance", "layer-interior", "rms", "other"].filter((name) => style.getPropertyValue(`--norm-${name}`));
+  const ratios = curves.map((name) => [light(`--norm-${name}`), paper].sort((a, b) => b - a)).map(([a, b]) => (a + 0.05) / (b + 0.05));
+  probe.remove();
+  return curves.length === 9 ? Math.min(...ratios) : 0;
+});
+
+const page = await open(fileOf("full.html"));
+check("the page is under 3 MB", statSync("full.html").size < 3e6, statSync("full.html").size);
+const expected = { "section-3-1": 2, "section-5-2": 1, "section-5-2-gain": 1, "figure-1": 3, "figure-2": 1, "figure-3": 6, "figure-4": 2, "figure-5": 2, "figure-6": 4, "section-6-7": 4 };
+for (const [section, count] of Object.entries(expected)) {
+  for (const norm of section === "section-3-1" ? ["none", "layer"] : norms) {
+    const ink = await inkOf(page, section, norm);
+    check(`${section}: ${count} charts show ${norm}`, ink.length === count && ink.every((pixels) => pixels > 20), ink);
+  }
+}
+check("tables beside the paper's numbers", await page.locator("#table-2 tr.paper").count() === 4 && await page.locator("#table-2 tr.here").count() === 3);
+check("each run's exact command", (await page.locator("#figure-6 .run code").first().textContent()).startsWith("lamina mnist --norm "));
+
+const toggle = page.locator("#figure-6 .switches").getByLabel("layer norm");
+await toggle.uncheck();
+check("a variant can be switched off in all charts", (await inkOf(page, "figure-6", "layer")).every((pixels) => pixels === 0));
+check("the others stay", (await inkOf(page, "figure-6", "batch")).every((pixels) => pixels > 20));
+await toggle.check();
+check("and on again", (await inkOf(page, "figure-6", "layer")).every((pixels) => pixels > 20));
+
+const before = await pictures(page, "figure-6");
+await page.locator("#figure-6").getByLabel("log y").first().uncheck();
+check("linear instead of log changes one chart", (await pictures(page, "figure-6")).filter((each, i) => each !== before[i]).length === 1);
+await page.locator("#figure-6").getByLabel("log y").first().check();
+check("and back", (await pictures(page, "figure-6"))[0] === before[0]);
+
+const over = page.locator("#figure-6 .u-over").first();
+await over.scrollIntoViewIfNeeded();
+const box = await over.boundingBox();
+await page.mouse.move(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
+const values = await page.locator("#figure-6 .u-legend").first().locator(".u-value").allTextContents();
+check("hovering shows every curve's value", values.length === 4 && values.every((value) => /\d/.test(value)), values);
+await page.mouse.down();
+await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.8 * box.height, { steps: 4 });
+await page.mouse.up();
+const zoomed = (await pictures(page, "figure-6"))[0];
+check("dragging zooms", zoomed !== before[0]);
+await page.locator("#figure-6").getByRole("button", { name: "whole range" }).first().click();
+await page.mouse.move(5, 5);
+check("the button shows the whole range again", (await pictures(page, "figure-6"))[0] === before[0]);
+
+const atDay = await violations(page), dayContrast = await leastContrast(page);
+check("light: no accessibility violation", atDay.length === 0, atDay.slice(0, 3));
+check("light: curves have 3:1 against the page", dayContrast >= 3, dayContrast);
+check("it prints", (await page.pdf({ format: "A4" })).length > 50000);
+const policy = await page.evaluate(() => fetch("https://example.org/").then(() => "went out", () => "refused"));
+check("the content security policy refuses the network", policy === "refused", policy);
+const said = complaints.splice(0);
+check("and that is all that was said", said.length > 0 && said.every((text) => /Content Security Policy|example\.org/.test(text)), said);
+await page.close();
+
+const dark = await open(fileOf("full.html"), { colorScheme: "dark" });
+const atNight = await violations(dark), nightContrast = await leastContrast(dark);
+check("dark: no accessibility violation", atNight.length === 0, atNight.slice(0, 3));
+check("dark: curves have 3:1 against the page", nightContrast >= 3, nightContrast);
+const background = () => dark.evaluate(() => getComputedStyle(document.body).backgroundColor);
+const night = await background();
+await dark.emulateMedia({ media: "print", colorScheme: "dark" });
+check("dark screens print on white paper", night !== await background() && /25\d/.test(await background()), await background());
+check("with the curves in colours for paper", (await inkOf(dark, "figure-6", "layer")).every((pixels) => pixels > 20));
+await dark.close();
+
+const phone = await open(fileOf("full.html"), { viewport: { width: 390, height: 844 } });
+check("a phone need not scroll sideways", await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+await phone.close();
+
+const hostile = await open(fileOf("hostile.html"));
+const words = await hostile.locator("body").innerText();
+check("a name of HTML is text", words.includes(evil) && await hostile.locator("img, b[onclick]").count() === 0);
+check("nothing in a run is executed", (await hostile.title()).startsWith("Layer Normalization") && words.includes("</script><script>"));
+check("missing metrics are said", words.includes("metrics.csv is missing"));
+check("a damaged config is said", words.includes("damaged/config.json: is damaged"));
+check("what was measured is drawn", (await inkOf(hostile, "figure-6", "layer")).some((pixels) => pixels > 20));
+await hostile.close();
+
+const nothing = await open(fileOf("nothing.html"));
+check("without runs the page says how to make them", await nothing.getByText("Not run here.").count() === await nothing.locator("section").count());
+check("and draws nothing", await nothing.locator("canvas").count() === 0);
+await nothing.close();
+
+// --- Live: the page follows a run that goes on.
+
+const server = spawn(lamina, ["report", "runs", "--live", "--port", "0"]);
+const address = await new Promise((found) => server.stdout.on("data", (text) => { const match = String(text).match(/http:\S+/); if (match) found(match[0]); }));
+const live = await open(address);
+await live.getByText("Live: follows the runs.").waitFor({ timeout: 10000 });
+const early = await pictures(live, "figure-6");
+const switched = live.locator("#figure-6 .switches").getByLabel("batch norm");
+await switched.uncheck();
+appendFileSync("runs/mnist/layer-b128/metrics.csv", row("mnist", "layer", 13) + "14,");
+await live.locator("#figure-6 .badge", { hasText: "13 of 60 epochs so far" }).first().waitFor({ state: "attached", timeout: 15000 });
+check("a live curve grows", (await pictures(live, "figure-6"))[0] !== early[0]);
+check("and leaves alone what the reader chose", !(await switched.isChecked()) && (await inkOf(live, "figure-6", "batch")).every((pixels) => pixels === 0));
+server.kill("SIGINT");
+check("Ctrl-C ends the server", await new Promise((done) => server.on("exit", done)) === 0);
+await live.close();
+await browser.close();
+
+const unexpected = complaints.filter((text) => !/ERR_CONNECTION_REFUSED|Failed to fetch/.test(text));
+check("no error in any console, and no request that leaves the page", unexpected.length === 0, unexpected.slice(0, 5));
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,110 @@
+// lamina graph: the tape of one training step as a picture, or as a table of where the time goes.
+
+#include <filesystem>
+#include <iostream>
+
+#include "core/file.h"
+#include "core/parallel.h"
+#include "models/analysis/tape_graph.h"
+#include "tools/commands.h"
+#include "tools/common_flags.h"
+#include "tools/run_program.h"
+#include "tools/training_steps.h"
+
+namespace lamina {
+
+namespace {
+
+struct GraphFlags {
+  std::string experiment, norm, out;
+  std::int64_t batch = 0, repeat = 5;
+  int threads = 0;
+  bool collapse = false, profile = false;
+};
+
+std::string names() {
+  std::string list;
+  for (const NamedTrainingStep& step : training_steps()) list += (list.empty() ? "" : ", ") + step.name;
+  return list;
+}
+
+const NamedTrainingStep& find_step(const std::string& name) {
+  const auto& steps = training_steps();
+  const auto place = std::ranges::find(steps, name, &NamedTrainingStep::name);
+  if (place == steps.end()) fail<UsageError>("graph ", name, ": no such experiment; there are ", names());
+  return *place;
+}
+
+Norm norm_for(const NamedTrainingStep& step, const std::string& name) {
+  if (name.empty()) return step.norms.front();
+  std::string list;
+  for (const Norm norm : step.norms) {
+    if (name == name_of(norm)) return norm;
+    list += text(list.empty() ? "" : ", ", name_of(norm));
+  }
+  fail<UsageError>("--norm ", name, ": ", step.name, " is built with one of ", list);
+}
+
+/// Writes the graph, and the picture when Graphviz is there.
+void draw(const std::string& path, const TapeGraph& graph) {
+  const std::string dot = to_dot(graph);
+  write_file(path + ".dot", dot);
+  std::cout << "graph: " << path << ".dot (" << graph.nodes.size() << " nodes, " << graph.edges.size()
+            << " edges)\n";
+  const ProgramOutcome outcome = run_program({"dot", "-Tsvg"}, dot);
+  if (outcome.ok) {
+    write_file(path + ".svg", outcome.output);
+    std::cout << "figure: " << path << ".svg\n";
+  } else if (outcome.missing()) {
+    std::cerr << path << ".svg: not drawn, Graphviz is not installed; run tools/install-deps.sh\n";
+  } else {
+    std::cerr << path << ".svg: not drawn, Graphviz's dot failed; check its installation ("
+              << outcome.reason() << ")\n";
+  }
+}
+
+int run(const GraphFlags& flags) {
+  const NamedTrainingStep& named = find_step(flags.experiment);
+  const Norm norm = norm_for(named, flags.norm);
+  set_threads(flags.threads);
+  const size_t batch = flags.batch > 0 ? static_cast<size_t>(flags.batch) : named.batch;
+  TapeGraph graph = trace(named.make({.norm = norm, .batch = batch}), static_cast<size_t>(flags.repeat));
+  if (flags.collapse) graph = collapse(graph);
+  std::cout << named.name << ", norm " << name_of(norm) << ", batch " << batch << ", " << threads()
+            << " threads; each time is the shortest of " << flags.repeat << "\n\n";
+  if (flags.profile) {
+    std::cout << profile_table(graph);
+    return 0;
+  }
+  const std::string out = flags.out.empty() ? "runs/graph-" + named.name : flags.out;
+  std::filesystem::create_directories(out);
+  draw(out + (flags.collapse ? "/layers" : "/tape"), graph);
+  return 0;
+}
+
+}  // namespace
+
+void add_graph_command(CLI::App& program, Action& action) {
+  CLI::App* const command =
+      program.add_subcommand("graph", "the tape of one training step: a picture, or where its time goes");
+  command->footer(
+      "Example: lamina graph mnist --norm layer --batch 128 --collapse\n"
+      "         lamina graph lstm --norm layer --profile");
+  const auto flags = std::make_shared<GraphFlags>();
+  command->add_option("experiment", flags->experiment, "one of " + names())->required();
+  command->add_option("--norm", flags->norm, "normalization; by default layer");
+  command->add_option("--batch", flags->batch, "cases; by default the experiment's")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--collapse", flags->collapse, "one node a layer instead of one an op");
+  command->add_flag("--profile", flags->profile, "print a table sorted by time instead of drawing");
+  command->add_option("--repeat", flags->repeat, "how often to run the step; the shortest times count")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--threads", flags->threads, "worker threads; 0: one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--out", flags->out, "folder for the graph; by default runs/graph-EXPERIMENT");
+  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace lamina

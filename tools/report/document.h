@@ -1,0 +1,32 @@
+#pragma once
+// The report as JSON: everything the page shows, decided here; the page's script only lays it out.
+//
+//   {program, date, leftovers: [..], exhibits: [{id, title, section, subject, claim, setting, command,
+//   badges,
+//     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..]}]}],
+//     tables: [{title, columns, rows: [{label, norm, source, cells}]}],
+//     runs: [{path, norm, badges, command, made_with, problems}]}]}
+//
+// Leftovers are sentences on folders that no exhibit shows. A badge is {kind: real|synthetic|reduced|absent,
+// text}. Numbers in tables are text already.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/report/runs.h"
+
+namespace lamina {
+
+using Json = nlohmann::ordered_json;
+
+/// The whole report on these findings.
+Json make_document(const Findings& findings);
+
+/// The last exhibit: milliseconds per step beside PyTorch's, from the files of tools/bench.py.
+Json speed_exhibit(const std::vector<std::string>& files);
+
+/// A number for people: 1.28 × 10⁻⁷, 0.0132, 429; "–" when it is not known.
+std::string pretty(double value, int digits);
+
+}  // namespace lamina

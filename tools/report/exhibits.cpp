@@ -1,0 +1,361 @@
+#include "tools/report/exhibits.h"
+
+#include "core/error.h"
+
+namespace lamina {
+
+namespace {
+
+Exhibit stability() {
+  return {
+      .id = "section-3-1",
+      .title = "Section 3.1",
+      .section = "3.1",
+      .subject = "Hidden states and gradients over time",
+      .claim =
+          "In a plain RNN the summed inputs tend to grow or to shrink at every step, and gradients "
+          "explode or vanish. Layer norm does not see the scale of the summed inputs, which makes the "
+          "hidden-to-hidden dynamics much more stable.",
+      .setting =
+          "Ours: a tanh RNN over random inputs, its recurrent weights an orthogonal matrix times a "
+          "scale, and a loss that looks at the last state only. The paper shows no figure.",
+      .command = "lamina stability --out runs/stability",
+      .file = "stability.csv",
+      .group = "norm",
+      .distinctions = {{"scale", "weights × "}},
+      .charts = {{"Hidden state", "step", "step t", "hidden_norm", "length of h_t", false, true},
+                 {"Its gradient", "step", "step t", "hidden_gradient_norm", "length of dL/dh_t", false,
+                  true}},
+      .measures = {{"h_1", "hidden_norm", Pick::first},
+                   {"h_T", "hidden_norm"},
+                   {"dL/dh_1", "hidden_gradient_norm", Pick::first},
+                   {"dL/dh_T", "hidden_gradient_norm"}},
+      .on_data = false,
+  };
+}
+
+Exhibit table_1() {
+  return {
+      .id = "table-1",
+      .title = "Table 1",
+      .section = "5.1",
+      .subject = "Invariance of the normalized outputs",
+      .claim =
+          "Layer norm alone is invariant to re-centering the weight matrix and to re-scaling a single "
+          "training case; it gives up the re-scaling of one weight vector and, unlike batch norm, the "
+          "re-centering of the data set.",
+      .setting =
+          "Ours: the largest relative change of a layer's output over many random draws, in double "
+          "precision; yes is a change below 1e-9. The default epsilon breaks exactness.",
+      .command = "lamina invariance --out runs/invariance",
+      .file = "invariance.csv",
+      .paper = {{"batch norm", "batch", {"yes", "no", "yes", "yes", "yes", "no"}},
+                {"weight norm", "weight", {"yes", "no", "yes", "no", "no", "no"}},
+                {"layer norm", "layer", {"yes", "yes", "no", "yes", "no", "yes"}}},
+      .paper_columns = {"weight matrix re-scaling", "weight matrix re-centering", "weight vector re-scaling",
+                        "data set re-scaling", "data set re-centering", "single case re-scaling"},
+      .tables = {{.title = "Measured, with epsilon ",
+                  .names = {"scheme"},
+                  .column = "transformation",
+                  .values = {"change"},
+                  .split = "epsilon",
+                  .threshold = 1e-9}},
+      .on_data = false,
+  };
+}
+
+/// Section 5.2 makes three claims, each with a file of its own from the same command.
+Exhibit geometry(const char* id, const char* subject) {
+  return {.id = id,
+          .title = "Section 5.2",
+          .section = "5.2",
+          .subject = subject,
+          .command = "lamina geometry --data DIR --out runs/geometry",
+          .group = "norm",
+          .on_data = false};
+}
+
+Exhibit learning_rate() {
+  Exhibit exhibit = geometry("section-5-2", "Implicit learning-rate reduction");
+  exhibit.claim =
+      "With normalization, growing weight vectors turn less for the same update: normalization lowers the "
+      "learning rate by itself, and a large weight norm stops learning early.";
+  exhibit.setting =
+      "Ours: the angle by which the last update of a training on digits turns the weight vectors, against "
+      "their "
+      "length.";
+  exhibit.on_data = true;
+  exhibit.file = "turning.csv";
+  exhibit.facet = {"optimizer", ""};
+  exhibit.end_of = "scale";
+  exhibit.charts = {
+      {"Angle", "length", "length of the weight vectors", "degrees", "degrees per update", true, true}};
+  return exhibit;
+}
+
+Exhibit magnitude() {
+  Exhibit exhibit = geometry("section-5-2-gain", "Learning the magnitude of the weights");
+  exhibit.claim =
+      "Along the gains the metric depends on the error of the prediction alone (Eq. 32 to 34), while in a "
+      "standard model the matching move costs more the larger the inputs are (Eq. 35).";
+  exhibit.setting = "Ours: mean curvature along the gain when all inputs are multiplied by a factor.";
+  exhibit.file = "gain.csv";
+  exhibit.facet = {"outputs", ""};
+  exhibit.charts = {
+      {"Curvature along the gain", "factor", "factor of the inputs", "curvature", "curvature", true, true}};
+  return exhibit;
+}
+
+Exhibit fisher() {
+  Exhibit exhibit = geometry("section-5-2-fisher", "The Fisher matrix of a normalized model");
+  exhibit.claim =
+      "Equation (13) gives the Fisher matrix of a normalized generalized linear model, with the block of "
+      "each "
+      "pair of outputs made of their own weights.";
+  exhibit.setting =
+      "Ours: the largest difference between the paper's formulas and the matrix from automatic "
+      "differentiation, by block, relative to its largest entry; rounding is some 1e-16.";
+  exhibit.file = "formulas.csv";
+  exhibit.tables = {{.title = "Formula against autodiff",
+                     .names = {"outputs", "norm"},
+                     .values = {"weights", "weights_bias", "weights_gain", "bias_gain", "along_gain"}}};
+  return exhibit;
+}
+
+std::vector<ChartPlan> recall_charts() {
+  std::vector<ChartPlan> charts;
+  for (const char* k : {"1", "5", "10"})
+    charts.push_back(
+        {text("Image R@", k), "step", "updates", text("valid_image_r", k), text("recall at ", k, " [%]")});
+  return charts;
+}
+
+Exhibit figure_1() {
+  return {
+      .id = "figure-1",
+      .title = "Figure 1",
+      .section = "6.1",
+      .subject = "Order embeddings: image retrieval while learning",
+      .claim =
+          "Layer norm speeds up every stage of training and reaches its best validation model in 60% of "
+          "the baseline's time.",
+      .setting =
+          "Image R@1, R@5 and R@10 on validation every 300 updates. Microsoft COCO, GRU of 1024 units, "
+          "batch 128, Adam at 1e-3, up to 100 epochs.",
+      .command = "lamina order-embedding --data DIR --norm none,layer --out runs/order-embedding",
+      .experiment = "order-embedding",
+      .distinctions = {{"score", "score "}},
+      .charts = recall_charts(),
+      .measures = {{"best R@1", "valid_image_r1", Pick::highest},
+                   {"reached at update", "valid_image_r1", Pick::where_highest, 1, 6, "step"}},
+      .full_length = 100,
+  };
+}
+
+Exhibit table_2() {
+  const auto recall = [](const char* title, const char* column) { return Measure{title, column}; };
+  return {
+      .id = "table-2",
+      .title = "Table 2",
+      .section = "6.1",
+      .subject = "Order embeddings: caption and image retrieval",
+      .claim =
+          "Layer norm improves retrieval of captions and of images over the order-embedding baseline on "
+          "every measure.",
+      .setting = "Mean over five test splits of 1000 images and 5000 captions of Microsoft COCO.",
+      .command = "lamina order-embedding --data DIR --norm none,layer --out runs/order-embedding",
+      .experiment = "order-embedding",
+      .distinctions = {{"score", "score "}},
+      .measures = {recall("caption R@1", "test_caption_r1"), recall("R@5", "test_caption_r5"),
+                   recall("R@10", "test_caption_r10"), recall("mean rank", "test_caption_mean_rank"),
+                   recall("image R@1", "test_image_r1"), recall("R@5", "test_image_r5"),
+                   recall("R@10", "test_image_r10"), recall("mean rank", "test_image_mean_rank")},
+      .paper = {{"Sym (Vendrov et al.)", "", {"45.4", "", "88.7", "5.8", "36.3", "", "85.8", "9.0"}},
+                {"OE (Vendrov et al.)", "", {"46.7", "", "88.9", "5.7", "37.9", "", "85.9", "8.1"}},
+                {"OE (the authors)", "none", {"46.6", "79.3", "89.1", "5.2", "37.8", "73.6", "85.7", "7.9"}},
+                {"OE + LN", "layer", {"48.5", "80.6", "89.8", "5.1", "38.9", "74.3", "86.3", "7.6"}}},
+      .full_length = 100,
+  };
+}
+
+Exhibit figure_2() {
+  return {
+      .id = "figure-2",
+      .title = "Figure 2",
+      .section = "6.2",
+      .subject = "Attentive reader: cloze questions",
+      .claim =
+          "The layer-normalized LSTM trains faster than the LSTM and both kinds of recurrent batch norm, "
+          "and ends at a lower validation error. With layer norm a gain of 1.0 beats one of 0.1.",
+      .setting =
+          "Validation error rate against updates, to 800 thousand; in the paper's figure from 1.0 down "
+          "to about 0.45. CNN corpus, 240 units, batch 64, Adam at 8e-5.",
+      .command =
+          "lamina attentive-reader --data DIR --norm none,batch,batch-everywhere,layer --out "
+          "runs/attentive-reader",
+      .experiment = "attentive-reader",
+      .distinctions = {{"gain", "gain "}},
+      .charts = {{"Validation", "step", "updates", "valid_error", "error rate"}},
+      .measures = {{"lowest valid error, %", "valid_error", Pick::lowest, 100},
+                   {"reached at update", "valid_error", Pick::where_lowest, 1, 6, "step"}},
+      .full_length = 800000,
+      .length_column = "step",
+  };
+}
+
+std::vector<Measure> sentence_measures() {
+  return {{"SICK r", "sick_r"}, {"rho", "sick_rho"}, {"MSE", "sick_mse"}, {"MR", "mr"},
+          {"CR", "cr"},         {"SUBJ", "subj"},    {"MPQA", "mpqa"}};
+}
+
+Exhibit figure_3() {
+  std::vector<ChartPlan> charts;
+  for (const Measure& measure : sentence_measures())
+    if (measure.column != "sick_rho")
+      charts.push_back({measure.title, "step", "updates", measure.column, measure.title});
+  return {
+      .id = "figure-3",
+      .title = "Figure 3",
+      .section = "6.3",
+      .subject = "Skip-thoughts: downstream tasks while learning",
+      .claim =
+          "Layer norm makes skip-thoughts learn faster and end better; the time of an iteration hardly "
+          "changes.",
+      .setting =
+          "Six scores every 50,000 updates. BookCorpus, encoder and decoders of 2400 units, batch 64, "
+          "vocabulary 20,000.",
+      .command = "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts",
+      .experiment = "skip-thoughts",
+      .charts = charts,
+      .measures = sentence_measures(),
+  };
+}
+
+Exhibit table_3() {
+  return {
+      .id = "table-3",
+      .title = "Table 3",
+      .section = "6.3",
+      .subject = "Skip-thoughts: sentence representations",
+      .claim =
+          "With layer norm skip-thoughts beat the baseline on all seven scores after the same number of "
+          "updates.",
+      .setting =
+          "SICK relatedness (Pearson r, Spearman rho, mean squared error) and four classification "
+          "tasks (accuracy in %), without fine-tuning.",
+      .command = "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts",
+      .experiment = "skip-thoughts",
+      .measures = sentence_measures(),
+      .paper = {{"Kiros et al.", "", {"0.848", "0.778", "0.287", "75.5", "79.3", "92.1", "86.9"}},
+                {"the authors", "none", {"0.842", "0.767", "0.298", "77.3", "81.8", "92.6", "87.9"}},
+                {"with LN", "layer", {"0.854", "0.785", "0.277", "79.5", "82.6", "93.4", "89.0"}},
+                {"with LN, one month", "layer", {"0.858", "0.788", "0.270", "79.4", "83.1", "93.7", "89.3"}}},
+  };
+}
+
+Exhibit figure_4() {
+  return {
+      .id = "figure-4",
+      .title = "Figure 4",
+      .section = "6.4",
+      .subject = "DRAW: generating binarized MNIST",
+      .claim =
+          "DRAW with layer norm converges almost twice as fast as the baseline. After 200 epochs the "
+          "baseline's test bound is 82.36 nats and layer norm's 82.09.",
+      .setting =
+          "Test variational bound against epochs, to 100; the figure shows 100 down to 80 nats. "
+          "Binarized MNIST, 64 glimpses, LSTMs of 256 units, batch 128, Adam.",
+      .command = "lamina draw --data DIR --norm none,weight,layer --out runs/draw",
+      .experiment = "draw",
+      .charts = {{"Test bound", "epoch", "epoch", "test_bound", "nats"},
+                 {"Training bound", "epoch", "epoch", "train_bound", "nats"}},
+      .measures = {{"test bound, nats", "test_bound", Pick::last, 1, 4},
+                   {"lowest", "test_bound", Pick::lowest, 1, 4},
+                   {"epochs", "epoch", Pick::last}},
+      .paper = {{"baseline", "none", {"82.36", "", "200"}}, {"layer norm", "layer", {"82.09", "", "200"}}},
+      .full_length = 100,
+  };
+}
+
+Exhibit figure_5() {
+  return {
+      .id = "figure-5",
+      .title = "Figure 5",
+      .section = "6.5",
+      .subject = "Handwriting synthesis",
+      .claim =
+          "With layer norm the model reaches a log likelihood comparable to the baseline's, much faster.",
+      .setting =
+          "Negative log likelihood of a sequence, train and test, against updates on a log axis. "
+          "IAM-OnDB, three LSTM layers of 400 units, batch 8, sequences of 500 points, Adam.",
+      .command = "lamina handwriting --data DIR --norm none,layer --out runs/handwriting",
+      .experiment = "handwriting",
+      .charts = {{"Training", "step", "updates", "train_nll", "nats per sequence", true},
+                 {"Test", "step", "updates", "test_nll", "nats per sequence", true}},
+      .measures = {{"train NLL", "train_nll", Pick::last, 1, 4},
+                   {"lowest test NLL", "test_nll", Pick::lowest, 1, 4},
+                   {"reached at update", "test_nll", Pick::where_lowest, 1, 6, "step"}},
+  };
+}
+
+std::vector<Measure> digit_measures() {
+  return {{"epochs", "epoch"},
+          {"train NLL", "train_nll"},
+          {"test error, %", "test_error", Pick::last, 100},
+          {"lowest test error, %", "test_error", Pick::lowest, 100},
+          {"at epoch", "test_error", Pick::where_lowest}};
+}
+
+std::vector<ChartPlan> digit_charts() {
+  return {{"Training", "epoch", "epoch", "train_nll", "NLL [nats]", false, true},
+          {"Test", "epoch", "epoch", "test_error", "error rate"}};
+}
+
+Exhibit figure_6() {
+  return {
+      .id = "figure-6",
+      .title = "Figure 6",
+      .section = "6.6",
+      .subject = "Permutation-invariant MNIST",
+      .claim = "Layer norm is robust to the batch size and converges faster than batch norm.",
+      .setting =
+          "Train NLL (in the paper's figure from 1 to 1e-7) and test error (0.025 to 0.005) over 60 epochs, "
+          "for batches of 128 and of 4. MNIST, 784-1000-1000-10, Adam. The paper gives no numbers.",
+      .command = "lamina mnist --data DIR --norm none,batch,layer --batch 128,4 --out runs/mnist",
+      .experiment = "mnist",
+      .facet = {"batch", "batch size "},
+      .charts = digit_charts(),
+      .measures = digit_measures(),
+      .full_length = 60,
+  };
+}
+
+Exhibit convolution() {
+  return {
+      .id = "section-6-7",
+      .title = "Section 6.7",
+      .section = "6.7",
+      .subject = "Convolutional networks",
+      .claim =
+          "Layer norm helps a convolutional network, but batch norm helps more: units near the image's "
+          "border are rarely active and have other statistics than the rest of their layer.",
+      .setting = "Preliminary in the paper, without a figure. Ours: a small ConvNet on MNIST, 20 epochs.",
+      .command = "lamina convnet --data DIR --norm none,batch,layer,group --batch 128,4 --out runs/convnet",
+      .experiment = "convnet",
+      .facet = {"batch", "batch size "},
+      .charts = digit_charts(),
+      .measures = digit_measures(),
+      .full_length = 20,
+  };
+}
+
+}  // namespace
+
+const std::vector<Exhibit>& exhibits() {
+  static const std::vector<Exhibit> all{stability(), table_1(),  learning_rate(), magnitude(),  fisher(),
+                                        figure_1(),  table_2(),  figure_2(),      figure_3(),   table_3(),
+                                        figure_4(),  figure_5(), figure_6(),      convolution()};
+  return all;
+}
+
+}  // namespace lamina

@@ -1,0 +1,81 @@
+#pragma once
+// What the report shows: the figures, tables and claims of the paper, in its order, each with the experiment
+// that answers it and the columns that hold the answer. A new experiment comes into the report by an entry
+// in exhibits.cpp; nothing else knows any of them by name.
+
+#include <string>
+#include <vector>
+
+namespace lamina {
+
+/// A chart: the column `y` against the column `x`, one curve a run (or a group of rows).
+struct ChartPlan {
+  std::string title = {}, x = {}, x_label = {}, y = {}, y_label = {};
+  bool log_x = false, log_y = false;  ///< how it opens; the reader can switch
+};
+
+enum class Pick { first, last, lowest, highest, where_lowest, where_highest };
+
+/// A column of the table of numbers: one value chosen from a column of the file. `where_...` is not the
+/// value itself but the x at which it stands.
+struct Measure {
+  std::string title = {};
+  std::string column = {};
+  Pick pick = Pick::last;
+  double scale = 1;  ///< 100 for percent
+  int digits = 3;    ///< significant ones
+  std::string x = "epoch";
+};
+
+/// A row of the paper's own numbers, one cell a measure; "" where the paper has none.
+struct PaperRow {
+  std::string label = {};
+  std::string norm = {};
+  std::vector<std::string> cells = {};
+};
+
+/// A table made of the rows of a file. Without `column` a row of the file is a row of the table, and `values`
+/// are its columns; otherwise each value of `column` is one, and a cell holds the largest of the only value.
+struct TablePlan {
+  std::string title = {};
+  std::vector<std::string> names = {};  ///< the columns that name a row; one called norm or scheme colours it
+  std::string column = {};
+  std::vector<std::string> values = {};
+  std::string split = {};  ///< a table for each value of this column
+  double threshold = 0;    ///< above 0: cells say yes when below it, or else no, before the number
+};
+
+/// What tells curves apart besides the norm: a setting of the run or a column of the file.
+struct Distinction {
+  std::string name = {};    ///< "gain"
+  std::string phrase = {};  ///< before the value in a legend: "gain "
+};
+
+struct Exhibit {
+  std::string id = {};          ///< "figure-6", also the anchor in the page
+  std::string title = {};       ///< "Figure 6"
+  std::string section = {};     ///< of the paper, "6.6"
+  std::string subject = {};     ///< "Permutation-invariant MNIST"
+  std::string claim = {};       ///< the paper's, in our words
+  std::string setting = {};     ///< the paper's data and settings, or how we measure
+  std::string command = {};     ///< reproduces it
+  std::string experiment = {};  ///< in config.json; empty: any folder with the file will do
+  std::string file = "metrics.csv";
+  Distinction facet = {};   ///< what gets charts of its own for each value: "batch", "batch size "
+  std::string group = {};   ///< the column that holds the norm, when one file has the rows of several
+  std::string end_of = {};  ///< of the rows with the same value in this column, only the last makes a curve
+  std::vector<Distinction> distinctions = {};
+  std::vector<ChartPlan> charts = {};
+  std::vector<Measure> measures = {};
+  std::vector<PaperRow> paper = {};
+  std::vector<std::string> paper_columns = {};  ///< heads of the paper's table, where they are no measures
+  std::vector<TablePlan> tables = {};
+  double full_length = 0;  ///< of the paper's runs, in `length_column`; 0: the paper does not say
+  std::string length_column = "epoch";
+  bool on_data = true;  ///< false: random inputs only, so nothing is real or synthetic
+};
+
+/// All of them, in the paper's order.
+const std::vector<Exhibit>& exhibits();
+
+}  // namespace lamina

@@ -1,0 +1,81 @@
+#include "tools/report/runs.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "tools/report/exhibits.h"
+
+namespace lamina {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder and all below it, without following links.
+std::vector<fs::path> folders_in(const std::string& root) {
+  if (!fs::is_directory(root))
+    fail<DataError>(root, ": is not a folder; give folders of runs, or nothing for all under runs/");
+  std::vector<fs::path> folders{fs::path(root).lexically_normal()};
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator
+           entry(folders[0], fs::directory_options::skip_permission_denied, ignored),
+       end;
+       entry != end; entry.increment(ignored))
+    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) folders.push_back(entry->path());
+  return folders;
+}
+
+Csv read_csv(const fs::path& file) {
+  try {
+    return parse_csv(read_file(file.string()));
+  } catch (const DataError& error) {
+    return {.problem = text("cannot be read (", error.what(), ')')};
+  }
+}
+
+std::optional<FoundRun> run_in(const fs::path& folder) {
+  FoundRun run{.path = folder.string()};
+  for (const Exhibit& exhibit : exhibits())
+    if (fs::exists(folder / exhibit.file) && !run.files.contains(exhibit.file))
+      run.files[exhibit.file] = read_csv(folder / exhibit.file);
+  if (fs::exists(folder / "config.json")) {
+    try {
+      run.config = RunFolder::open(run.path).config();
+    } catch (const DataError& error) {
+      run.problem = error.what();
+    }
+  } else if (run.files.empty()) {
+    return {};
+  }
+  return run;
+}
+
+/// Whether a folder holds the runs of several variants and measured nothing itself.
+bool only_holds_others(const FoundRun& run, const std::vector<FoundRun>& all) {
+  return run.files.empty() && std::ranges::any_of(all, [&](const FoundRun& other) {
+           return fs::path(other.path).parent_path() == run.path;
+         });
+}
+
+}  // namespace
+
+Findings find_runs(const std::vector<std::string>& roots) {
+  Findings found;
+  std::vector<fs::path> folders;
+  for (const std::string& root : roots) std::ranges::copy(folders_in(root), std::back_inserter(folders));
+  std::ranges::sort(folders);
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  for (const fs::path& folder : folders) {
+    if (std::optional<FoundRun> run = run_in(folder)) found.runs.push_back(*std::move(run));
+    if (fs::exists(folder / "bench.json")) found.measured.push_back((folder / "bench.json").string());
+  }
+  std::vector<FoundRun> kept;
+  for (const FoundRun& run : found.runs)
+    if (!only_holds_others(run, found.runs)) kept.push_back(run);
+  found.runs = std::move(kept);
+  return found;
+}
+
+}  // namespace lamina

@@ -1,0 +1,30 @@
+#pragma once
+// The runs that the report can show: folders with a config.json, or with a file that an exhibit looks for.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/common/run_folder.h"
+#include "tools/report/csv.h"
+
+namespace lamina {
+
+struct FoundRun {
+  std::string path = {};                  ///< as the user would type it
+  std::optional<RunConfig> config = {};   ///< empty for a study without one, or when it is damaged
+  std::map<std::string, Csv> files = {};  ///< those that exhibits look for, by name
+  std::string problem = {};               ///< why config.json could not be read; empty when it could
+};
+
+struct Findings {
+  std::vector<FoundRun> runs;         ///< in the order of their paths
+  std::vector<std::string> measured;  ///< paths of bench.json files, which tools/bench.py writes
+};
+
+/// Looks through the folders and all below them. A folder that only holds the runs of several variants is
+/// left out. Broken files are not errors; DataError for a folder that does not exist.
+Findings find_runs(const std::vector<std::string>& roots);
+
+}  // namespace lamina

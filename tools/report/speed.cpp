@@ -1,0 +1,100 @@
+// The speed section of the report.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "tools/report/document.h"
+
+namespace lamina {
+
+namespace {
+
+const std::map<std::string, std::string> norms{
+    {"none", "none"}, {"ln", "layer"}, {"bn", "batch"}, {"wn", "weight"}};
+
+double median(std::vector<double> values) {
+  if (values.empty()) return NAN;
+  std::ranges::sort(values);
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double number_or_nan(const Json& value) { return value.is_number() ? value.get<double>() : NAN; }
+
+/// One table for one file; throws Json::exception when the file is of another kind.
+Json table_of(const Json& measured) {
+  std::map<std::string, double> plain;
+  for (const Json& row : measured.at("rows"))
+    if (row.at("variant") == "none") plain[row.at("case").get<std::string>()] = row.at("ms").get<double>();
+  Json rows = Json::array();
+  for (const Json& row : measured.at("rows")) {
+    const auto name = row.at("case").get<std::string>(), variant = row.at("variant").get<std::string>();
+    const auto ratios = row.at("ratios").get<std::vector<double>>();
+    const double ms = row.at("ms").get<double>();
+    const auto range = std::ranges::minmax_element(ratios);
+    rows.push_back({{"label", name + ", " + variant},
+                    {"norm", norms.contains(variant) ? norms.at(variant) : ""},
+                    {"source", "here"},
+                    {"cells",
+                     {pretty(ms, 3), pretty(number_or_nan(row.at("peer_ms")), 3), pretty(median(ratios), 3),
+                      ratios.empty() ? "–" : pretty(*range.min, 3) + " to " + pretty(*range.max, 3),
+                      pretty(plain.contains(name) ? ms / plain[name] : NAN, 3),
+                      pretty(100 * row.at("fraction").get<double>(), 2)}}});
+  }
+  return {{"title", "Milliseconds per training step"},
+          {"columns",
+           {"Lamina, ms", "PyTorch, ms", "PyTorch / Lamina", "min to max", "variant / none", "% of peak"}},
+          {"rows", std::move(rows)}};
+}
+
+std::string conditions(const Json& measured) {
+  return text(measured.at("machine").get<std::string>(), "; ", measured.at("backend").get<std::string>(),
+              "; ", measured.at("rounds").get<int>(), " rounds of ", measured.at("seconds").get<double>(),
+              " s, both sides in turn");
+}
+
+}  // namespace
+
+Json speed_exhibit(const std::vector<std::string>& files) {
+  Json tables = Json::array(), runs = Json::array();
+  for (const std::string& file : files) {
+    Json run{{"path", file},
+             {"norm", ""},
+             {"badges", Json::array()},
+             {"command", "make bench"},
+             {"made_with", ""},
+             {"problems", Json::array()}};
+    try {
+      const Json measured = Json::parse(read_file(file));
+      tables.push_back(table_of(measured));
+      run["made_with"] = conditions(measured);
+    } catch (const std::exception& problem) {
+      run["problems"].push_back(text("is not what tools/bench.py writes (", problem.what(), ')'));
+    }
+    runs.push_back(std::move(run));
+  }
+  Json badges = Json::array();
+  badges.push_back(runs.empty() ? Json{{"kind", "absent"}, {"text", "not run here"}}
+                                : Json{{"kind", "real"}, {"text", "measured"}});
+  return {{"id", "speed"},
+          {"title", "Speed"},
+          {"section", ""},
+          {"subject", "A training step beside PyTorch's, and what normalization costs"},
+          {"claim",
+           "The paper times no steps, but for skip-thoughts: a normalized iteration takes as long as a "
+           "plain one."},
+          {"setting",
+           "Forward, loss, backward and Adam on random data. \"PyTorch / Lamina\" is the median over rounds "
+           "of PyTorch's fastest mode over Lamina; \"variant / none\" is the cost of normalization, 1 being "
+           "none; \"% of peak\" counts the products of a step only."},
+          {"command", "make bench"},
+          {"badges", std::move(badges)},
+          {"charts", Json::array()},
+          {"tables", std::move(tables)},
+          {"runs", std::move(runs)}};
+}
+
+}  // namespace lamina

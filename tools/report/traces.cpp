@@ -1,0 +1,132 @@
+#include "tools/report/traces.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <type_traits>
+
+#include "core/error.h"
+#include "tools/common_flags.h"
+
+namespace lamina {
+
+namespace {
+
+std::string field(const Csv& csv, size_t row, const std::string& column) {
+  const auto place = csv.find(column);
+  return place ? csv.rows[row][*place] : std::string();
+}
+
+/// A setting of the run, or else the column's value in these rows.
+std::string value_of(const Trace& trace, const std::string& name) {
+  const std::string setting = setting_of(*trace.run, name);
+  return setting.empty() && !trace.rows.empty() ? field(*trace.csv, trace.rows[0], name) : setting;
+}
+
+/// "layer norm, gain 0.1": the norm, and whatever else tells this trace from others.
+std::string label_of(const Exhibit& exhibit, const Trace& trace) {
+  std::string label = trace.norm.empty() ? trace.run->path : title_of(trace.norm);
+  for (const auto& [name, phrase] : exhibit.distinctions)
+    if (const std::string value = value_of(trace, name); !value.empty()) label += ", " + phrase + value;
+  return label;
+}
+
+/// The rows of a file, apart by norm, facet and every distinction that is a column; in the order of the file.
+std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv& csv) {
+  std::vector<Trace> traces;
+  std::map<std::string, size_t> places;
+  for (size_t row = 0; row < csv.rows.size(); ++row) {
+    std::string key = field(csv, row, exhibit.group) + '\n' + field(csv, row, exhibit.facet.name);
+    for (const Distinction& distinction : exhibit.distinctions)
+      key += '\n' + field(csv, row, distinction.name);
+    const auto [place, is_new] = places.try_emplace(key, traces.size());
+    if (is_new)
+      traces.push_back(
+          {.run = &run,
+           .csv = &csv,
+           .rows = {},
+           .norm = exhibit.group.empty() ? setting_of(run, "norm") : field(csv, row, exhibit.group),
+           .label = {},
+           .facet = {}});
+    std::vector<size_t>& rows = traces[place->second].rows;
+    const std::string now = field(csv, row, exhibit.end_of);
+    if (!exhibit.end_of.empty() && !rows.empty() && now == field(csv, rows.back(), exhibit.end_of))
+      rows.pop_back();
+    rows.push_back(row);
+  }
+  return traces;
+}
+
+/// The baseline first, layer norm last: the same order in every legend and table.
+int rank_of(const Trace& trace) {
+  const auto order = std::to_array<std::string_view>(
+      {"none", "weight", "batch", "batch-everywhere", "rms", "instance", "group", "layer-interior", "layer"});
+  return static_cast<int>(std::ranges::find(order, trace.norm) - order.begin());
+}
+
+/// Gives every trace a label of its own in its facet, and a dash for each further one of its norm.
+void tell_apart(std::vector<Trace>& traces) {
+  std::map<std::pair<std::string, std::string>, int> labels, norms;
+  for (const Trace& trace : traces) ++labels[{trace.facet, trace.label}];
+  for (Trace& trace : traces) {
+    if (labels[{trace.facet, trace.label}] > 1) trace.label += text(" (", trace.run->path, ')');
+    trace.dash = norms[{trace.facet, trace.norm}]++;
+  }
+}
+
+}  // namespace
+
+std::string text_of(const SettingValue& value) {
+  return std::visit(
+      [](const auto& content) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(content)>, bool>)
+          return std::string(content ? "true" : "false");
+        else
+          return text(content);
+      },
+      value);
+}
+
+std::string setting_of(const FoundRun& run, const std::string& name) {
+  if (!run.config) return {};
+  for (const auto& [key, value] : run.config->settings.entries())
+    if (key == name) return text_of(value);
+  return {};
+}
+
+std::vector<double> Trace::column(const std::string& name) const {
+  std::vector<double> numbers;
+  const auto place = csv->find(name);
+  if (!place) return numbers;
+  for (const size_t row : rows) numbers.push_back(number_in(csv->rows[row][*place]));
+  return numbers;
+}
+
+bool belongs(const FoundRun& run, const Exhibit& exhibit) {
+  if (exhibit.experiment.empty()) return run.files.contains(exhibit.file);
+  return run.config && run.config->experiment == exhibit.experiment;
+}
+
+std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
+  std::vector<Trace> all;
+  for (const FoundRun& run : runs) {
+    const auto file = run.files.find(exhibit.file);
+    if (!belongs(run, exhibit) || file == run.files.end()) continue;
+    for (Trace& trace : split(exhibit, run, file->second)) {
+      trace.label = label_of(exhibit, trace);
+      const std::string value = value_of(trace, exhibit.facet.name);
+      if (!value.empty()) trace.facet = exhibit.facet.phrase + value;
+      all.push_back(std::move(trace));
+    }
+  }
+  std::vector<std::string> facets;  // as they came
+  for (const Trace& trace : all)
+    if (std::ranges::find(facets, trace.facet) == facets.end()) facets.push_back(trace.facet);
+  std::ranges::stable_sort(all, {}, [&](const Trace& trace) {
+    return std::pair(std::ranges::find(facets, trace.facet) - facets.begin(), rank_of(trace));
+  });
+  tell_apart(all);
+  return all;
+}
+
+}  // namespace lamina

@@ -1,0 +1,37 @@
+#pragma once
+// What an exhibit finds in the runs: traces, each the rows of one run under one normalization.
+
+#include <string>
+#include <vector>
+
+#include "tools/report/exhibits.h"
+#include "tools/report/runs.h"
+
+namespace lamina {
+
+struct Trace {
+  const FoundRun* run = nullptr;
+  const Csv* csv = nullptr;
+  std::vector<size_t> rows;  ///< of the file
+  std::string norm;          ///< "layer"; empty when the run does not say
+  std::string label;         ///< in legends; no two of a facet are alike
+  std::string facet;         ///< "batch size 4"; empty without facets
+  int dash = 0;              ///< 0 for the first trace of its norm in its facet, then 1, 2, ...
+
+  /// One column's numbers, empty when the file has no such column.
+  std::vector<double> column(const std::string& name) const;
+};
+
+/// Whether a run is one of an exhibit's, even when its file is missing.
+bool belongs(const FoundRun& run, const Exhibit& exhibit);
+
+/// All traces of an exhibit; runs without the exhibit's file have none.
+std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs);
+
+/// A setting of a run as text; empty when there is none.
+std::string setting_of(const FoundRun& run, const std::string& name);
+
+/// Any setting as text: 0.001, true, layer.
+std::string text_of(const SettingValue& value);
+
+}  // namespace lamina

@@ -1,0 +1,34 @@
+#include "tools/result_folder.h"
+
+#include <filesystem>
+#include <iostream>
+
+#include "core/error.h"
+#include "core/file.h"
+
+namespace lamina {
+
+ResultFolder::ResultFolder(std::string path) : path_(std::move(path)) {
+  std::error_code problem;
+  std::filesystem::create_directories(path_, problem);
+  if (problem)
+    fail<DataError>(path_, ": cannot be made (", problem.message(), "); choose another folder with --out");
+}
+
+void ResultFolder::report(std::string_view markdown) const {
+  std::cout << markdown << '\n';
+  write("summary.md", markdown);
+}
+
+void ResultFolder::write(const std::string& name, std::string_view bytes) const {
+  const std::string path = path_ + '/' + name;
+  write_file(path, bytes);
+  std::cout << path << '\n';
+}
+
+void ResultFolder::draw(const std::string& name, const std::vector<Panel>& panels) const {
+  const std::string path = path_ + '/' + name;
+  if (write_figure(path, panels)) std::cout << path << ".svg, " << path << ".png\n";
+}
+
+}  // namespace lamina

@@ -1,0 +1,81 @@
+#include "tools/run_program.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/error.h"
+
+namespace lamina {
+
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// A file without a name, which is gone when it is closed.
+File unnamed_file() {
+  File file(std::tmpfile(), std::fclose);
+  if (!file) fail<DataError>("no temporary file (", std::strerror(errno), "); free some space in /tmp");
+  return file;
+}
+
+std::string content(std::FILE* file) {
+  std::string bytes;
+  std::array<char, 65536> block;
+  std::rewind(file);
+  while (const size_t count = std::fread(block.data(), 1, block.size(), file))
+    bytes.append(block.data(), count);
+  return bytes;
+}
+
+}  // namespace
+
+bool ProgramOutcome::missing() const { return error == ENOENT; }
+
+std::string ProgramOutcome::reason() const {
+  const std::string all = error != 0 ? std::strerror(error) : messages;
+  const size_t start = std::min(all.find_first_not_of(" \n"), all.size());
+  return all.substr(start, all.find('\n', start) - start);
+}
+
+// Input, output and messages pass through nameless files: pipes in both directions could each wait for the
+// other.
+ProgramOutcome run_program(const std::vector<std::string>& command, const std::string& input) {
+  const File in = unnamed_file(), out = unnamed_file(), errors = unnamed_file();
+  std::fwrite(input.data(), 1, input.size(), in.get());
+  std::fflush(in.get());
+  std::rewind(in.get());
+
+  posix_spawn_file_actions_t redirect;
+  posix_spawn_file_actions_init(&redirect);
+  posix_spawn_file_actions_adddup2(&redirect, fileno(in.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&redirect, fileno(out.get()), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&redirect, fileno(errors.get()), STDERR_FILENO);
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  ProgramOutcome outcome;
+  outcome.error = posix_spawnp(&child, arguments[0], &redirect, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&redirect);
+  if (outcome.error != 0) return outcome;
+
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  outcome.output = content(out.get());
+  outcome.messages = content(errors.get());
+  outcome.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return outcome;
+}
+
+}  // namespace lamina
