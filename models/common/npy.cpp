@@ -79,7 +79,7 @@ class HeaderParser {
     if (quote == '\'') expect(quote);
     const size_t end = text_.find(quote, at_);
     if (end == text_.npos) broken();
-    const std::string inside(text_.substr(at_, end - at_));
+    std::string inside(text_.substr(at_, end - at_));
     at_ = end + 1;
     return inside;
   }

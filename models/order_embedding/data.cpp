@@ -61,9 +61,11 @@ void number_words(Data& data) {
   for (const std::string& caption : data.train.captions)
     for (const std::string_view word : split_words(caption)) counter.add(word);
   data.vocabulary = counter.most_frequent(most_words);
-  for (Split* const split : {&data.train, &data.valid, &data.test})
+  for (Split* const split : {&data.train, &data.valid, &data.test}) {
+    split->sentences.reserve(split->captions.size());
     for (const std::string& caption : split->captions)
       split->sentences.push_back(data.vocabulary.sentence(split_words(caption)));
+  }
 }
 
 std::string sizes_of(const Data& data) {

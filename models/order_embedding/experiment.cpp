@@ -129,6 +129,7 @@ Retrieval OrderExperiment::score(const Split& split, size_t begin, size_t end) c
 Retrieval OrderExperiment::test() const {
   const size_t images = data_.test.images, parts = std::max<size_t>(1, images / part_size);
   std::vector<Retrieval> results;
+  results.reserve(parts);
   for (size_t part = 0; part < parts; ++part)
     results.push_back(score(data_.test, part * part_size, std::min(images, (part + 1) * part_size)));
   return mean_of(results);

@@ -198,6 +198,7 @@ Tensor contrastive_loss(const Tensor& scores, real margin) {
 Tensor composed::order_scores(const Tensor& images, const Tensor& captions) {
   require_widths(images, captions);
   std::vector<Tensor> columns;
+  columns.reserve(images.rows());
   for (size_t i = 0; i < images.rows(); ++i)
     columns.push_back(-sum_columns(square(relu(captions - images.step(i)))));
   return transpose(concatenate(columns, 1));

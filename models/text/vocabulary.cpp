@@ -42,6 +42,7 @@ Vocabulary WordCounter::most_frequent(size_t most) const {
   });
   ordered.resize(std::min(most, ordered.size()));
   std::vector<std::string> words;
+  words.reserve(ordered.size());
   for (auto& [word, count] : ordered) words.push_back(std::move(word));
   return Vocabulary(words);
 }

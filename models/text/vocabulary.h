@@ -30,6 +30,7 @@ class Vocabulary {
   template <class Words>
   std::vector<int> sentence(const Words& words) const {
     std::vector<int> numbers;
+    numbers.reserve(words.size() + 1);
     for (const std::string_view word : words) numbers.push_back(number(word));
     numbers.push_back(end);
     return numbers;
