@@ -14,7 +14,6 @@ namespace {
 using gemm_detail::lanes;
 using gemm_detail::load;
 using gemm_detail::load_first;
-using gemm_detail::splat;
 using gemm_detail::store;
 using gemm_detail::vec;
 
