@@ -237,6 +237,7 @@ std::string profile_table(const TapeGraph& graph) {
     row.backward += node.backward;
   }
   std::vector<TapeGraph::Node> rows;
+  rows.reserve(merged.size());
   for (const auto& [key, node] : merged) rows.push_back(node);
   std::ranges::stable_sort(rows, std::ranges::greater(), &TapeGraph::Node::seconds);
   std::string table =

@@ -229,6 +229,7 @@ const std::vector<RecordRow>& Recorder::after_update() {
     const auto changes = column_changes(value.rows(), value.columns(), before_[i].data(), value.data());
     const auto add_range = [&, &key = name](const std::string& quantity, double VectorChange::*member) {
       std::vector<double> values;
+      values.reserve(changes.size());
       for (const VectorChange& change : changes) values.push_back(change.*member);
       const Summary s = summary_of(values);
       const std::string own = own_part(key) + quantity;
