@@ -18,6 +18,7 @@ void continue_in_double() {
   std::vector<std::string> words;
   for (std::string word; std::getline(command_line, word, '\0');) words.push_back(word);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const std::string program =

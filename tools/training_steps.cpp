@@ -4,7 +4,9 @@
 #include "core/ops.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/convnet/experiment.h"
+#include "models/draw/model.h"
 #include "models/mnist/experiment.h"
+#include "models/order_embedding/model.h"
 
 namespace lamina {
 
@@ -26,6 +28,43 @@ TrainingStep recurrent_step(const TrainingStepOptions& options) {
           }};
 }
 
+Tensor normal(Shape shape) {
+  Tensor values(shape);
+  Random(2).fill_normal(values.data(), values.size(), 0, 1);
+  return values;
+}
+
+/// DRAW at the paper's size, on images of which a fifth is ink.
+TrainingStep draw_step(const TrainingStepOptions& options) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const draw::Sizes sizes;
+  const auto model = std::make_shared<draw::Model>(*parameters, draw::ModelOptions{.norm = options.norm});
+  Tensor images({options.batch, sizes.pixels()});
+  Random random(3);
+  for (real& pixel : images.values()) pixel = random.uniform() < real(0.2) ? real(1) : real(0);
+  const Tensor noise = normal({sizes.glimpses, options.batch, sizes.latent});
+  return {.parameters = parameters, .loss = [=] {
+            const draw::Bound bound = (*model)(images, noise);
+            const Scope scope("loss");
+            return mean(bound.reconstruction + bound.kl);
+          }};
+}
+
+/// Order embeddings at the paper's size, on captions of 15 words.
+TrainingStep order_embedding_step(const TrainingStepOptions& options) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const order_embedding::ModelOptions sizes{.norm = options.norm, .vocabulary = 10000};
+  const auto model = std::make_shared<order_embedding::Model>(*parameters, sizes);
+  const Tensor features = relu(normal({options.batch, sizes.features}));
+  const auto captions = std::make_shared<TokenBatch>();
+  captions->steps = 15;
+  captions->rows = options.batch;
+  Random random(3);
+  for (size_t i = 0; i < captions->steps * captions->rows; ++i)
+    captions->tokens.push_back(static_cast<int>(random.below(static_cast<std::uint32_t>(sizes.vocabulary))));
+  return {.parameters = parameters, .loss = [=] { return model->loss(features, *captions); }};
+}
+
 }  // namespace
 
 const std::vector<NamedTrainingStep>& training_steps() {
@@ -35,6 +74,8 @@ const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<NamedTrainingStep> steps = {
       {"mnist", dense, 128, digit_step<mnist::MnistExperiment>},
       {"convnet", maps, 128, digit_step<convnet::ConvnetExperiment>},
+      {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step},
+      {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
       {"rnn", dense, 32, recurrent_step<Rnn>},
       {"lstm", dense, 32, recurrent_step<Lstm>},
       {"gru", dense, 32, recurrent_step<Gru>},
