@@ -10,3 +10,4 @@
 #include "core/ops/pool2d.h"
 #include "core/ops/reduce.h"
 #include "core/ops/structure.h"
+#include "core/ops/unit_rows.h"

@@ -26,6 +26,7 @@
 #include "models/convnet/model.h"
 #include "models/draw/model.h"
 #include "models/mnist/model.h"
+#include "models/order_embedding/model.h"
 #include "optim/adam.h"
 
 namespace {
@@ -94,6 +95,28 @@ std::unique_ptr<Case> recurrent(Norm norm, size_t steps, size_t batch, size_t in
   return made;
 }
 
+/// 128 images and a caption of 15 random words for each, order scores.
+std::unique_ptr<Case> order_case(Norm norm) {
+  constexpr size_t batch = 128, steps = 15;
+  auto made = std::make_unique<Case>();
+  const order_embedding::ModelOptions options{.norm = norm, .vocabulary = 10000};
+  const auto model = std::make_shared<order_embedding::Model>(made->parameters, options);
+  const Tensor features = relu(random_normal({batch, options.features}));
+  const auto sentences = std::make_shared<TokenBatch>();
+  sentences->steps = steps;
+  sentences->rows = batch;
+  Random random(3);
+  for (size_t i = 0; i < steps * batch; ++i)
+    sentences->tokens.push_back(
+        static_cast<int>(random.below(static_cast<std::uint32_t>(options.vocabulary))));
+  made->loss = [=] { return model->loss(features, *sentences); };
+  const auto hidden = static_cast<double>(options.hidden),
+             image = static_cast<double>(options.features) * hidden;
+  const double recurrent = 3 * hidden * (static_cast<double>(options.embedding) + hidden);
+  made->gflop = gflop_of(recurrent, 0, steps * batch) + gflop_of(image, image, batch);
+  return made;
+}
+
 std::unique_ptr<Case> draw_case(Norm norm, size_t batch) {
   auto made = std::make_unique<Case>();
   const draw::Sizes sizes;
@@ -117,6 +140,7 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b128", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 128); }}},
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
     {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
+    {"order_embedding", {{"none", "ln"}, order_case}},
     {"lstm", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 128, 256, 4); }}},
     {"gru", {{"none", "ln"}, [](Norm norm) { return recurrent<Gru>(norm, 100, 32, 128, 256, 3); }}},
     {"draw", {{"none", "ln", "wn"}, [](Norm norm) { return draw_case(norm, 128); }}},

@@ -28,25 +28,16 @@ struct Position {
   double seconds = 0;      ///< spent so far, over all sittings
 };
 
-/// A double as text that reads back as the same double.
-std::string exact(double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%a", value);
-  return buffer;
-}
-
-void append(Checkpoint& checkpoint, const std::vector<Parameters::Entry>& entries) {
-  for (const auto& [name, value] : entries) checkpoint.tensors.push_back({name, value});
+Checkpoint model_of(const Parameters& parameters) {
+  Checkpoint model;
+  for (const auto* entries : {&parameters.learned(), &parameters.state()})
+    for (const auto& [name, value] : *entries) model.tensors.push_back({name, value});
+  return model;
 }
 
 void save(const RunFolder& folder, const Parameters& parameters, const Adam& adam, const Position& position) {
-  Checkpoint model;
-  append(model, parameters.learned());
-  append(model, parameters.state());
-  model.metadata = {{"format", "pt"}, {"experiment", folder.config().experiment}};
-  save_checkpoint(folder.file("model.safetensors"), model);
-
-  Checkpoint state = std::move(model);
+  save_model(folder, parameters, "model.safetensors");
+  Checkpoint state = model_of(parameters);
   state.tensors.push_back({"adam.first_moment", adam.first_moment});
   state.tensors.push_back({"adam.second_moment", adam.second_moment});
   state.metadata = {{"step", std::to_string(position.step)},
@@ -118,7 +109,7 @@ double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, R
 
 std::string describe(const std::string& label, std::uint64_t epoch, const TrainingPlan& plan,
                      const Metrics& metrics) {
-  std::string line = text(label, ", epoch ", epoch, "/", plan.epochs, ":");
+  std::string line = text(label, ", ", plan.epoch, " ", epoch, "/", plan.epochs, ":");
   for (const auto& [name, value] : metrics) {
     char buffer[64];
     std::snprintf(buffer, sizeof buffer, " %.4g", value);
@@ -132,7 +123,7 @@ std::string describe(const std::string& label, std::uint64_t epoch, const Traini
 Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
               const TrainingPlan& plan) {
   const std::uint64_t total = plan.epochs * plan.steps_per_epoch;
-  std::vector<std::string> columns{"epoch", "step"};
+  std::vector<std::string> columns{plan.epoch, "step"};
   std::ranges::copy(experiment.metric_names(), std::back_inserter(columns));
   columns.emplace_back("seconds");
 
@@ -151,7 +142,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
   while (position.step < total && !interrupted()) {
     const std::uint64_t epoch = position.step / plan.steps_per_epoch + 1;
     if (position.step % plan.steps_per_epoch == 0 || position.step == saved_step)
-      progress.label(text(plan.label, ", epoch ", epoch, "/", plan.epochs));
+      progress.label(text(plan.label, ", ", plan.epoch, " ", epoch, "/", plan.epochs));
     position.loss_sum += train_step(folder, adam, experiment, recording, position.step, saved_step);
     ++position.step;
     progress.step();
@@ -163,7 +154,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
       position.loss_sum = 0;
       position.seconds = now() - began;
       row.insert(row.begin(),
-                 {{"epoch", static_cast<double>(epoch)}, {"step", static_cast<double>(position.step)}});
+                 {{plan.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position.step)}});
       row.emplace_back("seconds", position.seconds);
       metrics_file.append(row);
     }
@@ -181,11 +172,25 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
   return Outcome::interrupted;
 }
 
-void load_model(const RunFolder& folder, Parameters& parameters) {
-  const std::string path = folder.file("model.safetensors");
+void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
+                std::map<std::string, std::string> metadata) {
+  Checkpoint model = model_of(parameters);
+  model.metadata = std::move(metadata);
+  model.metadata.insert({{"format", "pt"}, {"experiment", folder.config().experiment}});
+  save_checkpoint(folder.file(file), model);
+}
+
+void load_model(const RunFolder& folder, Parameters& parameters, const std::string& file) {
+  const std::string path = folder.file(file);
   const Checkpoint model = load_checkpoint(path);
   restore(path, model, parameters.learned());
   restore(path, model, parameters.state());
+}
+
+std::string exact(double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%a", value);
+  return buffer;
 }
 
 }  // namespace lamina

@@ -8,6 +8,7 @@
 // along.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,20 +45,29 @@ struct TrainingPlan {
   std::string label;  ///< for the progress line, "layer norm, batch 128"
   std::uint64_t steps_per_epoch = 1;
   std::uint64_t epochs = 1;
+  std::string epoch = "epoch";     ///< what the steps between two evaluations are called
   double save_every_seconds = 60;  ///< besides the save after each epoch
 };
 
 enum class Outcome { finished, interrupted };
 
 /// Trains until the plan is done or Ctrl-C comes. Goes on from `state` when the folder has one. Writes
-/// metrics.csv (columns epoch, step, the experiment's own, seconds), state and model.safetensors, and
-/// record.csv when the run's settings say `record` (models/common/recorder.h). Throws
+/// metrics.csv (columns epoch, or what the plan calls it, step, the experiment's own, seconds), state and
+/// model.safetensors, and record.csv when the run's settings say `record` (models/common/recorder.h). Throws
 /// DataError when the loss is not finite, naming the step, the first op whose result was not, and the last
 /// good checkpoint; and for a `state` that does not fit the model.
 Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
               const TrainingPlan& plan);
 
-/// Reads model.safetensors of a run into parameters of the same names and shapes; DataError otherwise.
-void load_model(const RunFolder& folder, Parameters& parameters);
+/// Writes learned parameters and state into a file of the run that Python reads, and `metadata` beside them.
+void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
+                std::map<std::string, std::string> metadata = {});
+
+/// Reads such a file into parameters of the same names and shapes; DataError otherwise.
+void load_model(const RunFolder& folder, Parameters& parameters,
+                const std::string& file = "model.safetensors");
+
+/// A double as text that reads back as the same double.
+std::string exact(double value);
 
 }  // namespace lamina

@@ -358,7 +358,7 @@ std::string pretty(double value, int digits) {
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-  const std::string plain = buffer;
+  std::string plain = buffer;
   const size_t exponent = plain.find('e');
   if (exponent == std::string::npos) return plain;
   static const char* const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};

@@ -1,0 +1,46 @@
+#pragma once
+// Images, as features of another network, and five captions for each: COCO in the files of Vendrov et al., or
+// the synthetic world in their place.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/real.h"
+#include "models/order_embedding/world.h"
+#include "models/text/batches.h"
+#include "models/text/vocabulary.h"
+
+namespace lamina::order_embedding {
+
+struct Split {
+  size_t images = 0;
+  std::function<void(size_t image, real* to)> copy_features = {};  ///< writes Data::features numbers
+  std::vector<std::string> captions = {};                          ///< [images x 5] as they were written
+  std::vector<Sentence> sentences = {};                            ///< the same as numbers of words
+};
+
+struct Data {
+  Split train, valid, test;
+  size_t features = 0;  ///< of every image
+  Vocabulary vocabulary;
+  std::string source;  ///< one line for the log: what the data are, and whether they are real
+};
+
+/// Reads {train,val,test}.txt, one tokenized caption a line and five lines an image, and
+/// images/10crop/{train,val,test}.npy [images x features], from a folder. The vocabulary is the 10,000 most
+/// frequent words of the training captions. Throws DataError, naming the file, the line and the remedy, when
+/// a file is missing or broken, a line is empty, there are not five captions an image, or the splits'
+/// features differ in width.
+Data load_coco(const std::string& folder);
+
+struct WorldSizes {
+  size_t train = 12800, valid = 1000, test = 5000, features = 4096;
+};
+
+/// The synthetic world. The splits are separate parts of the sequence `seed`: changing the size of one
+/// changes nothing in the others.
+Data synthetic_coco(std::uint64_t seed, const WorldSizes& sizes = {});
+
+}  // namespace lamina::order_embedding

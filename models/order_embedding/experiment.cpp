@@ -1,0 +1,167 @@
+#include "models/order_embedding/experiment.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "core/checkpoint.h"
+#include "core/ops/map.h"
+#include "models/common/metrics.h"
+#include "optim/clip.h"
+
+namespace lamina::order_embedding {
+
+namespace {
+
+constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
+constexpr size_t part_size = 1000;                    // images that a caption is searched among
+constexpr real largest_gradient = 2;
+
+// In the order of numbers_of.
+constexpr std::array<std::string_view, 8> valid_names{
+    "valid_caption_r1", "valid_caption_r5", "valid_caption_r10", "valid_caption_mean_rank",
+    "valid_image_r1",   "valid_image_r5",   "valid_image_r10",   "valid_image_mean_rank"};
+
+std::vector<double> numbers_of(const Retrieval& all) {
+  const auto& [caption, image] = all;
+  return {caption.at1, caption.at5, caption.at10, caption.mean_rank,
+          image.at1,   image.at5,   image.at10,   image.mean_rank};
+}
+
+constexpr size_t chunk = 250;  // images or captions that are embedded at a time
+
+/// What the model that an earlier sitting kept had reached; below every sum when there is none. It may be of
+/// a later step than the one to go on with: then that step comes again, and changes nothing.
+double kept_sum(const std::string& path) {
+  if (!std::filesystem::exists(path)) return -1;
+  const Checkpoint kept = load_checkpoint(path);
+  const auto sum = kept.metadata.find("sum");
+  if (sum == kept.metadata.end())
+    fail<DataError>(path, ": holds no 'sum'; start a new run in another folder");
+  return std::strtod(sum->second.c_str(), nullptr);
+}
+
+}  // namespace
+
+OrderExperiment::OrderExperiment(const Data& data, const OrderOptions& options, RunFolder folder)
+    : data_(data),
+      options_(options),
+      folder_(std::move(folder)),
+      parameters(options.seed),
+      model(parameters, {.score = options.score,
+                         .norm = options.norm,
+                         .vocabulary = data.vocabulary.size(),
+                         .features = data.features,
+                         .embedding = options.embedding,
+                         .hidden = options.hidden}),
+      adam(parameters, {.learning_rate = options.learning_rate}) {
+  if (options.batch == 0 || options.batch > data.train.images)
+    fail("order embedding: a batch of ", options.batch, " from ", data.train.images, " training images");
+  best_ = kept_sum(folder_.file(best_model));
+}
+
+void OrderExperiment::draw_epoch(std::uint64_t epoch) {
+  if (epoch == drawn_epoch_) return;
+  Random random = Random(options_.seed, order_stream).split(epoch);
+  order_ = random.permutation(data_.train.images);
+  captions_.resize(order_.size());
+  for (size_t i = 0; i < order_.size(); ++i)
+    captions_[i] =
+        order_[i] * static_cast<int>(captions_per_image) + static_cast<int>(random.below(captions_per_image));
+  drawn_epoch_ = epoch;
+}
+
+Tensor OrderExperiment::features_of(const Split& split, size_t count,
+                                    const std::function<size_t(size_t)>& image) const {
+  Tensor features({count, data_.features});
+  parallel_for(count, elementwise_grain / data_.features + 1,
+               [&, to = features.data()](size_t begin, size_t end) {
+                 for (size_t i = begin; i < end; ++i) split.copy_features(image(i), to + i * data_.features);
+               });
+  return features;
+}
+
+Tensor OrderExperiment::loss(std::uint64_t step) {
+  draw_epoch(step / steps_per_epoch());
+  const size_t first = step % steps_per_epoch() * options_.batch;
+  const Tensor features = features_of(data_.train, options_.batch,
+                                      [&](size_t i) { return static_cast<size_t>(order_[first + i]); });
+  return model.loss(features,
+                    make_batch(data_.train.sentences, std::span(captions_).subspan(first, options_.batch)));
+}
+
+void OrderExperiment::adjust_gradients() { clip_each_gradient_norm(parameters, largest_gradient); }
+
+Points OrderExperiment::embed(const Split& split, size_t begin, size_t end) const {
+  const Tape::Pause pause;
+  const size_t count = end - begin, width = options_.hidden;
+  Points points{.images = Tensor({count, width}), .captions = Tensor({count * captions_per_image, width})};
+  for (size_t done = 0; done < count; done += chunk) {
+    const size_t now = std::min(chunk, count - done);
+    const Tensor some = model.images(features_of(split, now, [=](size_t i) { return begin + done + i; }));
+    std::ranges::copy(some.values(), points.images.data() + done * width);
+  }
+  const auto sentences =
+      std::span(split.sentences).subspan(begin * captions_per_image, count * captions_per_image);
+  for (const std::vector<int>& batch : batches_by_length(sentences, chunk)) {
+    const Tensor some = model.captions(make_batch(sentences, batch));
+    for (size_t i = 0; i < batch.size(); ++i)
+      std::copy_n(some.data() + i * width, width,
+                  points.captions.data() + static_cast<size_t>(batch[i]) * width);
+  }
+  return points;
+}
+
+Tensor OrderExperiment::embed(const Sentence& sentence) const {
+  const Tape::Pause pause;
+  const std::vector<int> only{0};
+  return model.captions(make_batch({&sentence, 1}, only));
+}
+
+Retrieval OrderExperiment::score(const Split& split, size_t begin, size_t end) const {
+  const Tape::Pause pause;
+  const Points points = embed(split, begin, end);
+  return retrieval_of(model.scores(points.images, points.captions), captions_per_image);
+}
+
+Retrieval OrderExperiment::test() const {
+  const size_t images = data_.test.images, parts = std::max<size_t>(1, images / part_size);
+  std::vector<Retrieval> results;
+  results.reserve(parts);
+  for (size_t part = 0; part < parts; ++part)
+    results.push_back(score(data_.test, part * part_size, std::min(images, (part + 1) * part_size)));
+  return mean_of(results);
+}
+
+Metrics OrderExperiment::evaluate(double mean_training_loss) {
+  const Retrieval valid = score(data_.valid, 0, std::min(part_size, data_.valid.images));
+  if (valid.sum() > best_) {
+    best_ = valid.sum();
+    save_model(folder_, parameters, best_model, {{"sum", exact(best_)}});
+  }
+  Metrics metrics{{"epoch", epochs_done()}, {"train_loss", mean_training_loss}, {"valid_sum", valid.sum()}};
+  const std::vector<double> numbers = numbers_of(valid);
+  for (size_t i = 0; i < numbers.size(); ++i) metrics.emplace_back(valid_names[i], numbers[i]);
+  return metrics;
+}
+
+std::vector<std::string> OrderExperiment::metric_names() const {
+  std::vector<std::string> names{"epoch", "train_loss", "valid_sum"};
+  names.insert(names.end(), valid_names.begin(), valid_names.end());
+  return names;
+}
+
+void OrderExperiment::write_test(const Retrieval& result) const {
+  std::vector<std::string> columns{"epoch"};
+  for (const std::string_view name : valid_names)
+    columns.push_back(text("test", name.substr(name.find('_'))));
+  MetricsFile file(folder_.file("test.csv"), columns);
+  std::vector<std::pair<std::string_view, double>> row{{"epoch", epochs_done()}};
+  const std::vector<double> numbers = numbers_of(result);
+  for (size_t i = 0; i < numbers.size(); ++i) row.emplace_back(columns[i + 1], numbers[i]);
+  file.append(row);
+}
+
+}  // namespace lamina::order_embedding

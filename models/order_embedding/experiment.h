@@ -1,0 +1,81 @@
+#pragma once
+// Section 6.1 as an experiment for the training loop.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/common/training.h"
+#include "models/order_embedding/data.h"
+#include "models/order_embedding/model.h"
+#include "models/order_embedding/retrieval.h"
+
+namespace lamina::order_embedding {
+
+struct OrderOptions {
+  Score score = Score::order;
+  Norm norm = Norm::none;
+  size_t embedding = 300, hidden = 1024;
+  size_t batch = 128;
+  real learning_rate = real(1e-3);
+  std::uint64_t seed = 1;
+};
+
+/// The file of a run's folder that keeps the model which was best on the validation images.
+inline constexpr const char* best_model = "best.safetensors";
+
+/// The points of a split's images [N x hidden] and of all their captions [5 N x hidden].
+struct Points {
+  Tensor images, captions;
+};
+
+/// An epoch visits every image once, in random order, with one of its five captions drawn at random; the
+/// images left over beside whole batches change from epoch to epoch.
+class OrderExperiment final : public Experiment {
+ public:
+  /// `data` must outlive the experiment; `folder` gets `best_model`. Throws Error for a batch of 0 or one
+  /// larger than the training set.
+  OrderExperiment(const Data& data, const OrderOptions& options, RunFolder folder);
+
+  Tensor loss(std::uint64_t step) override;
+  /// Every gradient by itself, to norm 2.
+  void adjust_gradients() override;
+  /// On the first 1000 validation images. Keeps the model when none was better.
+  Metrics evaluate(double mean_training_loss) override;
+  std::vector<std::string> metric_names() const override;
+
+  /// The images [begin, end) of a split, and their captions.
+  Points embed(const Split& split, size_t begin, size_t end) const;
+  /// A sentence of its own.
+  Tensor embed(const Sentence& sentence) const;
+
+  Retrieval score(const Split& split, size_t begin, size_t end) const;
+  /// Table 2: the mean over the parts of 1000 test images, with the parameters as they are.
+  Retrieval test() const;
+  /// Writes it to test.csv in the run's folder.
+  void write_test(const Retrieval& result) const;
+
+  std::uint64_t steps_per_epoch() const { return data_.train.images / options_.batch; }
+
+ private:
+  void draw_epoch(std::uint64_t epoch);
+  double epochs_done() const {
+    return static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch());
+  }
+  Tensor features_of(const Split& split, size_t count, const std::function<size_t(size_t)>& image) const;
+
+  const Data& data_;
+  OrderOptions options_;
+  RunFolder folder_;
+  std::vector<int> order_;     // of the images in the epoch under way
+  std::vector<int> captions_;  // which one each image comes with
+  std::uint64_t drawn_epoch_ = ~std::uint64_t{0};
+  double best_;  // validation sum of `best_model`
+
+ public:
+  Parameters parameters;
+  Model model;
+  Adam adam;
+};
+
+}  // namespace lamina::order_embedding

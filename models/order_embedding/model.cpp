@@ -1,0 +1,49 @@
+#include "models/order_embedding/model.h"
+
+#include "core/ops.h"
+#include "models/order_embedding/loss.h"
+
+namespace lamina::order_embedding {
+
+namespace {
+
+Tensor initial_words(const Parameters& parameters, const ModelOptions& options) {
+  return normal(real(0.01))({options.vocabulary, options.embedding}, parameters.random("words"));
+}
+
+}  // namespace
+
+Model::Model(Parameters& parameters, const ModelOptions& options)
+    : options_(options),
+      words_(parameters.add("words", initial_words(parameters, options))),
+      gru_(parameters, "gru",
+           {.input = options.embedding,
+            .hidden = options.hidden,
+            .norm = options.norm,
+            .input_initial = normal(real(0.01))}),
+      image_(parameters, "image", {.input = options.features, .output = options.hidden}) {}
+
+Tensor Model::to_point(const Tensor& x) const {
+  const Tensor unit = unit_rows(x);
+  return options_.score == Score::order ? abs(unit) : unit;
+}
+
+Tensor Model::images(const Tensor& features) const { return to_point(image_(features)); }
+
+Tensor Model::captions(const TokenBatch& sentences) const {
+  const Tensor words =
+      gather(words_, sentences.tokens).reshape({sentences.steps, sentences.rows, options_.embedding});
+  return to_point(gru_(words, {.mask = sentences.mask}).last.h);
+}
+
+Tensor Model::scores(const Tensor& images, const Tensor& captions) const {
+  return options_.score == Score::order ? order_scores(images, captions)
+                                        : matmul(images, captions, {.b = Transpose::yes});
+}
+
+Tensor Model::loss(const Tensor& features, const TokenBatch& sentences) const {
+  const real margin = options_.score == Score::order ? real(0.05) : real(0.2);
+  return contrastive_loss(scores(images(features), captions(sentences)), margin);
+}
+
+}  // namespace lamina::order_embedding

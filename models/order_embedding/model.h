@@ -1,0 +1,54 @@
+#pragma once
+// Order embeddings (Vendrov et al. 2016; Section 6.1): images and captions as points of one space.
+//
+//   caption   s  = |unit(h_T)|          h = GRU(word embeddings), under layer norm Eq. 26-28
+//   image     im = |unit(W f + b)|      f the features of another network
+//   order     S(im, s) = -sum_d max(0, s_d - im_d)^2
+//   cosine    S(im, s) = sum_d s_d im_d, without the absolute values ("Sym" in Table 2)
+
+#include "layers/linear.h"
+#include "layers/recurrent/recurrent.h"
+#include "models/text/batches.h"
+
+namespace lamina::order_embedding {
+
+enum class Score { order, cosine };
+
+struct ModelOptions {
+  Score score = Score::order;
+  Norm norm = Norm::none;  ///< of the GRU: none or layer
+  size_t vocabulary = 0;
+  size_t features = 4096;  ///< of an image
+  size_t embedding = 300;  ///< of a word
+  size_t hidden = 1024;    ///< units of the GRU, dimensions of the common space
+};
+
+/// Words and input weights start at N(0, 0.01^2), recurrent weights orthogonal, the image layer as Xavier's.
+class Model {
+ public:
+  Model(Parameters& parameters, const ModelOptions& options);
+
+  /// features [N x features] -> points [N x hidden]
+  Tensor images(const Tensor& features) const;
+
+  /// sentences, B of them -> points [B x hidden]. Throws Error for words outside the vocabulary.
+  Tensor captions(const TokenBatch& sentences) const;
+
+  /// Points [N x hidden] and [M x hidden] -> scores [N x M], larger for pairs that belong together.
+  Tensor scores(const Tensor& images, const Tensor& captions) const;
+
+  /// The contrastive loss of B images and a caption of each, margin 0.05 for order and 0.2 for cosine.
+  Tensor loss(const Tensor& features, const TokenBatch& sentences) const;
+
+  const ModelOptions& options() const { return options_; }
+
+ private:
+  Tensor to_point(const Tensor& x) const;
+
+  ModelOptions options_;
+  Tensor words_;  // [vocabulary x embedding]
+  Gru gru_;
+  Linear image_;
+};
+
+}  // namespace lamina::order_embedding

@@ -1,0 +1,45 @@
+#include "models/text/batches.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace lamina {
+
+TokenBatch make_batch(std::span<const Sentence> sentences, std::span<const int> chosen) {
+  if (chosen.empty()) fail("batch: of 0 sentences; give at least one");
+  const auto at = [&](size_t row) -> const Sentence& { return sentences[static_cast<size_t>(chosen[row])]; };
+  TokenBatch batch;
+  batch.rows = chosen.size();
+  size_t shortest = at(0).size();
+  for (size_t row = 0; row < batch.rows; ++row) {
+    if (at(row).empty()) fail("batch: sentence ", chosen[row], " has no words; leave it out");
+    batch.steps = std::max(batch.steps, at(row).size());
+    shortest = std::min(shortest, at(row).size());
+  }
+  batch.tokens.assign(batch.steps * batch.rows, 0);
+  for (size_t row = 0; row < batch.rows; ++row)
+    for (size_t t = 0; t < at(row).size(); ++t) batch.tokens[t * batch.rows + row] = at(row)[t];
+  if (shortest == batch.steps) return batch;
+  batch.mask = Tensor({batch.steps, batch.rows});
+  for (size_t t = 0; t < batch.steps; ++t)
+    for (size_t row = 0; row < batch.rows; ++row)
+      batch.mask[t * batch.rows + row] = t < at(row).size() ? 1 : 0;
+  return batch;
+}
+
+std::vector<std::vector<int>> batches_by_length(std::span<const Sentence> sentences, size_t size) {
+  if (size == 0) fail("batches: of 0 sentences; give a positive size");
+  std::vector<int> order(sentences.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int i) { return sentences[static_cast<size_t>(i)].size(); });
+  std::vector<std::vector<int>> batches;
+  for (size_t begin = 0; begin < order.size(); begin += size) {
+    const auto part = std::span(order).subspan(begin, std::min(size, order.size() - begin));
+    batches.emplace_back(part.begin(), part.end());
+  }
+  return batches;
+}
+
+}  // namespace lamina

@@ -1,0 +1,69 @@
+#include "models/text/tokenizer.h"
+
+#include <algorithm>
+
+#include "models/text/utf8.h"
+
+namespace lamina {
+
+namespace {
+
+bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
+
+bool is_letter(char32_t c) {
+  if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  const bool latin_sign = c < 0xC0 || c == 0xD7 || c == 0xF7;
+  const bool punctuation = (c >= 0x2000 && c < 0x2070) || (c >= 0x3000 && c < 0x3040) || c == 0xFFFD;
+  return !latin_sign && !punctuation;
+}
+
+bool is_space(char32_t c) {
+  return c <= ' ' || c == 0x7F || c == 0xA0 || (c >= 0x2000 && c <= 0x200B) || c == 0x3000;
+}
+
+char32_t lower(char32_t c) {
+  const bool capital = (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7);
+  return capital ? c + 0x20 : c;
+}
+
+/// Whether a mark between two characters belongs to their word.
+bool joins(char32_t before, char32_t mark, char32_t after) {
+  if (mark == '\'' || mark == '-') return is_letter(before) && is_letter(after);
+  return (mark == '.' || mark == ',') && is_digit(before) && is_digit(after);
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_words(std::string_view line) {
+  constexpr std::string_view spaces = " \t";
+  std::vector<std::string_view> words;
+  for (size_t begin = line.find_first_not_of(spaces); begin != line.npos;) {
+    const size_t end = std::min(line.find_first_of(spaces, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(spaces, end);
+  }
+  return words;
+}
+
+std::vector<std::string> tokenize(std::string_view text) {
+  std::u32string characters;
+  while (!text.empty()) {
+    const char32_t c = take_character(text);
+    characters += c == 0x2019 ? U'\'' : lower(c);
+  }
+  std::vector<std::string> words;
+  bool inside = false;  // a word that the next letter or digit belongs to
+  for (size_t i = 0; i < characters.size(); ++i) {
+    const char32_t c = characters[i];
+    const bool joined = inside && i + 1 < characters.size() && joins(characters[i - 1], c, characters[i + 1]);
+    const bool of_word = is_letter(c) || is_digit(c) || joined;
+    if (!is_space(c)) {
+      if (!(inside && of_word)) words.emplace_back();
+      append_character(words.back(), c);
+    }
+    inside = of_word;
+  }
+  return words;
+}
+
+}  // namespace lamina

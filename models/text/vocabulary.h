@@ -1,0 +1,55 @@
+#pragma once
+// Words and their numbers.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace lamina {
+
+/// Finds a std::string by a std::string_view without a copy.
+struct WordHash : std::hash<std::string_view> {
+  using is_transparent = void;
+};
+template <class Value>
+using WordMap = std::unordered_map<std::string, Value, WordHash, std::equal_to<>>;
+
+class Vocabulary {
+ public:
+  static constexpr int end = 0;      ///< <eos>, after the last word of a sentence
+  static constexpr int unknown = 1;  ///< <unk>, every word that is not in the vocabulary
+
+  /// `words` get the numbers 2, 3, ... in their order. Throws Error for a word that comes twice.
+  explicit Vocabulary(const std::vector<std::string>& words = {});
+
+  size_t size() const { return words_.size(); }
+  int number(std::string_view word) const;    ///< `unknown` for words that are not in it
+  const std::string& word(int number) const;  ///< Error for a number that no word has
+  /// The numbers of a sentence's words, and `end` behind them.
+  template <class Words>
+  std::vector<int> sentence(const Words& words) const {
+    std::vector<int> numbers;
+    numbers.reserve(words.size() + 1);
+    for (const std::string_view word : words) numbers.push_back(number(word));
+    numbers.push_back(end);
+    return numbers;
+  }
+
+ private:
+  std::vector<std::string> words_;
+  WordMap<int> numbers_;
+};
+
+/// Collects the words of a text.
+class WordCounter {
+ public:
+  void add(std::string_view word);
+  /// The most frequent words, at most so many; equally frequent ones in the order of their bytes.
+  Vocabulary most_frequent(size_t most) const;
+
+ private:
+  WordMap<size_t> counts_;
+};
+
+}  // namespace lamina

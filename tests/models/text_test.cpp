@@ -1,0 +1,130 @@
+// Text in: characters, lines of files, words, vocabularies, batches.
+
+#include <fstream>
+
+#include "models/text/batches.h"
+#include "models/text/lines.h"
+#include "models/text/tokenizer.h"
+#include "models/text/utf8.h"
+#include "models/text/vocabulary.h"
+#include "tests/check.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words lines_of(const std::string& bytes) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "text", std::ios::binary) << bytes;
+  return read_lines(folder / "text");
+}
+
+}  // namespace
+
+TEST_CASE("utf8: characters of every length go in and out") {
+  for (const char32_t character :
+       {0x24U, 0x7FU, 0x80U, 0xE9U, 0x7FFU, 0x800U, 0x20ACU, 0xFFFFU, 0x10000U, 0x10FFFFU}) {
+    std::string text;
+    append_character(text, character);
+    CHECK(is_utf8(text));
+    std::string_view rest = text;
+    CHECK(take_character(rest) == character);
+    CHECK(rest.empty());
+  }
+}
+
+TEST_CASE("utf8: cut off, overlong, surrogate and out of range are not") {
+  for (const std::string bytes : {"\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC0\xAF", "\xE0\x80\xAF",
+                                  "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF", "a\x80"})
+    CHECK_FALSE(is_utf8(bytes));
+  std::string_view rest = "\xE2\x82z";
+  CHECK(take_character(rest) == 0xFFFD);
+  CHECK(take_character(rest) == 0xFFFD);
+  CHECK(take_character(rest) == 'z');
+  CHECK(from_latin1("caf\xE9") == "caf\xC3\xA9");
+}
+
+TEST_CASE("lines: LF and CR LF, with and without a last end") {
+  CHECK(lines_of("a\nb c\n") == Words{"a", "b c"});
+  CHECK(lines_of("a\r\nb c") == Words{"a", "b c"});
+  CHECK(lines_of("\n\nx\r\n\n") == Words{"", "", "x", ""});
+}
+
+TEST_CASE("lines: a byte order mark goes, Latin-1 becomes UTF-8, line by line") {
+  CHECK(lines_of("\xEF\xBB\xBF"
+                 "caf\xC3\xA9\r\n") == Words{"caf\xC3\xA9"});
+  CHECK(lines_of("caf\xE9\ncaf\xC3\xA9\n") == Words{"caf\xC3\xA9", "caf\xC3\xA9"});
+}
+
+TEST_CASE("lines: what is no text is refused with file, line and remedy") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "text";
+  const auto complaint = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return message_of<DataError>([&] { read_lines(path); });
+  };
+  CHECK(complaint("") == path + ": is empty; download it again");
+  CHECK(complaint("\xEF\xBB\xBF") == path + ": is empty; download it again");
+  CHECK(complaint(std::string("good\nb\0d\n", 9)) ==
+        path + ":2: holds a zero byte, so it is not plain text; save it as UTF-8 (iconv -t UTF-8)");
+  CHECK(message_of<DataError>([&] {
+          read_lines(folder / "none");
+        }).starts_with(folder / "none" + ": cannot be read"));
+}
+
+TEST_CASE("tokenizer: words between spaces") {
+  const std::string line = " a\tman ,  it 's ";
+  const auto words = split_words(line);
+  CHECK(Words(words.begin(), words.end()) == Words{"a", "man", ",", "it", "'s"});
+  CHECK(split_words(" \t ").empty());
+}
+
+TEST_CASE("tokenizer: ordinary text") {
+  CHECK(tokenize("Two dogs, a cat.") == Words{"two", "dogs", ",", "a", "cat", "."});
+  CHECK(tokenize("Don't stop--black-and-white!") == Words{"don't", "stop", "-", "-", "black-and-white", "!"});
+  CHECK(tokenize("3.5 of 1,000.") == Words{"3.5", "of", "1,000", "."});
+  CHECK(tokenize("'quoted' x' 'y") == Words{"'", "quoted", "'", "x", "'", "'", "y"});
+  CHECK(tokenize("\xC3\x89T\xC3\x89 \xE2\x80\x9Cso\xE2\x80\x9D it\xE2\x80\x99s") ==
+        Words{"\xC3\xA9t\xC3\xA9", "\xE2\x80\x9C", "so", "\xE2\x80\x9D", "it's"});
+  CHECK(tokenize("").empty());
+}
+
+TEST_CASE("vocabulary: most frequent first, <eos> and <unk> reserved") {
+  WordCounter counter;
+  for (const char* word : {"b", "a", "c", "a", "b", "d", "<unk>", "<eos>", "d", "d"}) counter.add(word);
+  const Vocabulary vocabulary = counter.most_frequent(3);
+  CHECK(vocabulary.size() == 5);
+  CHECK(vocabulary.word(0) == "<eos>");
+  CHECK(vocabulary.word(2) == "d");
+  CHECK(vocabulary.word(3) == "a");
+  CHECK(vocabulary.number("b") == 4);
+  CHECK(vocabulary.number("c") == Vocabulary::unknown);
+  CHECK(vocabulary.sentence(Words{"d", "zebra", "b"}) == std::vector<int>{2, 1, 4, 0});
+  CHECK_ERROR(vocabulary.word(5), "vocabulary: there is no word 5 among 5");
+  CHECK_ERROR(Vocabulary({"x", "x"}), "vocabulary: the word 'x' comes twice; give each word once");
+}
+
+TEST_CASE("batches: padded side by side, with a mask only where something is padded") {
+  const std::vector<Sentence> sentences{{7, 0}, {5, 6, 0}, {8, 0}};
+  const TokenBatch batch = make_batch(sentences, std::vector<int>{1, 0});
+  CHECK(batch.steps == 3);
+  CHECK(batch.rows == 2);
+  CHECK(std::vector<int>(batch.tokens.begin(), batch.tokens.end()) == std::vector<int>{5, 7, 6, 0, 0, 0});
+  CHECK(difference(batch.mask, {1, 1, 1, 1, 1, 0}) == 0);
+  CHECK_FALSE(make_batch(sentences, std::vector<int>{0, 2, 0}).mask.defined());
+  CHECK_ERROR(make_batch(sentences, {}), "batch: of 0 sentences; give at least one");
+  CHECK_ERROR(make_batch(std::vector<Sentence>{{1}, {}}, std::vector<int>{0, 1}),
+              "batch: sentence 1 has no words; leave it out");
+}
+
+TEST_CASE("batches: by length, each sentence once") {
+  const std::vector<Sentence> sentences{{1, 1, 1}, {1}, {1, 1}, {1}, {1, 1}};
+  const auto batches = batches_by_length(sentences, 2);
+  CHECK(batches == std::vector<std::vector<int>>{{1, 3}, {2, 4}, {0}});
+  CHECK(batches_by_length({}, 2).empty());
+  CHECK_ERROR(batches_by_length(sentences, 0), "batches: of 0 sentences; give a positive size");
+}

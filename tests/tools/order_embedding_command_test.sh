@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# lamina order-embedding from outside: three variants in one call, killed and resumed runs, searching, bad input.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+lamina=$PWD/build/lamina
+make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export LAMINA_SMOKE=12  # 320 training images and at most twelve epochs
+passed=0 failed=0
+
+check() {  # check TITLE CONDITION-COMMAND...
+  local title=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
+}
+
+refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
+  local code=$1 text=$2 status=0
+  shift 2
+  "$lamina" "$@" >out 2>err || status=$?
+  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
+  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
+  sed 's/^/  | /' err
+  return 1
+}
+
+# --- the three rows of Table 2 from one call
+"$lamina" order-embedding --preset small --batch 64 --epochs 4 --validate-every 5 --out all >out 2>err || cat err
+check "says that the data are synthetic" grep -q "not COCO" out
+check "Table 2 and the time to the best model" [ "$(grep -cE '^\| (Sym|OE|OE \+ LN) \|' all/summary.md)" = 6 ]
+check "one folder a variant, with its best model" \
+  [ -s all/cosine-none/best.safetensors -a -s all/order-none/best.safetensors -a -s all/order-layer/best.safetensors ]
+check "the test of each, for the report" [ "$(cat all/*/test.csv | grep -c ^4,)" = 3 ]
+check "metrics at every validation" [ "$(cut -d, -f1,2 all/order-layer/metrics.csv | tr '\n' ' ')" = "validation,step 1,5 2,10 3,15 4,20 " ]
+
+# --- the same run: uninterrupted and killed in the middle of a period
+run=("$lamina" order-embedding --score order --norm layer --preset small --batch 32 --threads 2 --epochs 12 --validate-every 30 --out)
+"${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
+"${run[@]}" killed >/dev/null &
+victim=$!
+for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
+sleep 0.1
+kill -9 $victim 2>/dev/null
+wait $victim 2>/dev/null
+check "a killed run leaves a checkpoint" [ -s killed/state ]
+"$lamina" order-embedding --resume --out killed >/dev/null || echo "resuming failed"
+same_metrics() { diff <(cut -d, -f1-13 whole/metrics.csv) <(cut -d, -f1-13 killed/metrics.csv); }
+check "killed and resumed: the same weights" cmp whole/model.safetensors killed/model.safetensors
+check "killed and resumed: the same best model" cmp whole/best.safetensors killed/best.safetensors
+check "killed and resumed: the same curve" same_metrics
+
+# --- searching
+lists() {  # lists LINES PATTERN ARGUMENT...: so many lines match
+  local lines=$1 pattern=$2
+  shift 2
+  "$lamina" order-embedding search "$@" >out 2>err && [ "$(grep -cE "$pattern" out)" = "$lines" ] || { cat out err; return 1; }
+}
+check "images for a sentence" lists 5 '^image [0-9]+, score -?[0-9.e-]+: ' whole "A dog chases two cats."
+check "unknown words are named" lists 1 '^not in the vocabulary: xylophone$' whole "a xylophone"
+check "captions for an image" lists 3 '^[* ] score ' whole --image 7 --count 3
+check "nothing to search" refuses 2 "give a sentence" order-embedding search whole
+check "an image that is not there" refuses 2 "--image 100: the test images have the numbers 0 to 99" order-embedding search whole --image 100
+check "a folder of several runs" refuses 2 "all/order-layer" order-embedding search all "a dog"
+check "not a run" refuses 1 "nowhere/config.json" order-embedding search nowhere "a dog"
+
+# --- usage: exit code 2; data: exit code 1
+check "unknown score" refuses 2 "--score" order-embedding --score dot
+check "unknown norm" refuses 2 "--norm" order-embedding --norm batch
+check "batch larger than the data" refuses 2 "--batch 100000" order-embedding --batch 100000 --out large
+check "two batch sizes" refuses 2 "--batch" order-embedding --batch 16,32 --out two
+check "missing data folder" refuses 1 "nowhere" order-embedding --data nowhere --out a
+mkdir -p bad/images/10crop && printf 'a dog\n\nb\nc\nd\n' >bad/train.txt
+printf "\x93NUMPY\x01\x00\x44\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }%9s\n12345678" "" >bad/images/10crop/train.npy
+check "Fortran order" refuses 1 "bad/images/10crop/train.npy: is in Fortran order" order-embedding --data bad --out b
+sed -i 's/True, /False,/' bad/images/10crop/train.npy
+check "an empty line" refuses 1 "bad/train.txt:2: is an empty line" order-embedding --data bad --out c
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,303 @@
+// lamina order-embedding: Section 6.1, Figure 1 and Table 2. Trains the variants of Table 2 one after the
+// other and compares them; `search` asks a trained model for images or captions.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "core/file.h"
+#include "core/gemm.h"
+#include "core/parallel.h"
+#include "models/common/interrupt.h"
+#include "models/common/metrics.h"
+#include "models/order_embedding/experiment.h"
+#include "models/text/tokenizer.h"
+#include "tools/commands.h"
+#include "tools/common_flags.h"
+#include "tools/order_report.h"
+#include "tools/plot.h"
+
+namespace lamina {
+
+namespace {
+
+using namespace order_embedding;
+
+struct OrderFlags {
+  CommonFlags common;
+  std::vector<std::string> scores;  ///< empty, with empty norms: the three rows of Table 2
+  std::int64_t validate_every = 0;  ///< 0: the preset's
+  std::vector<OrderVariant> variants;
+};
+
+/// All combinations of the chosen scores and norms, or the paper's three.
+std::vector<OrderVariant> variants_of(const OrderFlags& flags, bool norm_given) {
+  if (flags.scores.empty() && !norm_given) return {{"cosine", "none"}, {"order", "none"}, {"order", "layer"}};
+  std::vector<OrderVariant> variants;
+  for (const std::string& score : flags.scores.empty() ? std::vector<std::string>{"order"} : flags.scores)
+    for (const std::string& norm : flags.common.norms) variants.push_back({score, norm});
+  return variants;
+}
+
+/// What the user left open is the preset's.
+void fill_in_preset(OrderFlags& flags) {
+  CommonFlags& common = flags.common;
+  const bool paper = common.preset == "paper";
+  if (common.epochs == 0) common.epochs = paper ? 100 : 20;
+  if (smoke_epochs() > 0) common.epochs = std::min(common.epochs, smoke_epochs());
+  if (common.batches.empty()) common.batches = {128};
+  if (common.learning_rate == 0) common.learning_rate = 1e-3;
+  if (flags.validate_every == 0) flags.validate_every = paper ? 300 : 100;
+}
+
+Settings to_settings(const OrderFlags& flags) {
+  Settings settings = to_settings(flags.common);
+  std::string names, scores, norms;
+  for (const OrderVariant& variant : flags.variants) {
+    const char* const comma = names.empty() ? "" : ",";
+    names += comma + variant.name();
+    scores += comma + variant.score;
+    norms += comma + variant.norm;
+  }
+  settings.set("variants", names);
+  settings.set("score", scores);  // of each variant
+  settings.set("norm", norms);
+  settings.set("validate_every", flags.validate_every);
+  return settings;
+}
+
+void from_settings(const Settings& settings, OrderFlags& flags) {
+  from_settings(settings, flags.common);
+  flags.validate_every = settings.get<std::int64_t>("validate_every");
+  flags.variants.clear();
+  std::istringstream names(settings.get<std::string>("variants"));
+  for (std::string name; std::getline(names, name, ',');) {
+    const size_t dash = std::min(name.find('-'), name.size() - 1);
+    flags.variants.push_back({name.substr(0, dash), name.substr(dash + 1)});
+  }
+}
+
+OrderOptions options_of(const OrderVariant& variant, const OrderFlags& flags) {
+  const bool paper = flags.common.preset == "paper";
+  return {.score = variant.score == "order" ? Score::order : Score::cosine,
+          .norm = norm_from(variant.norm),
+          .embedding = paper ? size_t{300} : size_t{64},
+          .hidden = paper ? size_t{1024} : size_t{256},
+          .batch = static_cast<size_t>(flags.common.batches.front()),
+          .learning_rate = static_cast<real>(flags.common.learning_rate),
+          .seed = static_cast<std::uint64_t>(flags.common.seed)};
+}
+
+Data load_data(const OrderFlags& flags) {
+  if (!flags.common.data.empty()) return load_coco(flags.common.data);
+  const auto seed = static_cast<std::uint64_t>(flags.common.seed);
+  if (smoke_epochs() > 0) return synthetic_coco(seed, {.train = 320, .valid = 50, .test = 100});
+  return flags.common.preset == "paper" ? synthetic_coco(seed)
+                                        : synthetic_coco(seed, {.train = 6400, .test = 1000});
+}
+
+RunConfig config_of(const OrderFlags& flags, const std::string& variant) {
+  return {.experiment = "order-embedding",
+          .variant = variant,
+          .settings = to_settings(flags),
+          .backend = gemm_backend()};
+}
+
+/// The folder of one variant: the given one itself when it is the only one, otherwise a folder in it.
+RunFolder folder_of(const RunFolder& whole, const OrderVariant& variant, const OrderFlags& flags) {
+  if (flags.variants.size() == 1) return whole;
+  const std::string path = whole.file(variant.name());
+  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path);
+  OrderFlags own = flags;
+  own.variants = {variant};
+  return RunFolder::create(path, config_of(own, variant.name()));
+}
+
+/// Trains in whole periods between validations, or in a single shorter one.
+TrainingPlan plan_of(const OrderVariant& variant, const OrderFlags& flags, std::uint64_t steps_per_epoch) {
+  const std::uint64_t total = static_cast<std::uint64_t>(flags.common.epochs) * steps_per_epoch;
+  const std::uint64_t period = std::min(total, static_cast<std::uint64_t>(flags.validate_every));
+  return {
+      .label = title_of(variant), .steps_per_epoch = period, .epochs = total / period, .epoch = "validation"};
+}
+
+/// Trains a variant and tests its best model; nothing when it was interrupted.
+std::optional<OrderResult> run_variant(const RunFolder& folder, const OrderVariant& variant,
+                                       const OrderFlags& flags, const Data& data) {
+  OrderExperiment experiment(data, options_of(variant, flags), folder);
+  const TrainingPlan plan = plan_of(variant, flags, experiment.steps_per_epoch());
+  if (train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::interrupted)
+    return {};
+  load_model(folder, experiment.parameters, best_model);
+  const Retrieval test = experiment.test();
+  experiment.write_test(test);
+  return OrderResult{.variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = test};
+}
+
+void require_batch(const OrderFlags& flags, size_t images) {
+  if (flags.common.batches.size() > 1)
+    fail<UsageError>("--batch: one size at a time; its negatives are the batch, so sizes are not compared");
+  if (static_cast<size_t>(flags.common.batches.front()) > images)
+    fail<UsageError>("--batch ", flags.common.batches.front(), ": there are only ", images,
+                     " training images; choose a smaller one");
+}
+
+int train_all(OrderFlags flags, bool norm_given) {
+  std::optional<RunFolder> opened;
+  if (flags.common.resume) {
+    opened = RunFolder::resume(flags.common.out);
+    from_settings(opened->config().settings, flags);
+    if (flags.common.threads == 0) flags.common.threads = opened->config().threads;
+  } else {
+    flags.variants = variants_of(flags, norm_given);
+    fill_in_preset(flags);
+  }
+  set_threads(flags.common.threads);
+  const Data data = load_data(flags);
+  require_batch(flags, data.train.images);
+  const RunFolder whole =
+      opened ? *opened
+             : RunFolder::create(
+                   flags.common.out,
+                   config_of(flags, flags.variants.size() == 1 ? flags.variants[0].name() : "all"));
+  std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
+
+  std::vector<OrderResult> results;
+  for (const OrderVariant& variant : flags.variants) {
+    auto result = run_variant(folder_of(whole, variant, flags), variant, flags, data);
+    if (!result) {
+      std::cout << "saved; go on with: lamina order-embedding --resume --out " << whole.path() << '\n';
+      return interrupted_exit_code;
+    }
+    results.push_back(std::move(*result));
+  }
+  const std::string report = summary(results);
+  write_file(whole.file("summary.md"), report);
+  std::cout << '\n' << report;
+  if (write_figure(whole.file("figure"), figure(results, static_cast<double>(flags.validate_every))))
+    std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
+  return 0;
+}
+
+// --- Searching
+
+struct SearchFlags {
+  std::string run, sentence;
+  std::optional<std::int64_t> image;
+  std::int64_t count = 5;
+  int threads = 0;
+};
+
+/// The numbers of the largest scores, largest first.
+std::vector<size_t> best_of(const Tensor& scores, size_t count) {
+  std::vector<size_t> order(scores.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  count = std::min(count, order.size());
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count),
+                            [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+  order.resize(count);
+  return order;
+}
+
+void list_images(const OrderExperiment& experiment, const Data& data, const SearchFlags& search) {
+  const std::vector<std::string> words = tokenize(search.sentence);
+  for (const std::string& word : words)
+    if (data.vocabulary.number(word) == Vocabulary::unknown)
+      std::cout << "not in the vocabulary: " << word << '\n';
+  const Points points = experiment.embed(data.test, 0, data.test.images);
+  const Tensor scores =
+      experiment.model.scores(points.images, experiment.embed(data.vocabulary.sentence(words)));
+  for (const size_t image : best_of(scores, static_cast<size_t>(search.count)))
+    std::cout << text("image ", image, ", score ", scores[image], ": ",
+                      data.test.captions[image * captions_per_image])
+              << '\n';
+}
+
+void list_captions(const OrderExperiment& experiment, const Data& data, const SearchFlags& search) {
+  const auto image = static_cast<size_t>(*search.image);
+  if (image >= data.test.images)
+    fail<UsageError>("--image ", image, ": the test images have the numbers 0 to ", data.test.images - 1);
+  const Points points = experiment.embed(data.test, 0, data.test.images);
+  const Tensor scores = experiment.model.scores(points.images.slice(image, image + 1), points.captions);
+  for (const size_t caption : best_of(scores, static_cast<size_t>(search.count)))
+    std::cout << text(caption / captions_per_image == image ? "* " : "  ", "score ", scores[caption], ": ",
+                      data.test.captions[caption])
+              << '\n';
+}
+
+/// Lists test images for a sentence, or captions for a test image.
+int run_search(const SearchFlags& search) {
+  if (search.sentence.empty() == !search.image)
+    fail<UsageError>("search: give a sentence in quotes, or --image N");
+  const RunFolder folder = RunFolder::resume(search.run);
+  if (folder.config().experiment != "order-embedding")
+    fail<UsageError>("search ", search.run, ": a run of lamina ", folder.config().experiment,
+                     "; give the folder of a run of lamina order-embedding");
+  OrderFlags flags;
+  from_settings(folder.config().settings, flags);
+  if (flags.variants.size() > 1)
+    fail<UsageError>("search ", search.run, ": holds several runs; name one of them, as in ",
+                     folder.file(flags.variants.back().name()));
+  set_threads(search.threads);
+  const Data data = load_data(flags);
+  OrderExperiment experiment(data, options_of(flags.variants.front(), flags), folder);
+  load_model(folder, experiment.parameters, best_model);
+  std::cout << data.source << '\n';
+  if (search.image)
+    list_captions(experiment, data, search);
+  else
+    list_images(experiment, data, search);
+  return 0;
+}
+
+void add_search(CLI::App& command, Action& action) {
+  CLI::App* const search = command.add_subcommand(
+      "search", "test images for a sentence, or captions for a test image (* its own)");
+  search->footer(
+      "Example: lamina order-embedding search runs/order/order-layer \"two dogs chase a ball\"\n"
+      "         lamina order-embedding search runs/order/order-layer --image 7");
+  const auto flags = std::make_shared<SearchFlags>();
+  search->add_option("RUN", flags->run, "folder of a finished run of one variant")->required();
+  search->add_option("SENTENCE", flags->sentence, "in quotes");
+  search->add_option("--image", flags->image, "number of a test image, from 0")
+      ->check(CLI::NonNegativeNumber);
+  search->add_option("--count", flags->count, "how many to list")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  search->add_option("--threads", flags->threads, "worker threads; 0: one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  search->callback([flags, &action] { action = [flags] { return run_search(*flags); }; });
+}
+
+}  // namespace
+
+void add_order_embedding_command(CLI::App& program, Action& action) {
+  CLI::App* const command = program.add_subcommand(
+      "order-embedding", "order embeddings of images and language (Section 6.1, Figure 1, Table 2)");
+  command->footer(
+      "Without --score and --norm it trains the three rows of Table 2: cosine, order, and order with layer "
+      "norm.\n"
+      "Example: lamina order-embedding --epochs 24 --out runs/order\n"
+      "         lamina order-embedding --data coco --score order --norm none,layer --out runs/coco\n"
+      "         lamina order-embedding search runs/order/order-layer \"two dogs chase a ball\"");
+  const auto flags = std::make_shared<OrderFlags>();
+  add_common_flags(*command, flags->common, {"layer", "none"});
+  command
+      ->add_option("--score", flags->scores,
+                   "how a pair is scored, or both separated by a comma: order, cosine")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"order", "cosine"}));
+  command
+      ->add_option("--validate-every", flags->validate_every, "updates between validations; 300 in the paper")
+      ->check(CLI::PositiveNumber);
+  add_search(*command, action);
+  command->callback([flags, command, &action] {
+    if (!command->get_subcommands().empty()) return;
+    action = [flags, norm_given = command->count("--norm") > 0] { return train_all(*flags, norm_given); };
+  });
+}
+
+}  // namespace lamina
