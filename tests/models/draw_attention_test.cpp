@@ -2,6 +2,8 @@
 
 #include "models/draw/attention.h"
 
+#include <array>
+
 #include "tests/layers/twins.h"
 
 using namespace lamina;
@@ -36,8 +38,9 @@ Tensor binary(const Shape& shape, std::uint64_t seed) {
 
 TEST_CASE("draw: filters are normalized Gaussians wherever the grid may be") {
   const d::Attention attention{28, 5};
-  for (const auto& [centre, log_variance, log_stride] :
+  for (const std::array<double, 3>& place :
        std::vector<std::array<double, 3>>{{0, 0, 0}, {1, -2, 0}, {50, 0, 1}, {0.03, -60, 0}, {0, 60, 2}}) {
+    const double centre = place[0], log_variance = place[1], log_stride = place[2];
     CAPTURE(centre);
     CAPTURE(log_variance);
     const std::vector<real> focus{static_cast<real>(centre), static_cast<real>(-centre),
