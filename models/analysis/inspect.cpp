@@ -179,6 +179,7 @@ std::string table_of(const std::vector<RecordRow>& rows, std::uint64_t step,
       values[series.title][column.quantity] = series.y[0];
     }
   }
+  if (titles.empty()) return "";
   table += rule + '\n';
   for (const std::string& title : titles) {
     table += "| " + title + " |";
