@@ -1,5 +1,6 @@
 #include "models/order_embedding/model.h"
 
+#include "core/listener.h"
 #include "core/ops.h"
 #include "models/order_embedding/loss.h"
 
@@ -43,7 +44,9 @@ Tensor Model::scores(const Tensor& images, const Tensor& captions) const {
 
 Tensor Model::loss(const Tensor& features, const TokenBatch& sentences) const {
   const real margin = options_.score == Score::order ? real(0.05) : real(0.2);
-  return contrastive_loss(scores(images(features), captions(sentences)), margin);
+  const Tensor pictures = images(features), texts = captions(sentences);
+  const Scope scope("loss");
+  return contrastive_loss(scores(pictures, texts), margin);
 }
 
 }  // namespace lamina::order_embedding
