@@ -7,7 +7,7 @@
 //   } counter;
 //   const Listening listening(counter);  // from here on, on this thread
 //
-// Where nobody listens, an op pays one branch that is never taken.
+// Where nobody listens, an op pays one call that returns nullptr.
 
 #include <span>
 #include <string_view>

@@ -28,6 +28,7 @@
 #include "models/mnist/model.h"
 #include "models/order_embedding/model.h"
 #include "optim/adam.h"
+#include "tools/training_steps.h"
 
 namespace {
 
@@ -35,32 +36,25 @@ using namespace lamina;
 
 constexpr real learning_rate = real(1e-5);  // repeating one batch must not drift into another regime
 
-/// A model with its data: what one training step needs.
 struct Case {
-  Parameters parameters{1};
-  std::function<Tensor()> loss;
-  double gflop = 0;  ///< of the products in one step, forward and backward
+  TrainingStep step;
+  double gflop;  ///< of the products in one step, forward and backward
 };
 
-using Maker = std::function<std::unique_ptr<Case>(Norm)>;
-
-Tensor random_normal(const Shape& shape) {
-  Tensor x(shape);
-  Random(2).fill_normal(x.data(), x.size(), 0, 1);
-  return x;
-}
+using Maker = std::function<Case(Norm)>;
 
 /// A classifier of digits, Model(parameters, Options{.norm = norm}), with its loss.
 template <class Model, class Options>
-std::unique_ptr<Case> classifier(Norm norm, size_t batch) {
-  auto made = std::make_unique<Case>();
-  const auto model = std::make_shared<Model>(made->parameters, Options{.norm = norm});
-  const Tensor images = random_normal({batch, 784});
+TrainingStep classifier(Norm norm, size_t batch) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model = std::make_shared<Model>(*parameters, Options{.norm = norm});
+  Tensor images({batch, 784});
+  Random(2).fill_normal(images.data(), images.size(), 0, 1);
   std::vector<int> labels(batch);
   Random random(3);
   for (int& label : labels) label = static_cast<int>(random.below(10));
-  made->loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); };
-  return made;
+  return {.parameters = parameters,
+          .loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); }};
 }
 
 /// Products of weights with `batch` cases: forward, gradient of the weights, and of the inputs but the first.
@@ -68,72 +62,40 @@ double gflop_of(double weight_uses, double first_uses, size_t batch) {
   return 2e-9 * static_cast<double>(batch) * (3 * weight_uses - first_uses);
 }
 
-std::unique_ptr<Case> convnet(Norm norm, size_t batch) {
-  auto made = classifier<convnet::Model, convnet::ModelOptions>(norm, batch);
+Case convnet(Norm norm, size_t batch) {
   const double first = 784 * 25 * 32, second = 196 * 800 * 64, hidden = 3136 * 512 + 5120;
-  made->gflop = gflop_of(first + second + hidden, first, batch);
-  return made;
+  return {classifier<convnet::Model, convnet::ModelOptions>(norm, batch),
+          gflop_of(first + second + hidden, first, batch)};
 }
 
-std::unique_ptr<Case> mnist_mlp(Norm norm, size_t batch) {
-  auto made = classifier<mnist::Model, mnist::ModelOptions>(norm, batch);
+Case mnist_mlp(Norm norm, size_t batch) {
   const double weights = 784e3 + 1e6 + 1e4;
-  made->gflop = gflop_of(weights, 784e3, batch);
-  return made;
+  return {classifier<mnist::Model, mnist::ModelOptions>(norm, batch), gflop_of(weights, 784e3, batch)};
 }
 
 template <class Layer>
-std::unique_ptr<Case> recurrent(Norm norm, size_t steps, size_t batch, size_t input, size_t hidden,
-                                size_t gates) {
-  auto made = std::make_unique<Case>();
-  const auto layer = std::make_shared<Layer>(
-      made->parameters, "layer", RecurrentOptions{.input = input, .hidden = hidden, .norm = norm});
-  const Tensor x = random_normal({steps, batch, input});
-  made->loss = [=] { return mean(square((*layer)(x).hidden)); };
-  made->gflop = 2e-9 * static_cast<double>(steps * batch * gates * hidden) *
-                static_cast<double>(2 * input + 3 * hidden);
-  return made;
+Case recurrent(const SequenceSizes& s, size_t gates) {
+  const auto weights = static_cast<double>(gates * s.hidden);
+  return {recurrent_step<Layer>(s), gflop_of(weights * static_cast<double>(s.input + s.hidden),
+                                             weights * static_cast<double>(s.input), s.steps * s.batch)};
 }
 
-/// 128 images and a caption of 15 random words for each, order scores.
-std::unique_ptr<Case> order_case(Norm norm) {
+Case order_case(Norm norm) {
   constexpr size_t batch = 128, steps = 15;
-  auto made = std::make_unique<Case>();
-  const order_embedding::ModelOptions options{.norm = norm, .vocabulary = 10000};
-  const auto model = std::make_shared<order_embedding::Model>(made->parameters, options);
-  const Tensor features = relu(random_normal({batch, options.features}));
-  const auto sentences = std::make_shared<TokenBatch>();
-  sentences->steps = steps;
-  sentences->rows = batch;
-  Random random(3);
-  for (size_t i = 0; i < steps * batch; ++i)
-    sentences->tokens.push_back(
-        static_cast<int>(random.below(static_cast<std::uint32_t>(options.vocabulary))));
-  made->loss = [=] { return model->loss(features, *sentences); };
-  const auto hidden = static_cast<double>(options.hidden),
-             image = static_cast<double>(options.features) * hidden;
-  const double recurrent = 3 * hidden * (static_cast<double>(options.embedding) + hidden);
-  made->gflop = gflop_of(recurrent, 0, steps * batch) + gflop_of(image, image, batch);
-  return made;
+  const order_embedding::ModelOptions sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), image = static_cast<double>(sizes.features) * hidden;
+  const double gru = 3 * hidden * (static_cast<double>(sizes.embedding) + hidden);
+  return {order_embedding_step({.norm = norm, .batch = batch}),
+          gflop_of(gru, 0, steps * batch) + gflop_of(image, image, batch)};
 }
 
-std::unique_ptr<Case> draw_case(Norm norm, size_t batch) {
-  auto made = std::make_unique<Case>();
-  const draw::Sizes sizes;
-  const auto model = std::make_shared<draw::Model>(made->parameters, draw::ModelOptions{.norm = norm});
-  Tensor images({batch, sizes.pixels()});
-  Random random(2);
-  for (real& pixel : images.values()) pixel = random.uniform() < real(0.2) ? real(1) : real(0);
-  const Tensor noise = random_normal({sizes.glimpses, batch, sizes.latent});
-  made->loss = [=] {
-    const draw::Bound bound = (*model)(images, noise);
-    return mean(bound.reconstruction + bound.kl);
-  };
-  const draw::GlimpseWeights weights = model->weights();
-  const size_t numbers = weights.read.size() + weights.encoder.size() + weights.latent.size() +
-                         weights.decoder.size() + weights.write.size();
-  made->gflop = gflop_of(static_cast<double>(numbers), 0, batch * sizes.glimpses);
-  return made;
+Case draw_case(Norm norm) {
+  constexpr size_t batch = 128;
+  TrainingStep step = draw_step({.norm = norm, .batch = batch});
+  size_t weights = 0;  // each serves every glimpse
+  for (const auto& [name, value] : step.parameters->learned())
+    if (value.shape().rank() == 2) weights += value.size();
+  return {std::move(step), gflop_of(static_cast<double>(weights), 0, batch * draw::Sizes().glimpses)};
 }
 
 const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
@@ -141,12 +103,32 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
     {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
     {"order_embedding", {{"none", "ln"}, order_case}},
-    {"lstm", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 128, 256, 4); }}},
-    {"gru", {{"none", "ln"}, [](Norm norm) { return recurrent<Gru>(norm, 100, 32, 128, 256, 3); }}},
-    {"draw", {{"none", "ln", "wn"}, [](Norm norm) { return draw_case(norm, 128); }}},
-    {"lstm_h64", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 100, 32, 64, 64, 4); }}},
-    {"lstm_h1024", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 50, 32, 512, 1024, 4); }}},
-    {"lstm_h2400", {{"none", "ln"}, [](Norm norm) { return recurrent<Lstm>(norm, 20, 64, 620, 2400, 4); }}},
+    {"lstm",
+     {{"none", "ln"},
+      [](Norm norm) {
+        return recurrent<Lstm>({norm, 100, 32, 128, 256}, 4);
+      }}},
+    {"gru",
+     {{"none", "ln"},
+      [](Norm norm) {
+        return recurrent<Gru>({norm, 100, 32, 128, 256}, 3);
+      }}},
+    {"draw", {{"none", "ln", "wn"}, draw_case}},
+    {"lstm_h64",
+     {{"none", "ln"},
+      [](Norm norm) {
+        return recurrent<Lstm>({norm, 100, 32, 64, 64}, 4);
+      }}},
+    {"lstm_h1024",
+     {{"none", "ln"},
+      [](Norm norm) {
+        return recurrent<Lstm>({norm, 50, 32, 512, 1024}, 4);
+      }}},
+    {"lstm_h2400",
+     {{"none", "ln"},
+      [](Norm norm) {
+        return recurrent<Lstm>({norm, 20, 64, 620, 2400}, 4);
+      }}},
 };
 
 Norm norm_of(const std::string& variant) {
@@ -178,11 +160,11 @@ double peak_rss_mb() {
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 void measure(const std::string& name, const std::string& variant, double seconds) {
-  const auto made = cases.at(name).second(norm_of(variant));
-  Adam adam(made->parameters, {.learning_rate = learning_rate});
+  const Case timed = cases.at(name).second(norm_of(variant));
+  Adam adam(*timed.step.parameters, {.learning_rate = learning_rate});
   const auto step = [&] {
     Tape tape;
-    const Tensor loss = made->loss();
+    const Tensor loss = timed.step.loss();
     tape.backward(loss);
     adam.step();
     return static_cast<double>(loss.item());
@@ -207,12 +189,12 @@ void measure(const std::string& name, const std::string& variant, double seconds
                                     {"min", rounded(times.front())},
                                     {"max", rounded(times.back())},
                                     {"steps", times.size()},
-                                    {"params", made->parameters.count()},
+                                    {"params", timed.step.parameters->count()},
                                     {"peak_rss_mb", rounded(peak_rss_mb())},
                                     {"threads", threads()},
-                                    {"gflop", rounded(made->gflop)},
+                                    {"gflop", rounded(timed.gflop)},
                                     {"peak_gflops", rounded(peak)},
-                                    {"fraction_of_peak", rounded(1e3 * made->gflop / median / peak)},
+                                    {"fraction_of_peak", rounded(1e3 * timed.gflop / median / peak)},
                                     {"cpus_used", rounded(cpus)},
                                     {"first_loss", rounded(first_loss)},
                                     {"backend", gemm_backend()}};

@@ -5,10 +5,12 @@
 #include <functional>
 #include <iostream>
 
+#include "core/gemm.h"
 #include "core/parallel.h"
 #include "models/analysis/geometry.h"
 #include "models/analysis/turning.h"
 #include "models/common/mnist_data.h"
+#include "models/common/run_folder.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
 #include "tools/double_program.h"
@@ -178,12 +180,24 @@ std::vector<TurningCurve> watch_all(const GeometryFlags& flags, const MnistData&
   return curves;
 }
 
+RunConfig config_of(const GeometryFlags& flags) {
+  RunConfig config{.experiment = "geometry", .backend = gemm_backend()};
+  if (!flags.data.empty()) config.settings.set("data", flags.data);
+  config.settings.set("seed", flags.seed);
+  config.settings.set("steps", flags.steps);
+  std::string scales;
+  for (const double scale : flags.scales) scales += (scales.empty() ? "" : ",") + text(scale);
+  config.settings.set("scales", scales);
+  return config;
+}
+
 int run(const GeometryFlags& flags) {
   if (std::ranges::find(flags.scales, 1.0) == flags.scales.end())
     fail<UsageError>("--scales: 1 is not among them; add it, the tables compare with it");
   continue_in_double();
   set_threads(flags.threads);
   const ResultFolder folder(flags.out);
+  write_config(folder.path(), config_of(flags));
   const auto seed = static_cast<std::uint64_t>(flags.seed);
   const bool smoke = smoke_epochs() > 0;
   const size_t built_in = smoke ? 500 : 10000;

@@ -1,11 +1,11 @@
 // lamina graph: the tape of one training step as a picture, or as a table of where the time goes.
 
-#include <filesystem>
 #include <iostream>
 
 #include "core/file.h"
 #include "core/parallel.h"
 #include "models/analysis/tape_graph.h"
+#include "models/common/run_folder.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
 #include "tools/run_program.h"
@@ -77,7 +77,7 @@ int run(const GraphFlags& flags) {
     return 0;
   }
   const std::string out = flags.out.empty() ? "runs/graph-" + named.name : flags.out;
-  std::filesystem::create_directories(out);
+  make_folder(out);
   draw(out + (flags.collapse ? "/layers" : "/tape"), graph);
   return 0;
 }

@@ -1,6 +1,5 @@
 // lamina inspect: what happened inside a run's layers, as tables, CSV and figures.
 
-#include <filesystem>
 #include <iostream>
 
 #include "core/file.h"
@@ -80,7 +79,7 @@ int run(const InspectFlags& flags) {
   const Inspection all = inspect(folder);
   const Inspection seen = flags.layer.empty() ? all : only_layer(all, flags.layer);
   const std::string out = flags.out.empty() ? folder.path() : flags.out;
-  std::filesystem::create_directories(out);
+  make_folder(out);
   const RunConfig& config = folder.config();
   std::cout << flags.run << ": lamina " << config.experiment << ' ' << config.variant << '\n';
   if (!seen.tensors.empty()) {

@@ -1,19 +1,13 @@
 #include "tools/result_folder.h"
 
-#include <filesystem>
 #include <iostream>
 
-#include "core/error.h"
 #include "core/file.h"
+#include "models/common/run_folder.h"
 
 namespace lamina {
 
-ResultFolder::ResultFolder(std::string path) : path_(std::move(path)) {
-  std::error_code problem;
-  std::filesystem::create_directories(path_, problem);
-  if (problem)
-    fail<DataError>(path_, ": cannot be made (", problem.message(), "); choose another folder with --out");
-}
+ResultFolder::ResultFolder(std::string path) : path_(std::move(path)) { make_folder(path_); }
 
 void ResultFolder::report(std::string_view markdown) const {
   std::cout << markdown << '\n';

@@ -14,6 +14,8 @@ class ResultFolder {
   /// Makes the folder. DataError when that is not possible.
   explicit ResultFolder(std::string path);
 
+  const std::string& path() const { return path_; }
+
   /// Prints the text, and writes it to summary.md.
   void report(std::string_view markdown) const;
 

@@ -61,6 +61,7 @@ ProgramOutcome run_program(const std::vector<std::string>& command, const std::s
   posix_spawn_file_actions_adddup2(&redirect, fileno(errors.get()), STDERR_FILENO);
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;

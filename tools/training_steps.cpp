@@ -12,15 +12,27 @@ namespace lamina {
 
 namespace {
 
-/// The mean square of all states of a layer as `make bench` measures it: 100 steps, 128 inputs, 256 units.
+Tensor normal(Shape shape) {
+  Tensor values(shape);
+  Random(2).fill_normal(values.data(), values.size(), 0, 1);
+  return values;
+}
+
+/// A layer as `make bench` times it.
 template <class Layer>
-TrainingStep recurrent_step(const TrainingStepOptions& options) {
-  constexpr size_t steps = 100, input = 128, hidden = 256;
+TrainingStep usual_recurrent_step(const TrainingStepOptions& options) {
+  return recurrent_step<Layer>({.norm = options.norm, .batch = options.batch});
+}
+
+}  // namespace
+
+template <class Layer>
+TrainingStep recurrent_step(const SequenceSizes& sizes) {
   const auto parameters = std::make_shared<Parameters>(1);
   const auto layer = std::make_shared<Layer>(
-      *parameters, "layer", RecurrentOptions{.input = input, .hidden = hidden, .norm = options.norm});
-  Tensor x({steps, options.batch, input});
-  Random(2).fill_normal(x.data(), x.size(), 0, 1);
+      *parameters, "layer",
+      RecurrentOptions{.input = sizes.input, .hidden = sizes.hidden, .norm = sizes.norm});
+  const Tensor x = normal({sizes.steps, sizes.batch, sizes.input});
   return {.parameters = parameters, .loss = [=] {
             const Tensor states = (*layer)(x).hidden;
             const Scope scope("loss");
@@ -28,13 +40,10 @@ TrainingStep recurrent_step(const TrainingStepOptions& options) {
           }};
 }
 
-Tensor normal(Shape shape) {
-  Tensor values(shape);
-  Random(2).fill_normal(values.data(), values.size(), 0, 1);
-  return values;
-}
+template TrainingStep recurrent_step<Rnn>(const SequenceSizes&);
+template TrainingStep recurrent_step<Lstm>(const SequenceSizes&);
+template TrainingStep recurrent_step<Gru>(const SequenceSizes&);
 
-/// DRAW at the paper's size, on images of which a fifth is ink.
 TrainingStep draw_step(const TrainingStepOptions& options) {
   const auto parameters = std::make_shared<Parameters>(1);
   const draw::Sizes sizes;
@@ -50,7 +59,6 @@ TrainingStep draw_step(const TrainingStepOptions& options) {
           }};
 }
 
-/// Order embeddings at the paper's size, on captions of 15 words.
 TrainingStep order_embedding_step(const TrainingStepOptions& options) {
   const auto parameters = std::make_shared<Parameters>(1);
   const order_embedding::ModelOptions sizes{.norm = options.norm, .vocabulary = 10000};
@@ -65,8 +73,6 @@ TrainingStep order_embedding_step(const TrainingStepOptions& options) {
   return {.parameters = parameters, .loss = [=] { return model->loss(features, *captions); }};
 }
 
-}  // namespace
-
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};
   static const std::vector<Norm> maps = {Norm::layer, Norm::none, Norm::batch, Norm::group,
@@ -76,9 +82,9 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"convnet", maps, 128, digit_step<convnet::ConvnetExperiment>},
       {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step},
       {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
-      {"rnn", dense, 32, recurrent_step<Rnn>},
-      {"lstm", dense, 32, recurrent_step<Lstm>},
-      {"gru", dense, 32, recurrent_step<Gru>},
+      {"rnn", dense, 32, usual_recurrent_step<Rnn>},
+      {"lstm", dense, 32, usual_recurrent_step<Lstm>},
+      {"gru", dense, 32, usual_recurrent_step<Gru>},
   };
   return steps;
 }

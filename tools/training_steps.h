@@ -1,6 +1,6 @@
 #pragma once
-// Every model's training step by name, for `lamina graph`. A new experiment adds one line to the table in
-// training_steps.cpp.
+// The training steps that `lamina graph` draws and `make bench` times, on random data. A new experiment adds
+// one line to the table in training_steps.cpp.
 
 #include <string>
 #include <vector>
@@ -8,6 +8,21 @@
 #include "models/common/training_step.h"
 
 namespace lamina {
+
+struct SequenceSizes {
+  Norm norm = Norm::none;
+  size_t steps = 100, batch = 32, input = 128, hidden = 256;
+};
+
+/// The mean square of all states of a layer: Rnn, Lstm or Gru.
+template <class Layer>
+TrainingStep recurrent_step(const SequenceSizes& sizes);
+
+/// DRAW at the paper's size, on images of which a fifth is ink.
+TrainingStep draw_step(const TrainingStepOptions& options);
+
+/// Order embeddings at the paper's size, on captions of 15 words.
+TrainingStep order_embedding_step(const TrainingStepOptions& options);
 
 struct NamedTrainingStep {
   std::string name;

@@ -1,7 +1,6 @@
 #include "models/analysis/turning.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <numbers>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "core/tape.h"
 #include "models/analysis/geometry.h"
 #include "models/common/digit_experiment.h"
+#include "models/common/vector_changes.h"
 #include "models/mnist/model.h"
 #include "optim/sgd.h"
 
@@ -49,26 +49,13 @@ struct Turn {
   double norm, angle;
 };
 
-/// Means over the columns. The angle comes from the chord between the unit vectors, which is accurate where
-/// the cosine has no digits left.
+/// Means over the weight vectors; the angle in degrees.
 Turn mean_turn(const Tensor& before, const Tensor& after) {
-  const size_t units = before.columns();
+  const auto changes = column_changes(before.rows(), before.columns(), before.data(), after.data());
   Turn mean{0, 0};
-  for (size_t i = 0; i < units; ++i) {
-    double old_length = 0, new_length = 0, chord = 0;
-    for (size_t k = i; k < before.size(); k += units) {
-      old_length += static_cast<double>(before[k]) * static_cast<double>(before[k]);
-      new_length += static_cast<double>(after[k]) * static_cast<double>(after[k]);
-    }
-    old_length = std::sqrt(old_length);
-    new_length = std::sqrt(new_length);
-    for (size_t k = i; k < before.size(); k += units) {
-      const double d =
-          static_cast<double>(after[k]) / new_length - static_cast<double>(before[k]) / old_length;
-      chord += d * d;
-    }
-    mean.norm += old_length / static_cast<double>(units);
-    mean.angle += 2 * std::asin(std::sqrt(chord) / 2) * 180 / std::numbers::pi / static_cast<double>(units);
+  for (const VectorChange& change : changes) {
+    mean.norm += change.length / static_cast<double>(changes.size());
+    mean.angle += change.angle * 180 / std::numbers::pi / static_cast<double>(changes.size());
   }
   return mean;
 }

@@ -29,6 +29,7 @@
 #include "models/common/layer_names.h"
 #include "models/common/record.h"
 #include "models/common/run_folder.h"
+#include "models/common/vector_changes.h"
 
 namespace lamina {
 
@@ -44,15 +45,6 @@ struct SummedInputs {
   double mean = 0, deviation_over_units = 0, deviation_over_cases = 0;
 };
 SummedInputs summarize(const Tensor& a);
-
-/// How an update moved one weight vector.
-struct VectorChange {
-  double length = 0;           ///< before
-  double relative_change = 0;  ///< norm2(after - before) / length; NaN for a vector of zeros
-  double angle = 0;            ///< between before and after, in radians; NaN for a vector of zeros
-};
-/// For every column; `before` and `after` are [rows x columns].
-std::vector<VectorChange> column_changes(size_t rows, size_t columns, const real* before, const real* after);
 
 /// Whether a parameter consists of weight vectors, one a column, rather than of one number a unit.
 bool holds_weight_vectors(const std::string& name, const Tensor& value);

@@ -71,16 +71,6 @@ bool holds_a_run(const fs::path& folder) {
                              [&](const char* name) { return fs::exists(folder / name); });
 }
 
-/// Makes the folder and those above it; whether it is new.
-bool make_folder(const fs::path& folder) {
-  std::error_code problem;
-  const bool made = fs::create_directories(folder, problem);
-  if (problem || !fs::is_directory(folder))
-    fail<DataError>(folder.string(), ": cannot be made a folder (",
-                    problem ? problem.message() : "a file is in its place", "); give another one with --out");
-  return made;
-}
-
 /// runs/mnist-layer, or the first of runs/mnist-layer-2, -3, ... that does not exist yet.
 std::string make_default_folder(const RunConfig& config) {
   std::string name = "runs/" + config.experiment;
@@ -124,18 +114,30 @@ template std::int64_t Settings::get(std::string_view) const;
 template double Settings::get(std::string_view) const;
 template std::string Settings::get(std::string_view) const;
 
+bool make_folder(const std::string& path) {
+  std::error_code problem;
+  const bool made = fs::create_directories(path, problem);
+  if (problem || !fs::is_directory(path))
+    fail<DataError>(path, ": cannot be made a folder (",
+                    problem ? problem.message() : "a file is in its place", "); give another one with --out");
+  return made;
+}
+
+RunConfig write_config(const std::string& folder, RunConfig config) {
+  config.version = version;
+  config.scalar = scalar_name;
+  config.threads = threads();
+  write_file(folder + "/config.json", to_json(config).dump(2) + '\n');
+  return config;
+}
+
 RunFolder RunFolder::create(const std::string& path, RunConfig config) {
   if (!path.empty() && holds_a_run(path))
     fail<UsageError>("--out ", path,
                      ": holds a run already; add --resume to go on with it, or name another folder");
   if (!path.empty()) make_folder(path);
   const std::string folder = path.empty() ? make_default_folder(config) : path;
-  config.version = version;
-  config.scalar = scalar_name;
-  config.threads = threads();
-  RunFolder run(folder, std::move(config));
-  write_file(run.file("config.json"), to_json(run.config()).dump(2) + '\n');
-  return run;
+  return {folder, write_config(folder, std::move(config))};
 }
 
 RunFolder RunFolder::resume(const std::string& path) {

@@ -59,6 +59,12 @@ struct RunConfig {
   int threads = 0;
 };
 
+/// Makes a folder and those above it; whether it is new. DataError when that is not possible.
+bool make_folder(const std::string& path);
+
+/// Writes `config` into a folder, over the one that is there, and returns it with what this program fills in.
+RunConfig write_config(const std::string& folder, RunConfig config);
+
 class RunFolder {
  public:
   /// Makes the folder `path`, or the first free default when it is empty, and writes config.json into it.

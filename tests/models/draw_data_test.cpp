@@ -3,14 +3,13 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "core/file.h"
 #include "models/common/png.h"
 #include "models/draw/amat.h"
 #include "models/draw/data.h"
 #include "tests/check.h"
+#include "tests/models/damage.h"
 #include "tests/models/idx_files.h"
 #include "tests/temporary_folder.h"
 
@@ -19,12 +18,6 @@ using namespace lamina::test;
 namespace d = lamina::draw;
 
 namespace {
-
-// Without write_file's fsync, which would dominate the mutations.
-void put(const std::string& path, const std::string& bytes) {
-  std::filesystem::remove(path);
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// What reading `bytes` as images of three pixels says, without the file's name, which it must begin with.
 std::string complaint(const std::string& bytes) {

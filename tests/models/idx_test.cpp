@@ -2,24 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "core/error.h"
-#include "core/random.h"
+#include "tests/models/damage.h"
 #include "tests/models/idx_files.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
 
 namespace {
-
-// Not write_file, whose fsync would dominate thousands of mutations; nor over the old file, which some file
-// systems take as a reason to sync as well.
-void put(const std::string& path, const std::string& bytes) {
-  std::filesystem::remove(path);
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// What reading `bytes` says, without the file's name, which it must begin with.
 template <class Read>
@@ -36,31 +26,6 @@ std::string complaint(const std::string& bytes, const Read& read) {
 std::string about_images(const std::string& bytes) { return complaint(bytes, read_idx_images); }
 std::string about_labels(const std::string& bytes) {
   return complaint(bytes, [](const std::string& path) { return read_idx_labels(path); });
-}
-
-/// A random small damage: flipped bits, a header field, a cut, an extension.
-std::string mutated(std::string bytes, Random& random) {
-  for (std::uint32_t damage = 0, count = 1 + random.below(3); damage < count && !bytes.empty(); ++damage) {
-    const size_t position = random.below(static_cast<std::uint32_t>(bytes.size()));
-    const auto byte = static_cast<char>(random.bits());
-    switch (random.below(5)) {
-      case 0:
-        bytes[position] = byte;
-        break;
-      case 1:
-        bytes[position] ^= static_cast<char>(1 << random.below(8));
-        break;
-      case 2:
-        bytes[position % std::min<size_t>(bytes.size(), 24)] = byte;
-        break;
-      case 3:
-        bytes.resize(position);
-        break;
-      default:
-        bytes.append(1 + random.below(20), byte);
-    }
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -162,7 +127,7 @@ TEST_CASE("idx: mutations parse to consistent sizes or are refused") {
   for (const std::string& original : {idx_images(4, 5, 6), gzipped(idx_images(4, 5, 6)), idx_labels(40),
                                       gzipped(idx_labels(40)), gzipped(idx_images(9, 20, 20))}) {
     for (int i = 0; i < 1000; ++i) {
-      put(path, mutated(original, random));
+      put(path, mutated(original, 24, random));
       try {
         const IdxImages images = read_idx_images(path);
         REQUIRE(images.pixels.size() == images.count * images.rows * images.columns);

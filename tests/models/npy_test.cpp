@@ -3,11 +3,9 @@
 #include "models/common/npy.h"
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
-#include "core/random.h"
 #include "tests/check.h"
+#include "tests/models/damage.h"
 #include "tests/models/npy_files.h"
 #include "tests/temporary_folder.h"
 
@@ -15,11 +13,6 @@ using namespace lamina;
 using namespace lamina::test;
 
 namespace {
-
-void put(const std::string& path, const std::string& bytes) {
-  std::filesystem::remove(path);
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// What reading `bytes` says, without the file's name, which it must begin with.
 std::string complaint(const std::string& bytes) {
@@ -123,26 +116,7 @@ TEST_CASE("npy: mutations are read whole or refused") {
     for (const int version : {1, 2, 3}) {
       const std::string original = npy_matrix(3, 4, std::vector<double>(12, 1.5), doubles, version);
       for (int i = 0; i < 500; ++i) {
-        std::string bytes = original;
-        for (std::uint32_t damage = 0, count = 1 + random.below(3); damage < count && !bytes.empty();
-             ++damage) {
-          const auto size = static_cast<std::uint32_t>(bytes.size());
-          const size_t position = random.below(random.below(2) == 0 ? size : std::min(size, 80U));
-          const auto byte = static_cast<char>(random.bits());
-          switch (random.below(4)) {
-            case 0:
-              bytes[position] = byte;
-              break;
-            case 1:
-              bytes[position] ^= static_cast<char>(1 << random.below(8));
-              break;
-            case 2:
-              bytes.resize(position);
-              break;
-            default:
-              bytes.append(1 + random.below(20), byte);
-          }
-        }
+        const std::string bytes = mutated(original, 80, random);
         put(path, bytes);
         try {
           const NpyMatrix matrix(path);

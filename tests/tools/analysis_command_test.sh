@@ -1,33 +1,9 @@
 #!/usr/bin/env bash
 # lamina invariance and lamina geometry from outside: what they leave behind, and that the float program hands over to
 # the double one and says what to do when that is not there. Every mistake must give one line and the right exit code.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-make --no-print-directory -s build/lamina build/lamina-double >/dev/null 2>&1 ||
-  make -s build/lamina build/lamina-double || exit 1
-lamina=$PWD/build/lamina
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
+source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=1
-passed=0 failed=0
-
-check() {  # check TITLE CONDITION-COMMAND...
-  local title=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
-}
-
-refuses() {  # refuses CODE TEXT PROGRAM ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
-  local code=$1 text=$2 status=0
-  shift 2
-  "$@" >out 2>err || status=$?
-  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
-  echo "  $*: exit code $status, wanted $code with '$text'; it said:"
-  sed 's/^/  | /' err
-  return 1
-}
+make --no-print-directory -sC "${lamina%/build/lamina}" build/lamina-double || exit 1
 
 has_files() {  # has_files FOLDER FILE...: they exist and are not empty
   local folder=$1 file
@@ -46,15 +22,14 @@ check "geometry leaves tables and figures" has_files geometry summary.md \
 check "geometry says that its data are not MNIST" grep -q "not MNIST" out
 check "(12) holds to rounding" grep -qE '^\| gaussian \| none \| [0-9.]+e-1[4-9]' out
 
-check "no draws" refuses 2 "--draws" "$lamina" invariance --draws 0
-check "a negative magnitude" refuses 2 "--magnitudes" "$lamina" invariance --magnitudes 1,-2
-check "scales without 1" refuses 2 "--scales" "$lamina" geometry --scales 2,4
-check "no steps" refuses 2 "--steps" "$lamina" geometry --steps 0
-check "missing data" refuses 1 "nowhere" "$lamina" geometry --data nowhere
+check "no draws" refuses 2 "--draws" invariance --draws 0
+check "a negative magnitude" refuses 2 "--magnitudes" invariance --magnitudes 1,-2
+check "scales without 1" refuses 2 "--scales" geometry --scales 2,4
+check "no steps" refuses 2 "--steps" geometry --steps 0
+check "missing data" refuses 1 "nowhere" geometry --data nowhere
 touch file
-check "a file in the place of the folder" refuses 1 "file/x" "$lamina" invariance --out file/x
+check "a file in the place of the folder" refuses 1 "file/x" invariance --out file/x
 cp "$lamina" alone
-check "without lamina-double" refuses 1 "lamina-double: is needed" ./alone invariance
+lamina=./alone check "without lamina-double" refuses 1 "lamina-double: is needed" invariance
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,31 +1,7 @@
 #!/usr/bin/env bash
 # `lamina draw` from outside: killed and resumed runs, pictures, bad input.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-lamina=$PWD/build/lamina
-make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
+source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=3  # 512 training images and at most three epochs
-passed=0 failed=0
-
-check() {  # check TITLE CONDITION-COMMAND...
-  local title=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
-}
-
-refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
-  local code=$1 text=$2 status=0
-  shift 2
-  "$lamina" "$@" >out 2>err || status=$?
-  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
-  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
-  sed 's/^/  | /' err
-  return 1
-}
 
 # --- bad input
 check "unknown norm" refuses 2 "--norm" draw --norm batch
@@ -69,5 +45,4 @@ is_png() { [ "$(head -c 8 "$1" | tail -c 7 | head -c 3)" = PNG ]; }
 for picture in samples glimpses animation; do check "$picture.png" is_png whole/$picture.png; done
 check "the animation has a frame a glimpse, and one more" [ "$(grep -ao fcTL whole/animation.png | wc -l)" = 17 ]
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,31 +1,7 @@
 #!/usr/bin/env bash
 # lamina inspect and lamina graph from outside: what they write, and one line for every mistake.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-lamina=$PWD/build/lamina
-make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
+source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=1
-passed=0 failed=0
-
-check() {  # check TITLE CONDITION-COMMAND...
-  local title=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
-}
-
-refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
-  local code=$1 text=$2 status=0
-  shift 2
-  "$lamina" "$@" >out 2>err || status=$?
-  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
-  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
-  sed 's/^/  | /' err
-  return 1
-}
 
 shows() {  # shows TEXT ARGUMENT...: succeeds and prints TEXT
   local text=$1
@@ -66,5 +42,4 @@ check "without Graphviz the graph, and a hint" \
 check "which names the remedy" grep -qF "tools/install-deps.sh" err
 check "and the graph is there" [ -s bare/tape.dot ]
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

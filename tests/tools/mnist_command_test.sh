@@ -1,32 +1,8 @@
 #!/usr/bin/env bash
 # The lamina program from outside: killed and resumed runs, Ctrl-C, bad input. Every mistake must give one line that
 # names the file or flag, and the right exit code; nothing that was saved may be lost.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-lamina=$PWD/build/lamina
-make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
+source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=3  # 2560 training cases and at most three epochs
-passed=0 failed=0
-
-check() {  # check TITLE CONDITION-COMMAND...
-  local title=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
-}
-
-refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
-  local code=$1 text=$2 status=0
-  shift 2
-  "$lamina" "$@" >out 2>err || status=$?
-  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
-  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
-  sed 's/^/  | /' err
-  return 1
-}
 
 # --- usage: exit code 2
 check "batch 0" refuses 2 "--batch" mnist --batch 0
@@ -93,5 +69,4 @@ head -c 1000 whole/state >taken/state
 cp whole/config.json taken/config.json
 check "truncated state" refuses 1 "taken/state" mnist --resume --out taken
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,31 +1,7 @@
 #!/usr/bin/env bash
 # lamina order-embedding from outside: three variants in one call, killed and resumed runs, searching, bad input.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-lamina=$PWD/build/lamina
-make --no-print-directory -s "$lamina" >/dev/null 2>&1 || make -s build/lamina || exit 1
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
+source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=12  # 320 training images and at most twelve epochs
-passed=0 failed=0
-
-check() {  # check TITLE CONDITION-COMMAND...
-  local title=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
-}
-
-refuses() {  # refuses CODE TEXT ARGUMENT...: one line on stderr that contains TEXT, exit code CODE
-  local code=$1 text=$2 status=0
-  shift 2
-  "$lamina" "$@" >out 2>err || status=$?
-  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
-  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
-  sed 's/^/  | /' err
-  return 1
-}
 
 # --- the three rows of Table 2 from one call
 "$lamina" order-embedding --preset small --batch 64 --epochs 4 --validate-every 5 --out all >out 2>err || cat err
@@ -78,5 +54,4 @@ check "Fortran order" refuses 1 "bad/images/10crop/train.npy: is in Fortran orde
 sed -i 's/True, /False,/' bad/images/10crop/train.npy
 check "an empty line" refuses 1 "bad/train.txt:2: is an empty line" order-embedding --data bad --out c
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,6 +1,7 @@
 #include "tools/report/exhibits.h"
 
 #include "core/error.h"
+#include "models/analysis/invariance.h"
 
 namespace lamina {
 
@@ -45,8 +46,9 @@ Exhibit table_1() {
           "training case; it gives up the re-scaling of one weight vector and, unlike batch norm, the "
           "re-centering of the data set.",
       .setting =
-          "Ours: the largest relative change of a layer's output over many random draws, in double "
-          "precision; yes is a change below 1e-9. The default epsilon breaks exactness.",
+          text("Ours: the largest relative change of a layer's output over many random draws, in double "
+               "precision; yes is a change below ",
+               analysis::invariance_threshold, ". The default epsilon breaks exactness."),
       .command = "lamina invariance --out runs/invariance",
       .file = "invariance.csv",
       .paper = {{"batch norm", "batch", {"yes", "no", "yes", "yes", "yes", "no"}},
@@ -59,7 +61,7 @@ Exhibit table_1() {
                   .column = "transformation",
                   .values = {"change"},
                   .split = "epsilon",
-                  .threshold = 1e-9}},
+                  .threshold = analysis::invariance_threshold}},
       .on_data = false,
   };
 }

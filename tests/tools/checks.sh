@@ -1,0 +1,35 @@
+# Sourced by the tests of commands: builds `lamina`, works in a folder of its own, and counts.
+#
+#   source "$(dirname "$0")/checks.sh"
+#   check "batch 0" refuses 2 "--batch" mnist --batch 0
+#   finish
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+lamina=$PWD/build/lamina
+make --no-print-directory -s build/lamina >/dev/null 2>&1 || make -s build/lamina || exit 1
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+passed=0 failed=0
+
+check() {  # check TITLE CONDITION-COMMAND...
+  local title=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
+}
+
+refuses() {  # refuses CODE TEXT ARGUMENT...: lamina prints one line on stderr that contains TEXT and exits with CODE
+  local code=$1 text=$2 status=0
+  shift 2
+  "$lamina" "$@" >out 2>err || status=$?
+  [ "$status" = "$code" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err && return
+  echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
+  sed 's/^/  | /' err
+  return 1
+}
+
+finish() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+}
