@@ -73,7 +73,7 @@ class LstmCell final : public Cell {
     real *const df = row.dgates, *const di = df + hidden, *const dg = df + 3 * hidden,
                 *const dprevious = row.dprevious;
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes: dgates may be gates
+    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes
       const real forget = f[j], input = i[j], candidate = g[j], upstream = dc[j];
       df[j] = upstream * c[j] * forget * (1 - forget);
       di[j] = upstream * candidate * input * (1 - input);
@@ -122,13 +122,14 @@ class GruCell final : public Cell {
                 *const dprevious = row.dprevious;
     real* const du = row.dkept + (row.all_kept ? 2 * hidden : 0);
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {
-      const real dcandidate = dh[j] * z[j] * (1 - n[j] * n[j]);
-      dz[j] = dh[j] * (n[j] - h[j]) * z[j] * (1 - z[j]);
-      dr[j] = dcandidate * u[j] * r[j] * (1 - r[j]);
+    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes
+      const real update = z[j], reset = r[j], candidate = n[j], kept = u[j], upstream = dh[j];
+      const real dcandidate = upstream * update * (1 - candidate * candidate);
+      dz[j] = upstream * (candidate - h[j]) * update * (1 - update);
+      dr[j] = dcandidate * kept * reset * (1 - reset);
       dn[j] = dcandidate;
-      du[j] = dcandidate * r[j];
-      dprevious[j] = dh[j] * (1 - z[j]);
+      du[j] = dcandidate * reset;
+      dprevious[j] = upstream * (1 - update);
     }
     if (!row.all_kept) return;
 #pragma omp simd

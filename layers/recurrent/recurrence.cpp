@@ -34,7 +34,7 @@ Pass::Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor&
   const bool apart = hidden_norm_.active() && cell_->gates() > 1;
   kept_ = apart ? gates_width_ : cell_->kept_gates() * size_;
   direct_ = gates_width_ - kept_;
-  if (input_norm_.active()) gates_ = Tensor(x_part.shape());
+  if (input_norm_.active() && !by_rows()) gates_ = Tensor(x_part.shape());
   zeros_ = Tensor::zeros({rows_, size_});
   if (!initial_.h.defined()) initial_.h = zeros_;
   if (!initial_.c.defined()) initial_.c = zeros_;
@@ -58,11 +58,10 @@ Pass::PackedWeight Pass::pack(Transpose op) const {
 
 RecurrentState Pass::forward() {
   const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows());
-  const size_t scratch_size = gates_width_ + size_;
-  Tensor scratch({schedule.threads(), scratch_size});
+  Tensor scratch({schedule.threads(), scratch_size()});
   const PackedWeight weight = pack(Transpose::no);
   schedule.run([&](const Share& share) {
-    real* const own = scratch.data() + share.thread * scratch_size;
+    const RowScratch own = scratch_of(scratch, share);
     for (size_t step = 0; step < steps_; ++step) {
       const size_t t = time(step);
       product_forward(step, share, weight);
@@ -84,7 +83,8 @@ RecurrentState Pass::forward() {
           memory_norm_.measure_columns(t, begin, end, memory_.data() + memory_at(t, 0), mask_at(t));
         });
         share.wait();
-        emit_rows(t, share, own);
+        for (size_t r = share.rows.begin; r < share.rows.end; ++r)
+          if (!mask_.defined() || mask_at(t)[r] != 0) emit_row(t, r, own);
       }
       share.wait();
     }
@@ -116,56 +116,66 @@ void Pass::product_forward(size_t step, const Share& share, const PackedWeight& 
 }
 
 /// Normalizes, updates and emits, row by row while the row is in cache.
-void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
+void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scratch) {
   const size_t t = time(step);
   const bool memory = cell_->has_memory();
-  const real *const h_before = previous_h(step), *const c_before = memory ? previous_c(step) : nullptr;
   for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-    real *gates = gates_.data() + gates_at(t, r), *const h = hidden_.data() + state_at(t, r);
+    real* const h = hidden_.data() + state_at(t, r);
     real* const c = memory ? memory_.data() + memory_at(t, r) : nullptr;
     if (mask_.defined() && mask_at(t)[r] == 0) {
-      std::copy_n(h_before + r * size_, size_, h);
-      if (memory) std::copy_n(c_before + r * size_, size_, c);
+      std::copy_n(previous_h(step) + r * size_, size_, h);
+      if (memory) std::copy_n(previous_c(step) + r * size_, size_, c);
       continue;
     }
-    const real* kept = kept_part_.data() + kept_at(t, r);
     if (summed_.defined()) record_row(t, r);
-    if (input_norm_.active()) {
-      const real* const raw = x_part_.data() + gates_at(t, r);
-      input_norm_.measure_row(t, r, raw);
-      input_norm_.normalize_row(t, r, raw, gates);
-    }
-    if (hidden_norm_.active()) {
-      const real* const raw = joint() ? gates : kept;
-      hidden_norm_.measure_row(t, r, raw);
-      hidden_norm_.normalize_row(t, r, raw, scratch);
-      if (joint())
-        gates = scratch;
-      else
-        kept = scratch;
-    }
-    cell_->forward({.hidden = size_,
-                    .gates = gates,
-                    .kept = kept,
-                    .all_kept = kept_ == gates_width_,
-                    .previous = (memory ? c_before : h_before) + r * size_,
-                    .next = memory ? c : h});
+    measure_row(t, r);
+    update_row(step, r, scratch, memory ? c : h);
+    if (memory && memory_norm_.by_rows()) emit_row(t, r, scratch);
   }
-  if (memory && memory_norm_.by_rows()) emit_rows(t, share, scratch);
+}
+
+real* Pass::gates_row(size_t t, size_t r, const RowScratch& scratch) {
+  return computes_gates_again() ? scratch.gates : gates_.data() + gates_at(t, r);
+}
+
+/// The statistics of layer norm.
+void Pass::measure_row(size_t t, size_t r) {
+  if (input_norm_.active()) input_norm_.measure_row(t, r, x_part_.data() + gates_at(t, r));
+  if (hidden_norm_.active())
+    hidden_norm_.measure_row(t, r,
+                             joint() ? gates_.data() + gates_at(t, r) : kept_part_.data() + kept_at(t, r));
+}
+
+/// From summed inputs to gates_row and the next state. Also called on the way back, to have the gates again.
+void Pass::update_row(size_t step, size_t r, const RowScratch& scratch, real* next) {
+  const size_t t = time(step);
+  real* gates = gates_row(t, r, scratch);
+  const real* kept = kept_part_.data() + kept_at(t, r);
+  if (input_norm_.active()) input_norm_.normalize_row(t, r, x_part_.data() + gates_at(t, r), gates);
+  if (joint()) {
+    hidden_norm_.normalize_row(t, r, gates, scratch.gates);
+    gates = scratch.gates;
+  } else if (hidden_norm_.active()) {
+    hidden_norm_.normalize_row(t, r, kept, scratch.kept);
+    kept = scratch.kept;
+  }
+  cell_->forward({.hidden = size_,
+                  .gates = gates,
+                  .kept = kept,
+                  .all_kept = kept_ == gates_width_,
+                  .previous = (cell_->has_memory() ? previous_c(step) : previous_h(step)) + r * size_,
+                  .next = next});
 }
 
 /// h = o tanh(normalize(c))
-void Pass::emit_rows(size_t t, const Share& share, real* scratch) {
-  for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-    if (mask_.defined() && mask_at(t)[r] == 0) continue;
-    const real* c = memory_.data() + memory_at(t, r);
-    if (memory_norm_.active()) {
-      memory_norm_.measure_row(t, r, c);
-      memory_norm_.normalize_row(t, r, c, scratch);
-      c = scratch;
-    }
-    lstm_output(size_, gates_.data() + gates_at(t, r), c, hidden_.data() + state_at(t, r));
+void Pass::emit_row(size_t t, size_t r, const RowScratch& scratch) {
+  const real* c = memory_.data() + memory_at(t, r);
+  if (memory_norm_.active()) {
+    memory_norm_.measure_row(t, r, c);
+    memory_norm_.normalize_row(t, r, c, scratch.state);
+    c = scratch.state;
   }
+  lstm_output(size_, gates_row(t, r, scratch), c, hidden_.data() + state_at(t, r));
 }
 
 /// Mean and deviation of one row of summed inputs, before anything is normalized.
