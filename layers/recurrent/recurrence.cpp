@@ -127,6 +127,7 @@ void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scrat
       if (memory) std::copy_n(previous_c(step) + r * size_, size_, c);
       continue;
     }
+    if (r + 1 < share.rows.end) fetch_row(t, r + 1);
     if (summed_.defined()) record_row(t, r);
     measure_row(t, r);
     update_row(step, r, scratch, memory ? c : h);
@@ -136,6 +137,14 @@ void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scrat
 
 real* Pass::gates_row(size_t t, size_t r, const RowScratch& scratch) {
   return computes_gates_again() ? scratch.gates : gates_.data() + gates_at(t, r);
+}
+
+/// Lets the summed inputs of a row come from memory while the row before it is worked on.
+void Pass::fetch_row(size_t t, size_t r) const {
+  constexpr size_t line = 64 / sizeof(real);
+  const real *const x = x_part_.data() + gates_at(t, r), *const kept = kept_part_.data() + kept_at(t, r);
+  for (size_t k = 0; k < gates_width_; k += line) __builtin_prefetch(x + k);
+  for (size_t k = 0; k < kept_; k += line) __builtin_prefetch(kept + k);
 }
 
 /// The statistics of layer norm.

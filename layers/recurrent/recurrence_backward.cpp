@@ -85,6 +85,7 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) {
   };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
+      if (r + 1 < share.rows.end) fetch_row(t, r + 1);
       const BackRow row = back_row(step, r, share, back);
       open_row(t, r, row, back);
       close_row(step, r, row, back);

@@ -68,6 +68,7 @@ class Pass {
   void product_forward(size_t step, const Share& share, const PackedWeight& weight);
   void rows_forward(size_t step, const Share& share, const RowScratch& scratch);
   real* gates_row(size_t t, size_t r, const RowScratch& scratch);
+  void fetch_row(size_t t, size_t r) const;
   void measure_row(size_t t, size_t r);
   void update_row(size_t step, size_t r, const RowScratch& scratch, real* next);
   void emit_row(size_t t, size_t r, const RowScratch& scratch);
