@@ -231,7 +231,7 @@ void list_captions(const OrderExperiment& experiment, const Data& data, const Se
 int run_search(const SearchFlags& search) {
   if (search.sentence.empty() == !search.image)
     fail<UsageError>("search: give a sentence in quotes, or --image N");
-  const RunFolder folder = RunFolder::resume(search.run);
+  const RunFolder folder = RunFolder::open(search.run);
   if (folder.config().experiment != "order-embedding")
     fail<UsageError>("search ", search.run, ": a run of lamina ", folder.config().experiment,
                      "; give the folder of a run of lamina order-embedding");
