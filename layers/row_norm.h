@@ -2,10 +2,10 @@
 // The arithmetic of layer normalization on one row, shared by the layer and by the recurrent cells, which
 // normalize a row while it is in cache.
 //
-//   centered (layer norm, Eq. 3):   mean = 1/H sum_i a_i,  deviation = sqrt(1/H sum_i (a_i - mean)^2 +
-//   epsilon) not centered (RMS norm):        mean = 0
+//   normalized_i = (a_i - mean) / deviation,  deviation = sqrt(1/H sum_i (a_i - mean)^2 + epsilon)
 //
-//   normalized_i = (a_i - mean) / deviation
+//   centered (layer norm, Eq. 3)    mean = 1/H sum_i a_i
+//   not centered (RMS norm)         mean = 0
 
 #include <cmath>
 

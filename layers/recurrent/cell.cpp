@@ -104,8 +104,8 @@ class LstmCell final : public Cell {
 };
 
 /// With z, r, n activated in place and u the hidden part of n:  h_t = h + z (n - h)
-///   dz = dh (n - h) z (1 - z),  da_n = dh z (1 - n^2),  dr = da_n u r (1 - r),  du = da_n r,  dh_{t-1} = dh
-///   (1 - z)
+///   dz = dh (n - h) z (1 - z),  da_n = dh z (1 - n^2),  dr = da_n u r (1 - r),  du = da_n r,
+///   dh_{t-1} = dh (1 - z)
 class GruCell final : public Cell {
  public:
   size_t gates() const override { return 3; }

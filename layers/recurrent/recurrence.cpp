@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/sum.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrence_pass.h"
 
@@ -28,7 +27,8 @@ Pass::Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor&
       initial_(initial),
       input_norm_(options.input_norm, steps_, rows_, options.mode),
       hidden_norm_(options.hidden_norm, steps_, rows_, options.mode),
-      memory_norm_(options.memory_norm, steps_, rows_, options.mode) {
+      memory_norm_(options.memory_norm, steps_, rows_, options.mode),
+      record_(options.record, options.record_from, steps_, rows_) {
   // The simple cell normalizes the sum of both parts, which is formed in place; the others the hidden part
   // alone.
   const bool apart = hidden_norm_.active() && cell_->gates() > 1;
@@ -40,7 +40,6 @@ Pass::Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor&
   if (!initial_.c.defined()) initial_.c = zeros_;
   kept_part_ = Tensor({recording ? steps_ : 1, rows_, kept_});
   if (cell_->has_memory()) memory_ = Tensor({recording ? steps_ : 2, rows_, size_});
-  if (options.record != nullptr) summed_ = Tensor::zeros({steps_, rows_, 2});
 }
 
 Pass::PackedWeight Pass::pack(Transpose op) const {
@@ -89,7 +88,7 @@ RecurrentState Pass::forward() {
       share.wait();
     }
   });
-  if (options_.record != nullptr) record_forward();
+  if (record_.wanted()) record_states();
   const size_t last = time(steps_ - 1);
   if (!cell_->has_memory()) return {.h = hidden_.step(last), .c = {}};
   const auto* const c = memory_.data() + memory_at(last, 0);
@@ -128,7 +127,9 @@ void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scrat
       continue;
     }
     if (r + 1 < share.rows.end) fetch_row(t, r + 1);
-    if (summed_.defined()) record_row(t, r);
+    if (record_.wanted())
+      record_.summed_inputs(t, r, x_part_.data() + gates_at(t, r), gates_width_,
+                            kept_part_.data() + kept_at(t, r), kept_);
     measure_row(t, r);
     update_row(step, r, scratch, memory ? c : h);
     if (memory && memory_norm_.by_rows()) emit_row(t, r, scratch);
@@ -187,29 +188,11 @@ void Pass::emit_row(size_t t, size_t r, const RowScratch& scratch) {
   lstm_output(size_, gates_row(t, r, scratch), c, hidden_.data() + state_at(t, r));
 }
 
-/// Mean and deviation of one row of summed inputs, before anything is normalized.
-void Pass::record_row(size_t t, size_t r) {
-  const real *const gates = x_part_.data() + gates_at(t, r), *const kept = kept_part_.data() + kept_at(t, r);
-  const auto input = [=, this](size_t k) { return gates[k] + (k < direct_ ? 0 : kept[k - direct_]); };
-  const auto count = static_cast<real>(gates_width_);
-  const real mean = sum_over(gates_width_, input) / count;
-  const real variance =
-      sum_over(gates_width_, [=](size_t k) { return (input(k) - mean) * (input(k) - mean); }) / count;
-  summed_[2 * (t * rows_ + r)] = mean;
-  summed_[2 * (t * rows_ + r) + 1] = std::sqrt(variance);
-}
-
-void Pass::record_forward() const {
-  SequenceRecord& record = *options_.record;
-  const auto put = [&](std::vector<double>& into, const auto& value) {
-    mean_over_cases(steps_, rows_, mask_, value, into.data() + options_.record_from);
-  };
-  const auto summed = [&](size_t which) {
-    return [this, which](size_t t, size_t r) { return summed_[2 * (t * rows_ + r) + which]; };
-  };
-  put(record.hidden_norm, [&](size_t t, size_t r) { return length(hidden_.data() + state_at(t, r), size_); });
-  put(record.summed_input_mean, summed(0));
-  put(record.summed_input_deviation, summed(1));
+void Pass::record_states() {
+  for (size_t t = 0; t < steps_; ++t) {
+    for (size_t r = 0; r < rows_; ++r) record_.hidden(t, r, hidden_.data() + state_at(t, r), size_);
+    record_.finish_forward(t, mask_at(t));
+  }
 }
 
 }  // namespace detail

@@ -18,7 +18,6 @@ struct Pass::Back {
   Tensor dnormalized;   ///< [B x H], of the normalized c
   Tensor scratch;       ///< a RowScratch for each thread
   Tensor sums;          ///< of gains and biases, [threads x all]
-  Tensor dh_norm;       ///< for the record: norm2(dL/dh_t) [T x B]
 };
 
 /// Where the numbers of one row are between the cell and the normalizations.
@@ -43,8 +42,7 @@ void Pass::backward(const Tensor& last_c) {
             .dc = Tensor::zeros({rows_, size_}),
             .dnormalized = Tensor({rows_, size_}),
             .scratch = Tensor({schedule.threads(), scratch_size()}),
-            .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)}),
-            .dh_norm = options_.record != nullptr ? Tensor({steps_, rows_}) : Tensor()};
+            .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)})};
   if (const real* const dlast = last_c.gradient_data()) std::copy_n(dlast, rows_ * size_, back.dc.data());
 
   schedule.run([&](const Share& share) {
@@ -66,10 +64,7 @@ void Pass::backward(const Tensor& last_c) {
   contribute_norm(input_norm_, 0);
   contribute_norm(hidden_norm_, hidden_sums());
   contribute_norm(memory_norm_, memory_sums());
-  if (options_.record != nullptr)
-    mean_over_cases(
-        steps_, rows_, mask_, [&](size_t t, size_t r) { return back.dh_norm[t * rows_ + r]; },
-        options_.record->hidden_gradient_norm.data() + options_.record_from);
+  for (size_t t = 0; record_.wanted() && t < steps_; ++t) record_.finish_backward(t, mask_at(t));
 }
 
 /// Everything of a step but the product. Batch norm needs all rows at once, twice.
@@ -132,14 +127,14 @@ Pass::BackRow Pass::back_row(size_t step, size_t r, const Share& share, Back& ba
 }
 
 /// Adds what the outside wants of h_t to what later steps want; with memory, goes on from h_t to c.
-void Pass::open_row(size_t t, size_t r, const BackRow& row, Back& back) const {
+void Pass::open_row(size_t t, size_t r, const BackRow& row, Back& back) {
   real* const dh = back.dh.data() + r * size_;
   if (const real* const outside = hidden_.gradient_data()) {
     const real* const wanted = outside + state_at(t, r);
 #pragma omp simd
     for (size_t j = 0; j < size_; ++j) dh[j] += wanted[j];
   }
-  if (back.dh_norm.defined()) back.dh_norm[t * rows_ + r] = length(dh, size_);
+  if (record_.wanted()) record_.hidden_gradient(t, r, dh, size_);
   if (!cell_->has_memory()) return;
 
   real* const dnormalized = back.dnormalized.data() + r * size_;

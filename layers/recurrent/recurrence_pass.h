@@ -2,8 +2,6 @@
 // One pass of a cell through time: what forward (recurrence.cpp) leaves for backward
 // (recurrence_backward.cpp).
 
-#include <vector>
-
 #include "core/gemm.h"
 #include "layers/recurrent/recurrence.h"
 #include "layers/recurrent/schedule.h"
@@ -72,13 +70,12 @@ class Pass {
   void measure_row(size_t t, size_t r);
   void update_row(size_t step, size_t r, const RowScratch& scratch, real* next);
   void emit_row(size_t t, size_t r, const RowScratch& scratch);
-  void record_row(size_t t, size_t r);
-  void record_forward() const;
+  void record_states();
 
   struct Back;
   struct BackRow;
   BackRow back_row(size_t step, size_t r, const Share& share, Back& back);
-  void open_row(size_t t, size_t r, const BackRow& row, Back& back) const;
+  void open_row(size_t t, size_t r, const BackRow& row, Back& back);
   void close_row(size_t step, size_t r, const BackRow& row, Back& back) const;
   void rows_backward(size_t step, const Share& share, Back& back);
   void product_backward(size_t step, const Share& share, Back& back) const;
@@ -95,30 +92,8 @@ class Pass {
   StepNorm input_norm_, hidden_norm_, memory_norm_;
   Tensor kept_part_;  ///< [T x B x kept], before normalization
   Tensor memory_;     ///< c_t [T x B x H]
-  Tensor summed_;     ///< for the record: [T x B x (mean, deviation)]
-  Tensor zeros_;      ///< [B x H], where no initial state was given
+  CaseRecord record_;
+  Tensor zeros_;  ///< [B x H], where no initial state was given
 };
-
-/// means[t] = the mean of value(t, r) over the cases that are not padded
-template <class Value>
-void mean_over_cases(size_t steps, size_t rows, const Tensor& mask, const Value& value, double* means) {
-  for (size_t t = 0; t < steps; ++t) {
-    double total = 0, cases = 0;
-    for (size_t r = 0; r < rows; ++r) {
-      if (mask.defined() && mask[t * rows + r] == 0) continue;
-      total += static_cast<double>(value(t, r));
-      cases += 1;
-    }
-    means[t] = cases > 0 ? total / cases : 0;
-  }
-}
-
-/// norm2, summed in double: the squares of floats leave their range beyond 1e19 and below 1e-19, which
-/// gradients over many steps do reach.
-inline real length(const real* vector, size_t size) {
-  double total = 0;
-  for (size_t i = 0; i < size; ++i) total += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
-  return static_cast<real>(std::sqrt(total));
-}
 
 }  // namespace lamina::detail
