@@ -23,9 +23,14 @@ int report(const std::string& program, const std::exception& error, int code) {
 }  // namespace
 
 Flag Flag::required() const { return Flag(option_->required()); }
-Flag Flag::range(std::int64_t least, std::int64_t most) const {
+template <class Number>
+Flag Flag::range(Number least, Number most) const {
   return Flag(option_->check(CLI::Range(least, most)));
 }
+template Flag Flag::range(int, int) const;
+template Flag Flag::range(std::int64_t, std::int64_t) const;
+template Flag Flag::range(double, double) const;
+
 Flag Flag::positive() const { return Flag(option_->check(CLI::PositiveNumber)); }
 Flag Flag::non_negative() const { return Flag(option_->check(CLI::NonNegativeNumber)); }
 Flag Flag::one_of(const std::vector<std::string>& values) const {

@@ -33,7 +33,9 @@ using Action = std::function<int()>;  ///< returns the exit code
 class Flag {
  public:
   Flag required() const;
-  Flag range(std::int64_t least, std::int64_t most) const;  ///< both included
+  /// From `least` to `most`, both included; int, std::int64_t or double.
+  template <class Number>
+  Flag range(Number least, Number most) const;
   Flag positive() const;
   Flag non_negative() const;
   Flag one_of(const std::vector<std::string>& values) const;

@@ -131,7 +131,7 @@ void add_stability_command(Command& program) {
       program.add_command("stability", "hidden states and gradients of an RNN over time (Section 3.1)");
   command.footer("Example: lamina stability --steps 200 --scales 0.5,1,2 --out runs/stability");
   const auto flags = std::make_shared<StabilityFlags>();
-  constexpr std::int64_t most = 100000;
+  constexpr int most = 100000;
   command.add("--steps", flags->steps, "T").range(1, most).show_default();
   command.add("--hidden", flags->hidden, "units").range(1, most).show_default();
   command.add("--batch", flags->batch, "sequences, of which means are taken").range(1, most).show_default();
