@@ -7,7 +7,6 @@
 
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,6 +17,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
 #include "core/gemm.h"
 #include "core/ops.h"
 #include "core/parallel.h"
@@ -28,6 +28,7 @@
 #include "models/mnist/model.h"
 #include "models/order_embedding/model.h"
 #include "optim/adam.h"
+#include "tools/command_line.h"
 #include "tools/training_steps.h"
 
 namespace {
@@ -215,22 +216,21 @@ int measure_all(const std::string& program, double seconds, int thread_count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Times training steps; JSON lines.", "bench_steps");
+  Command program("bench_steps", "Times training steps; JSON lines.");
   std::string name = "all", variant = "none";
   double seconds = 4;
   int thread_count = 0;
-  program.add_option("--case", name, "one case, or all")->capture_default_str();
-  program.add_option("--variant", variant, "none, ln, bn or wn")->capture_default_str();
-  program.add_option("--seconds", seconds, "measured per case")->capture_default_str();
-  program.add_option("--threads", thread_count, "0: one per core")->capture_default_str();
+  program.add("--case", name, "one case, or all").show_default();
+  program.add("--variant", variant, "none, ln, bn or wn").show_default();
+  program.add("--seconds", seconds, "measured per case").show_default();
+  program.add("--threads", thread_count, "0: one per core").show_default();
   program.footer("Example: build/bench_steps --case lstm --variant ln");
-  CLI11_PARSE(program, argc, argv);
-  set_threads(thread_count);
-  if (name == "all") return measure_all(argv[0], seconds, thread_count);
-  if (!cases.contains(name)) {
-    std::cerr << "bench_steps: no case '" << name << "'\n";
-    return 2;
-  }
-  measure(name, variant, seconds);
-  return 0;
+  program.action([&] {
+    set_threads(thread_count);
+    if (name == "all") return measure_all(argv[0], seconds, thread_count);
+    if (!cases.contains(name)) fail<UsageError>("no case '", name, "'");
+    measure(name, variant, seconds);
+    return 0;
+  });
+  return program.run(argc, argv);
 }
