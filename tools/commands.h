@@ -12,6 +12,7 @@ void add_mnist_command(CLI::App& program, Action& action);
 void add_stability_command(CLI::App& program, Action& action);
 void add_convnet_command(CLI::App& program, Action& action);
 void add_draw_command(CLI::App& program, Action& action);
+void add_handwriting_command(CLI::App& program, Action& action);
 void add_order_embedding_command(CLI::App& program, Action& action);
 void add_invariance_command(CLI::App& program, Action& action);
 void add_geometry_command(CLI::App& program, Action& action);

@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   add_stability_command(program, action);
   add_convnet_command(program, action);
   add_draw_command(program, action);
+  add_handwriting_command(program, action);
   add_order_embedding_command(program, action);
   add_invariance_command(program, action);
   add_geometry_command(program, action);

@@ -153,6 +153,8 @@ void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) cons
                    .dgates = dgates,
                    .dkept = dkept,
                    .dprevious = dstate});
+  clip_row(dgates, gates_width_, options_.clip);
+  clip_row(dkept, kept_, options_.clip);
   real* const sums = back.sums.data() + share.thread * back.sums.columns();
   const auto through = [&](const StepNorm& norm, size_t at, const real* from, real* d) {
     if (norm.active() && norm.by_rows())
