@@ -1,12 +1,15 @@
 // lamina handwriting: Section 6.5 and Figure 5. Trains the synthesis network on lines of handwriting with
-// each chosen normalization.
+// each chosen normalization; its parts `write` and `pen` are in handwriting_write.cpp.
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iostream>
 
 #include "models/handwriting/experiment.h"
+#include "models/handwriting/iam.h"
 #include "tools/commands.h"
+#include "tools/handwriting_write.h"
 #include "tools/variant_command.h"
 
 namespace lamina {
@@ -15,19 +18,8 @@ namespace {
 
 using namespace handwriting;
 
-/// Lines longer than this are trained with checkpoints, in a fraction of the memory.
-constexpr std::int64_t longest_without_checkpoints = 1000;
-
-/// The small preset is for a first look: units that train in minutes.
-ModelOptions sizes_for(const CommonFlags& flags, Norm norm) {
-  const std::int64_t length = flags.own.get<std::int64_t>("length");
-  return {.norm = norm,
-          .hidden = flags.preset == "paper" ? size_t{400} : size_t{100},
-          .checkpoint = length > longest_without_checkpoints};
-}
-
 ExperimentOptions options_of(const Variant& variant, const CommonFlags& flags) {
-  return {.model = sizes_for(flags, norm_from(variant.norm)),
+  return {.model = handwriting_model(flags, variant.norm),
           .batch = static_cast<size_t>(variant.batch),
           .length = static_cast<size_t>(flags.own.get<std::int64_t>("length")),
           .learning_rate = static_cast<real>(flags.learning_rate),
@@ -35,6 +27,7 @@ ExperimentOptions options_of(const Variant& variant, const CommonFlags& flags) {
 }
 
 Data load(const CommonFlags& flags) {
+  if (!flags.data.empty()) return load_iam(flags.data);
   const auto seed = static_cast<std::uint64_t>(flags.seed);
   return smoke_epochs() > 0 ? synthetic_lines(seed, 64, 16) : synthetic_lines(seed);
 }
@@ -105,7 +98,10 @@ void add_handwriting_command(CLI::App& program, Action& action) {
       ->capture_default_str();
   command->add_option("--updates", *updates, "updates in all, instead of --epochs")
       ->check(CLI::PositiveNumber);
+  const std::array<const CLI::App*, 2> parts{add_handwriting_write(*command, action),
+                                             add_handwriting_pen(*command, action)};
   command->callback([=, &action] {
+    if (std::ranges::any_of(parts, [](const CLI::App* part) { return part->parsed(); })) return;
     flags->own.set("length", *length);
     flags->own.set("updates", *updates);
     action = [flags] {
