@@ -71,6 +71,17 @@ std::vector<fs::path> files_below(const fs::path& folder, const char* ending) {
   return files;
 }
 
+/// The attribute `name` of a point in stroke number `stroke`.
+float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, const std::string& file) {
+  const char* const value = point.attribute(name).value();
+  char* end = nullptr;
+  const float number = std::strtof(value, &end);
+  if (end == value || *end != '\0' || !std::isfinite(number))
+    fail<DataError>(file, ": stroke ", stroke, " has a point whose ", name, " is '", value,
+                    "', not a number; get the file again");
+  return number;
+}
+
 /// Every text must have strokes: else half of a download is missing.
 void require_strokes(const fs::path& folder, const std::set<fs::path>& used_texts) {
   for (const fs::path& file : files_below(folder / "ascii", ".txt"))
@@ -93,10 +104,12 @@ std::vector<PenPoint> read_strokes(const std::string& file) {
     fail<DataError>(file, ": is not XML (", result.description(), " at byte ", result.offset,
                     "); get the file again");
   std::vector<PenPoint> points;
+  size_t number = 0;
   for (const pugi::xpath_node& stroke : document.select_nodes("//Stroke")) {
     const size_t before = points.size();
+    ++number;
     for (const pugi::xml_node& point : stroke.node().children("Point"))
-      points.push_back({point.attribute("x").as_float(), point.attribute("y").as_float(), false});
+      points.push_back({coordinate(point, "x", number, file), coordinate(point, "y", number, file), false});
     if (points.size() > before) points.back().up = true;
   }
   if (points.size() < 2)
