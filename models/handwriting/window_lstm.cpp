@@ -14,7 +14,6 @@ namespace detail {
 
 Pass::Pass(const WindowLayer& layer, const Tensor& x_part, const TextBatch& texts, const WindowState& initial)
     : x_part_(x_part),
-      gates_(x_part),
       hidden_weight_(layer.lstm.hidden_weight),
       window_weight_(layer.lstm.input_weight.slice(3, layer.lstm.input_weight.rows())),
       readout_weight_(layer.readout.weight),
@@ -35,10 +34,7 @@ Pass::Pass(const WindowLayer& layer, const Tensor& x_part, const TextBatch& text
       window_({steps_, rows_, symbols_}),
       parameters_({steps_, rows_, 3 * gaussians_}),
       kappa_({steps_, rows_, gaussians_}) {
-  if (normalized()) {
-    gates_ = Tensor(x_part.shape());
-    hidden_part_ = Tensor(x_part.shape());
-  }
+  if (normalized()) hidden_part_ = Tensor(x_part.shape());
   if (!initial_.h.defined()) initial_.h = Tensor::zeros({rows_, size_});
   if (!initial_.w.defined()) initial_.w = Tensor::zeros({rows_, symbols_});
   if (!initial_.carry.defined()) initial_.carry = Tensor::zeros({rows_, size_ + gaussians_});
@@ -49,13 +45,18 @@ WindowSequence Pass::forward() {
   packed_window_.pack(Transpose::no, symbols_, wide(), window_weight_.data(), wide());
   packed_readout_.pack(Transpose::no, size_, 3 * gaussians_, readout_weight_.data(), 3 * gaussians_);
   const Schedule work = schedule();
-  Tensor scratch({work.threads(), wide()});
+  Tensor scratch({work.threads(), scratch_size()});
   work.run([&](const Share& share) {
     for (size_t t = 0; t < steps_; ++t) {
       multiply(t, share);
       share.wait();
-      for (size_t r = share.rows.begin; r < share.rows.end; ++r)
-        update_row(t, r, scratch.data() + share.thread * wide());
+      for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
+        if (normalized()) {
+          input_norm_.measure_row(t, r, at(x_part_, t, r));
+          hidden_norm_.measure_row(t, r, at(hidden_part_, t, r));
+        }
+        update_row(t, r, scratch_of(scratch, share.thread));
+      }
       look(t, share.rows);
       share.wait();
     }
@@ -82,27 +83,31 @@ void Pass::multiply(size_t t, const Share& share) {
   });
 }
 
-/// Normalizes and updates the state (Eq. 17-22).
-void Pass::update_row(size_t t, size_t r, real* scratch) {
-  real *const gates = at(gates_, t, r), *const c = at(memory_, t, r);
-  const real *kept = nullptr, *used = c;
+/// From summed inputs, normalized if the layer is, to the gates, which it returns, and c_t.
+real* Pass::update_gates(size_t t, size_t r, const Scratch& scratch, real* c) {
+  real* gates = at(x_part_, t, r);
   if (normalized()) {
-    input_norm_.measure_row(t, r, at(x_part_, t, r));
-    input_norm_.normalize_row(t, r, at(x_part_, t, r), gates);
-    hidden_norm_.measure_row(t, r, at(hidden_part_, t, r));
-    hidden_norm_.normalize_row(t, r, at(hidden_part_, t, r), scratch);
-    kept = scratch;
+    input_norm_.normalize_row(t, r, gates, scratch.gates);
+    hidden_norm_.normalize_row(t, r, at(hidden_part_, t, r), scratch.hidden_part);
+    gates = scratch.gates;
   }
   lstm_cell().forward({.hidden = size_,
                        .gates = gates,
-                       .kept = kept,
+                       .kept = scratch.hidden_part,
                        .all_kept = normalized(),
                        .previous = c_before(t, r),
                        .next = c});
+  return gates;
+}
+
+/// The next state (Eq. 17-22).
+void Pass::update_row(size_t t, size_t r, const Scratch& scratch) {
+  real* const c = at(memory_, t, r);
+  const real *const gates = update_gates(t, r, scratch, c), *used = c;
   if (normalized()) {
     memory_norm_.measure_row(t, r, c);
-    memory_norm_.normalize_row(t, r, c, scratch);
-    used = scratch;
+    memory_norm_.normalize_row(t, r, c, scratch.c);
+    used = scratch.c;
   }
   lstm_output(size_, gates, used, at(hidden_, t, r));
 }

@@ -34,7 +34,7 @@ void Pass::backward(const WindowSequence& result) {
             .dc = Tensor::zeros({rows_, size_}),
             .dw = Tensor::zeros({rows_, symbols_}),
             .dkappa = Tensor::zeros({rows_, gaussians_}),
-            .scratch = Tensor({work.threads(), 2 * size_}),
+            .scratch = Tensor({work.threads(), scratch_size()}),
             .sums = Tensor::zeros({work.threads(), sums_size()}),
             .dhidden = result.hidden.gradient_data(),
             .dwindow = result.window.gradient_data()};
@@ -79,20 +79,19 @@ void Pass::look_backward(size_t t, const Range& rows, Back& back) {
 
 /// From h_t through the cell and the normalizations.
 void Pass::update_row_backward(size_t t, size_t r, Back& back, size_t thread) {
-  real *const scratch = back.scratch.data() + thread * 2 * size_, *const dused = scratch + size_;
-  real *const sums = back.sums.data() + thread * sums_size(), *const dc = back.dc.data() + r * size_;
-  real *const gates = at(gates_, t, r), *const dgates = back.dgates + (t * rows_ + r) * wide();
-  real* const dkept = normalized() ? at(back.dhidden_part, t, r) : nullptr;
-  const real *const c = at(memory_, t, r), *used = c;
+  const Scratch scratch = scratch_of(back.scratch, thread);
+  real *const dused = scratch.c + size_, *const dc = back.dc.data() + r * size_;
+  real *const sums = back.sums.data() + thread * sums_size(), *const memory_sums = sums + 4 * wide();
+  real* const dx_part = back.dgates + (t * rows_ + r) * wide();
+  const real *const c = at(memory_, t, r), *gates = at(x_part_, t, r), *used = c;
+  real* dgates = dx_part;
   if (normalized()) {
-    memory_norm_.normalize_row(t, r, c, scratch);
-    used = scratch;
+    gates = dgates = update_gates(t, r, scratch, scratch.c);
+    memory_norm_.normalize_row(t, r, c, scratch.c);
+    used = scratch.c;
   }
   lstm_output_backward(size_, gates, used, back.dh.data() + r * size_, dgates, dused);
-  if (normalized()) {
-    real* const own = sums + 4 * wide();
-    memory_norm_.backward_row(t, r, c, dused, dused, own, own + size_);
-  }
+  if (normalized()) memory_norm_.backward_row(t, r, c, dused, dused, memory_sums, memory_sums + size_);
 #pragma omp simd
   for (size_t j = 0; j < size_; ++j) dc[j] += dused[j];
   lstm_cell().backward({.hidden = size_,
@@ -108,8 +107,9 @@ void Pass::update_row_backward(size_t t, size_t r, Back& back, size_t thread) {
   clip_row(dgates, wide(), clip_);
   if (!normalized()) return;
   real* const hidden_sums = sums + 2 * wide();
-  hidden_norm_.backward_row(t, r, at(hidden_part_, t, r), dgates, dkept, hidden_sums, hidden_sums + wide());
-  input_norm_.backward_row(t, r, at(x_part_, t, r), dgates, dgates, sums, sums + wide());
+  hidden_norm_.backward_row(t, r, at(hidden_part_, t, r), dgates, at(back.dhidden_part, t, r), hidden_sums,
+                            hidden_sums + wide());
+  input_norm_.backward_row(t, r, at(x_part_, t, r), dgates, dx_part, sums, sums + wide());
 }
 
 /// dh_{t-1} = d W_h^T,  dw_{t-1} = d W_w^T

@@ -37,8 +37,19 @@ class Pass {
   Schedule schedule() const { return {rows_, size_, wide(), steps_, true}; }
   size_t sums_size() const { return 2 * (2 * wide() + size_); }
 
+  /// What a thread works with: gates and hidden part, normalized, and c.
+  struct Scratch {
+    real *gates, *hidden_part, *c;
+  };
+  size_t scratch_size() const { return 2 * wide() + 2 * size_; }
+  Scratch scratch_of(Tensor& all, size_t thread) const {
+    real* const own = all.data() + thread * scratch_size();
+    return {own, own + wide(), own + 2 * wide()};
+  }
+
   void multiply(size_t t, const Share& share);
-  void update_row(size_t t, size_t r, real* scratch);
+  real* update_gates(size_t t, size_t r, const Scratch& scratch, real* c);
+  void update_row(size_t t, size_t r, const Scratch& scratch);
   void look(size_t t, const Range& rows);
 
   struct Back;
@@ -47,8 +58,9 @@ class Pass {
   void multiply_backward(size_t t, const Share& share, Back& back);
   void contribute(const WindowSequence& result, Back& back);
 
-  Tensor x_part_;  ///< with the window's part, before normalization
-  Tensor gates_;   ///< after it, then as the cell leaves them; the buffer of x_part_ where there is no norm
+  /// With the window's part. Under layer norm as it was before; its gates are computed again on the way back,
+  /// which is cheaper than to keep them. Without a norm the gates, as the cell leaves them.
+  Tensor x_part_;
   Tensor hidden_part_;  ///< under layer norm W_h h_{t-1}, before normalization
   Tensor hidden_weight_, window_weight_, readout_weight_, readout_bias_;
   TextBatch texts_;
