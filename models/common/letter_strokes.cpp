@@ -163,7 +163,7 @@ std::array<std::vector<Letter>, 128> read_all() {
     letters.at(static_cast<std::size_t>(written.character)).push_back(read(written.text));
   for (int value = 0; value < 10; ++value)
     for (const Glyph& glyph : glyphs_of(value))
-      letters.at(static_cast<std::size_t>('0' + value)).push_back(digit(glyph));
+      letters.at('0' + static_cast<std::size_t>(value)).push_back(digit(glyph));
   return letters;
 }
 

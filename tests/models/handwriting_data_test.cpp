@@ -69,7 +69,7 @@ TEST_CASE("handwriting: built-in lines repeat, are normalized, and no test text 
         squares[i % 3] += double(line.points[i]) * double(line.points[i]);
       }
   }
-  for (const size_t axis : {0, 1})
+  for (const size_t axis : {size_t{0}, size_t{1}})
     CHECK(squares[axis] / count - std::pow(sums[axis] / count, 2) == doctest::Approx(1).epsilon(1e-3));
   CHECK(letters / 120 > 20);
   for (const hw::Line& line : data.test) CHECK(!texts.contains(line.text));

@@ -40,7 +40,7 @@ double direct(const Tensor& output, const Tensor& target, size_t row, size_t m) 
 }  // namespace
 
 TEST_CASE("mixture: the likelihood is what a direct computation gives") {
-  for (const size_t m : {1, 3, 20}) {
+  for (const size_t m : {size_t{1}, size_t{3}, size_t{20}}) {
     const Tensor output = sample({7, 6 * m + 1}, 1), target = some_points(7);
     const Tensor nll = hw::mixture_nll(output, target, Tensor::ones({7}));
     for (size_t r = 0; r < 7; ++r)
@@ -49,7 +49,7 @@ TEST_CASE("mixture: the likelihood is what a direct computation gives") {
 }
 
 TEST_CASE("mixture: the fused op equals its composed twin") {
-  for (const size_t m : {1, 4, 20}) {
+  for (const size_t m : {size_t{1}, size_t{4}, size_t{20}}) {
     const Tensor target = some_points(5);
     const Tensor mask = Tensor::from({5}, {1, 0, 1, 1, real(0.5)});
     check_twins([&](const auto& in) { return hw::mixture_nll(in[0], target, mask); },

@@ -97,7 +97,7 @@ TEST_CASE("window: by hand, one Gaussian over two characters") {
 
 TEST_CASE("handwriting: the network equals its composed twin") {
   for (const Norm norm : norms)
-    for (const size_t rows : {1, 3, 26}) {
+    for (const size_t rows : {size_t{1}, size_t{3}, size_t{26}}) {
       CAPTURE(text(name_of(norm), " ", rows));
       hw::ModelOptions options = tiny;
       options.norm = norm;
@@ -161,7 +161,7 @@ TEST_CASE("handwriting: checkpoints change neither the loss nor a gradient") {
 
 TEST_CASE("handwriting: one and two threads agree, and repeat bit for bit") {
   for (const Norm norm : norms)
-    for (const size_t rows : {8, 30}) {  // threads share columns, and rows
+    for (const size_t rows : {size_t{8}, size_t{30}}) {  // threads share columns, and rows
       Parameters parameters(1);
       const hw::Model model(parameters, {.norm = norm, .hidden = 200, .gaussians = 3, .components = 2});
       const hw::Batch batch = some_batch(4, rows);

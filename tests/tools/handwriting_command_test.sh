@@ -37,12 +37,13 @@ broken() {  # broken TITLE TEXT CONTENT
 broken "malformed XML" "is not XML" '<StrokeSet><Stroke>'
 broken "XML with entities" "has a DOCTYPE" '<!DOCTYPE a [<!ENTITY b "&c;&c;">]><Stroke><Point x="&b;" y="1"/></Stroke>'
 broken "a file without points" "has no points" '<StrokeSet/>'
+cp ${strokes%2.xml}1.xml $strokes
 rm iam/lineStrokes/a01/a01-000/a01-000v-*
 check "text without strokes" refuses 1 "a01-000v.txt: a text without strokes" handwriting --data iam --out c
 
 # --- both variants from one call
 "$lamina" handwriting --norm none,layer --preset small --updates 4 --length 60 --out both >out 2>err || cat out err
-check "prints the number of parameters" grep -q "baseline, batch 8: 300051 parameters" out
+check "prints the number of parameters" grep -q "baseline, batch 8: 312651 parameters" out
 check "says that the lines are synthetic" grep -q "not IAM-OnDB" out
 check "the table" [ "$(grep -cE '^\| (baseline|layer norm) \|' both/summary.md)" = 2 ]
 check "the figure" [ -s both/figure.svg ]
