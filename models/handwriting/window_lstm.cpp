@@ -33,7 +33,8 @@ Pass::Pass(const WindowLayer& layer, const Tensor& x_part, const TextBatch& text
       memory_({steps_, rows_, size_}),
       window_({steps_, rows_, symbols_}),
       parameters_({steps_, rows_, 3 * gaussians_}),
-      kappa_({steps_, rows_, gaussians_}) {
+      kappa_({steps_, rows_, gaussians_}),
+      record_(record_for(nullptr, layer.lstm.name(), steps_), 0, steps_, rows_) {
   if (normalized()) hidden_part_ = Tensor(x_part.shape());
   if (!initial_.h.defined()) initial_.h = Tensor::zeros({rows_, size_});
   if (!initial_.w.defined()) initial_.w = Tensor::zeros({rows_, symbols_});
@@ -61,6 +62,7 @@ WindowSequence Pass::forward() {
       share.wait();
     }
   });
+  for (size_t t = 0; record_.wanted() && t < steps_; ++t) record_.finish_forward(t);
   Tensor carry({rows_, size_ + gaussians_});
   for (size_t r = 0; r < rows_; ++r) {
     real* const to = carry.data() + r * carry.columns();
@@ -102,14 +104,18 @@ real* Pass::update_gates(size_t t, size_t r, const Scratch& scratch, real* c) {
 
 /// The next state (Eq. 17-22).
 void Pass::update_row(size_t t, size_t r, const Scratch& scratch) {
-  real* const c = at(memory_, t, r);
+  real *const c = at(memory_, t, r), *const h = at(hidden_, t, r);
+  if (record_.wanted())
+    record_.summed_inputs(t, r, at(x_part_, t, r), wide(), normalized() ? at(hidden_part_, t, r) : nullptr,
+                          normalized() ? wide() : 0);
   const real *const gates = update_gates(t, r, scratch, c), *used = c;
   if (normalized()) {
     memory_norm_.measure_row(t, r, c);
     memory_norm_.normalize_row(t, r, c, scratch.c);
     used = scratch.c;
   }
-  lstm_output(size_, gates, used, at(hidden_, t, r));
+  lstm_output(size_, gates, used, h);
+  if (record_.wanted()) record_.hidden(t, r, h, size_);
 }
 
 /// Moves the window and reads the text through it.

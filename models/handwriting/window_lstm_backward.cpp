@@ -54,6 +54,7 @@ void Pass::backward(const WindowSequence& result) {
       share.wait();
     }
   });
+  for (size_t t = 0; record_.wanted() && t < steps_; ++t) record_.finish_backward(t);
   contribute(result, back);
 }
 
@@ -90,7 +91,9 @@ void Pass::update_row_backward(size_t t, size_t r, Back& back, size_t thread) {
     memory_norm_.normalize_row(t, r, c, scratch.c);
     used = scratch.c;
   }
-  lstm_output_backward(size_, gates, used, back.dh.data() + r * size_, dgates, dused);
+  const real* const dh = back.dh.data() + r * size_;
+  if (record_.wanted()) record_.hidden_gradient(t, r, dh, size_);
+  lstm_output_backward(size_, gates, used, dh, dgates, dused);
   if (normalized()) memory_norm_.backward_row(t, r, c, dused, dused, memory_sums, memory_sums + size_);
 #pragma omp simd
   for (size_t j = 0; j < size_; ++j) dc[j] += dused[j];

@@ -4,6 +4,7 @@
 
 #include "core/gemm.h"
 #include "layers/recurrent/schedule.h"
+#include "layers/recurrent/sequence_record.h"
 #include "layers/recurrent/step_norm.h"
 #include "models/handwriting/window_lstm.h"
 
@@ -68,9 +69,10 @@ class Pass {
   size_t steps_, rows_, size_, symbols_, gaussians_;
   real clip_;
   StepNorm input_norm_, hidden_norm_, memory_norm_;
-  Tensor hidden_, memory_;                                       ///< h_t and c_t [T x B x H]
-  Tensor window_;                                                ///< w_t [T x B x C]
-  Tensor parameters_, kappa_;                                    ///< [T x B x 3 K], [T x B x K]
+  Tensor hidden_, memory_;     ///< h_t and c_t [T x B x H]
+  Tensor window_;              ///< w_t [T x B x C]
+  Tensor parameters_, kappa_;  ///< [T x B x 3 K], [T x B x K]
+  CaseRecord record_;
   PackedMatrix packed_hidden_, packed_window_, packed_readout_;  ///< transposed for the way back
 };
 

@@ -4,6 +4,7 @@
 #include "core/pool.h"
 #include "models/handwriting/model.h"
 #include "optim/adam.h"
+#include "tests/layers/observed.h"
 #include "tests/layers/twins.h"
 
 using namespace lamina;
@@ -110,6 +111,20 @@ TEST_CASE("handwriting: the network equals its composed twin") {
     }
 }
 
+TEST_CASE("handwriting: the network tells an observer what its composed twin does") {
+  for (const Norm norm : norms) {
+    hw::ModelOptions options = tiny;
+    options.norm = norm;
+    Parameters parameters(1);
+    const hw::Model model(parameters, options);
+    const hw::Batch batch = some_batch(4, 3);
+    check_same_records(
+        records_of([&] { gradients_of(parameters, [&] { return model.loss(batch); }); }),
+        records_of([&] { gradients_of(parameters, [&] { return hw::composed::loss(model, batch); }); }), 3,
+        4);
+  }
+}
+
 TEST_CASE("handwriting: derivatives that reach their bounds are those of the composed twin") {
   for (const Norm norm : norms) {
     hw::ModelOptions options = tiny;
@@ -157,6 +172,21 @@ TEST_CASE("handwriting: checkpoints change neither the loss nor a gradient") {
     };
     check_same(run(true), run(false), sizeof(real) == 8 ? 1e-12 : 1e-4);
   }
+}
+
+TEST_CASE("handwriting: with checkpoints a long line keeps a fraction of the memory") {
+  const hw::Batch batch = some_batch(900, 2);
+  const auto kept = [&](bool checkpoint) {
+    Parameters parameters(1);
+    hw::ModelOptions options = tiny;
+    options.checkpoint = checkpoint;
+    const hw::Model model(parameters, options);
+    const size_t before = pool::statistics().bytes_in_use;
+    Tape tape;
+    const Tensor loss = model.loss(batch);
+    return static_cast<double>(pool::statistics().bytes_in_use - before);
+  };
+  CHECK(kept(true) < kept(false) / 4);
 }
 
 TEST_CASE("handwriting: one and two threads agree, and repeat bit for bit") {

@@ -48,6 +48,8 @@ check "says that the lines are synthetic" grep -q "not IAM-OnDB" out
 check "the table" [ "$(grep -cE '^\| (baseline|layer norm) \|' both/summary.md)" = 2 ]
 check "the figure" [ -s both/figure.svg ]
 
+check "long lines train with checkpoints" "$lamina" handwriting --preset small --batch 2 --updates 1 --length 5000 --out long >out
+
 # --- the same run: uninterrupted, and killed on its way
 run=("$lamina" handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600 --out)
 "${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
