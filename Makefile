@@ -23,7 +23,7 @@ LANGUAGE := -std=c++20 -fopenmp $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -
 CXXFLAGS += $(LANGUAGE) $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
 LIBRARY_LIBS := -lopenblas
 # The web server of the live report; programs that do not call it are not linked with it.
-LDLIBS := $(LIBRARY_LIBS) -lz -Wl,--as-needed -lcpp-httplib
+LDLIBS := $(LIBRARY_LIBS) -lz -lpugixml -Wl,--as-needed -lcpp-httplib
 
 # Folders are layers: a later list may use an earlier one, never the reverse. The linker reads them backwards.
 LIBRARY_SOURCES := $(wildcard core/*.cpp core/*/*.cpp layers/*.cpp layers/*/*.cpp optim/*.cpp)
@@ -94,7 +94,7 @@ $(call objects,tools/report/server.cpp tests/tools/report_server_test.cpp): CXXF
 # --- Running
 
 # Installs packages only when the compiler cannot find a header or OpenBLAS, so other systems work as well.
-PROBE := cblas.h zlib.h doctest/doctest.h CLI/CLI.hpp nlohmann/json.hpp httplib.h
+PROBE := cblas.h zlib.h doctest/doctest.h CLI/CLI.hpp nlohmann/json.hpp pugixml.hpp httplib.h
 setup:
 	@{ printf '#if !__has_include(<%s>)\n#error\n#endif\n' $(PROBE); echo 'int main() {}'; } | \
 	  $(CXX) -std=c++20 -fopenmp -x c++ - $(LDLIBS) -o /dev/null 2>/dev/null || tools/install-deps.sh

@@ -1,6 +1,7 @@
 #pragma once
 // All differentiable primitives.
 
+#include "core/ops/clip_gradient.h"
 #include "core/ops/conv2d.h"
 #include "core/ops/dropout.h"
 #include "core/ops/elementwise.h"

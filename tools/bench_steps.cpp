@@ -99,6 +99,15 @@ Case draw_case(Norm norm) {
   return {std::move(step), gflop_of(static_cast<double>(weights), 0, batch * draw::Sizes().glimpses)};
 }
 
+Case handwriting_case(Norm norm) {
+  constexpr size_t batch = 8, steps = 500;
+  TrainingStep step = handwriting_step({.norm = norm, .batch = batch});
+  double weights = 0;  // each serves every point; the points themselves get no gradient
+  for (const auto& [name, value] : step.parameters->learned())
+    if (value.shape().rank() == 2) weights += static_cast<double>(value.size());
+  return {std::move(step), gflop_of(weights, 0, batch * steps)};
+}
+
 const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b128", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 128); }}},
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
@@ -115,6 +124,7 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
         return recurrent<Gru>({norm, 100, 32, 128, 256}, 3);
       }}},
     {"draw", {{"none", "ln", "wn"}, draw_case}},
+    {"handwriting", {{"none", "ln"}, handwriting_case}},
     {"lstm_h64",
      {{"none", "ln"},
       [](Norm norm) {

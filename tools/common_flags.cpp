@@ -87,7 +87,7 @@ int color_of(const std::string& norm) {
 }
 
 Settings to_settings(const CommonFlags& flags) {
-  Settings settings;
+  Settings settings = flags.own;
   settings.set("norm", joined(flags.norms));
   settings.set("preset", flags.preset);
   settings.set("data", flags.data);
@@ -100,6 +100,7 @@ Settings to_settings(const CommonFlags& flags) {
 }
 
 void from_settings(const Settings& settings, CommonFlags& flags) {
+  flags.own = settings;
   flags.norms = split(settings.get<std::string>("norm"));
   flags.preset = settings.get<std::string>("preset");
   flags.data = settings.get<std::string>("data");

@@ -24,6 +24,7 @@ struct CommonFlags {
   std::int64_t record_every = 0;      ///< 0: record nothing
   std::string out;
   bool resume = false;
+  Settings own;  ///< what config.json keeps of a command's flags beside these
 };
 
 /// Adds the flags to a subcommand; `norms` are the values that --norm takes, the first being its default.

@@ -8,7 +8,7 @@
 set -euo pipefail
 
 packages=(g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
-          libcpp-httplib-dev gnuplot-nox graphviz)
+          libpugixml-dev libcpp-httplib-dev gnuplot-nox graphviz)
 # Node from elsewhere, which brings its own npm, does not go together with Debian's npm.
 npm=()
 command -v npm >/dev/null && command -v node >/dev/null || npm=(nodejs npm)
@@ -25,7 +25,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   cat >&2 <<'END'
 There is no apt-get here; install these yourself, then run make again:
   a C++20 compiler with OpenMP (g++ 12 or clang 14, or later), GNU make, pkg-config
-  OpenBLAS built for OpenMP, zlib: libraries and headers
+  OpenBLAS built for OpenMP, zlib, pugixml: libraries and headers
   doctest 2.4, CLI11 2.1, nlohmann-json 3.11: headers, or later versions of them
   cpp-httplib 0.11 as a shared library
   gnuplot 5.4 or later, for figures, Graphviz, for graphs of the tape, Node 18 and npm, for the report (all optional)

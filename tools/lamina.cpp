@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   add_convnet_command(program);
   add_draw_command(program);
   add_order_embedding_command(program);
+  add_handwriting_command(program);
   add_invariance_command(program);
   add_geometry_command(program);
   add_inspect_command(program);

@@ -5,6 +5,7 @@
 #include "layers/recurrent/recurrent.h"
 #include "models/convnet/experiment.h"
 #include "models/draw/model.h"
+#include "models/handwriting/model.h"
 #include "models/mnist/experiment.h"
 #include "models/order_embedding/model.h"
 
@@ -73,6 +74,25 @@ TrainingStep order_embedding_step(const TrainingStepOptions& options) {
   return {.parameters = parameters, .loss = [=] { return model->loss(features, *captions); }};
 }
 
+TrainingStep handwriting_step(const TrainingStepOptions& options) {
+  constexpr size_t steps = 500, characters = 30;
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model =
+      std::make_shared<handwriting::Model>(*parameters, handwriting::ModelOptions{.norm = options.norm});
+  Random random(3);
+  std::vector<std::vector<int>> texts(options.batch, std::vector<int>(characters));
+  for (std::vector<int>& text : texts)
+    for (int& symbol : text) symbol = static_cast<int>(random.below(handwriting::symbol_count));
+  const auto batch = std::make_shared<handwriting::Batch>();
+  *batch = {.points = normal({steps + 1, options.batch, 3}),
+            .mask = Tensor::ones({steps, options.batch}),
+            .texts = handwriting::TextBatch(texts)};
+  for (size_t i = 2; i < batch->points.size(); i += 3)
+    batch->points[i] = random.uniform() < real(0.05) ? real(1) : real(0);
+  return {.parameters = parameters,
+          .loss = [=] { return model->loss(*batch) / static_cast<real>(options.batch); }};
+}
+
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};
   static const std::vector<Norm> maps = {Norm::layer, Norm::none, Norm::batch, Norm::group,
@@ -81,6 +101,7 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"mnist", dense, 128, digit_step<mnist::MnistExperiment>},
       {"convnet", maps, 128, digit_step<convnet::ConvnetExperiment>},
       {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step},
+      {"handwriting", {Norm::layer, Norm::none}, 8, handwriting_step},
       {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
       {"rnn", dense, 32, usual_recurrent_step<Rnn>},
       {"lstm", dense, 32, usual_recurrent_step<Lstm>},

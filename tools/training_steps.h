@@ -24,6 +24,9 @@ TrainingStep draw_step(const TrainingStepOptions& options);
 /// Order embeddings at the paper's size, on captions of 15 words.
 TrainingStep order_embedding_step(const TrainingStepOptions& options);
 
+/// Handwriting synthesis at the paper's size: lines of 500 points and 30 characters.
+TrainingStep handwriting_step(const TrainingStepOptions& options);
+
 struct NamedTrainingStep {
   std::string name;
   std::vector<Norm> norms;  ///< that it can be built with; the first is the default

@@ -32,6 +32,7 @@ struct Prepared {
 struct VariantCommand {
   std::string name;  ///< "mnist", as on the command line
   std::int64_t paper_epochs = 60, small_epochs = 5;
+  std::int64_t batch = 128;  ///< where --batch is not given
   std::function<Prepared(const CommonFlags& flags)> prepare;
   /// A markdown table, one row a variant, from the metrics of each.
   std::function<std::string(const std::vector<Variant>&, const std::vector<Table>&)> summary;

@@ -176,6 +176,15 @@ void lstm_output_backward(size_t hidden, const real* gates, const real* c, const
   }
 }
 
+void clip_row(real* d, size_t size, real bound) {
+  if (bound == 0) return;
+#pragma omp simd
+  for (size_t j = 0; j < size; ++j) {  // NaN stays
+    const real low = d[j] < -bound ? -bound : d[j];
+    d[j] = low > bound ? bound : low;
+  }
+}
+
 const Cell& tanh_cell() {
   static const SimpleCell<Tanh> cell;
   return cell;

@@ -68,4 +68,7 @@ void lstm_output(size_t hidden, const real* gates, const real* c, real* h);
 void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
                           real* dc);
 
+/// Keeps every element of dL/d(summed inputs) within [-bound, bound]; a bound of 0 leaves them as they are.
+void clip_row(real* d, size_t size, real bound);
+
 }  // namespace lamina

@@ -36,6 +36,11 @@ Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& 
                      : lamina::concatenate({segment(0, first), segment(first, first + second)}, -1);
 }
 
+/// Summed inputs, whose gradients are kept small if the layer wants that.
+Tensor clipped(const Recurrent& layer, const Tensor& a) {
+  return layer.options().clip > 0 ? clip_gradient(a, layer.options().clip) : a;
+}
+
 /// The new state where the mask is 1, the old one where it is 0.
 Tensor choose(const Tensor& mask, const Tensor& after, const Tensor& before) {
   return after * mask + before * (1 - mask);
@@ -67,8 +72,8 @@ Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with
 RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before,
                          const Tensor& mask) {
   const size_t hidden = layer.options().hidden;
-  const Tensor a =
-      normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask) + x_part;
+  const Tensor a = clipped(
+      layer, normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask) + x_part);
   const Tensor f = sigmoid(gate(a, 0, hidden)), i = sigmoid(gate(a, 1, hidden));
   const Tensor o = sigmoid(gate(a, 2, hidden)), g = tanh(gate(a, 3, hidden));
   const Tensor c = choose(mask, f * before.c + i * g, before.c);
@@ -80,17 +85,17 @@ RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentS
                         const Tensor& mask) {
   const size_t hidden = layer.options().hidden;
   const Tensor s = normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask);
-  const Tensor z = sigmoid(gate(s, 0, hidden) + gate(x_part, 0, hidden));
-  const Tensor r = sigmoid(gate(s, 1, hidden) + gate(x_part, 1, hidden));
-  const Tensor n = tanh(gate(x_part, 2, hidden) + r * gate(s, 2, hidden));
+  const Tensor z = sigmoid(clipped(layer, gate(s, 0, hidden) + gate(x_part, 0, hidden)));
+  const Tensor r = sigmoid(clipped(layer, gate(s, 1, hidden) + gate(x_part, 1, hidden)));
+  const Tensor n = tanh(clipped(layer, gate(x_part, 2, hidden)) + r * clipped(layer, gate(s, 2, hidden)));
   return {.h = choose(mask, (1 - z) * before.h + z * n, before.h), .c = {}};
 }
 
 /// h' = f(N(W_h h + x part))
 RecurrentState rnn_step(const Rnn& layer, const Tensor& x_part, const RecurrentState& before,
                         const Tensor& mask) {
-  const Tensor a =
-      normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()) + x_part, mask);
+  const Tensor a = clipped(
+      layer, normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()) + x_part, mask));
   const Tensor h = &layer.cell() == &relu_cell() ? relu(a) : tanh(a);
   return {.h = choose(mask, h, before.h), .c = {}};
 }

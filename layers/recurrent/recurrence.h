@@ -19,6 +19,7 @@ struct RecurrenceOptions {
   StepNormParameters hidden_norm = {};
   StepNormParameters memory_norm = {};  ///< over c in h = o tanh(c) (Eq. 22, 31), for cells with memory
   Mode mode = Mode::train;
+  real clip = 0;                     ///< bound of dL/d(summed inputs), element by element; 0: none
   bool reverse = false;              ///< from the last step to the first
   SequenceRecord* record = nullptr;  ///< with room for every step; must outlive backward()
   size_t record_from = 0;            ///< the place of step 0 in it

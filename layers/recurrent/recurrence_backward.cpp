@@ -180,6 +180,8 @@ void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) cons
                    .dgates = row.dgates,
                    .dkept = row.dkept,
                    .dprevious = dstate});
+  clip_row(row.dgates, gates_width_, options_.clip);
+  clip_row(row.dkept, kept_, options_.clip);
   const auto through = [&](const StepNorm& norm, size_t at, const real* raw, const real* d, real* draw) {
     if (norm.active() && norm.by_rows())
       norm.backward_row(t, r, raw, d, draw, row.sums + at, row.sums + at + norm.width());

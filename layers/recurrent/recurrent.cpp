@@ -131,6 +131,7 @@ RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, cons
                      .hidden_norm = hidden_norm,
                      .memory_norm = memory_norm,
                      .mode = with.mode,
+                     .clip = options_.clip,
                      .reverse = options_.reverse,
                      .record = with.record,
                      .record_from = begin},

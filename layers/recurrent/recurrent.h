@@ -29,6 +29,7 @@ struct RecurrentOptions {
   size_t max_steps =
       100;               ///< batch norm: population statistics for this many steps, the last's from there on
   real forget_bias = 0;  ///< LSTM: where the bias of f starts
+  real clip = 0;         ///< bound of dL/d(summed inputs), element by element (Graves 2013); 0: none
   bool learn_initial = false;  ///< the initial state is a parameter shared by all cases, starting at 0
   bool reverse = false;        ///< from the last step to the first
   bool checkpoint = false;  ///< keep only every sqrt(T)-th state for the way back and compute the rest again

@@ -12,6 +12,7 @@ struct RecurrentSession::Shared {
   PoolString name;  ///< of the layer
   const Cell* cell;
   size_t steps, rows, hidden, width;
+  real clip;
   StepNorm input_norm, hidden_norm, memory_norm;
   CaseRecord record;
 
@@ -284,6 +285,8 @@ void Step::close_row(size_t share, size_t r, Back& back) const {
                          .dgates = dx,
                          .dkept = dhidden,
                          .dprevious = dstate});
+  clip_row(dx, width, shared.clip);
+  if (!shared.joint()) clip_row(dhidden, width, shared.clip);
   real* const sums = back.own_sums(share);
   const auto backward = [&](const StepNorm& norm, size_t at, const real* from, real* d) {
     if (norm.active() && norm.by_rows())
@@ -319,6 +322,7 @@ RecurrentSession::RecurrentSession(const Recurrent& layer, const SessionOptions&
                                       .rows = options.rows,
                                       .hidden = layer.options().hidden,
                                       .width = layer.cell().gates() * layer.options().hidden,
+                                      .clip = layer.options().clip,
                                       .input_norm = norm(layer.input_norm),
                                       .hidden_norm = norm(layer.hidden_norm),
                                       .memory_norm = norm(layer.memory_norm),

@@ -31,9 +31,7 @@ constexpr float paper_noise = 0.12F;                          // the most; each 
 
 constexpr int steps_per_span = 5;  // straight pieces between two control points
 
-struct Point {
-  float x, y;
-};
+using Point = CurvePoint;
 
 float normal(Random& random, float deviation) { return deviation * static_cast<float>(random.normal()); }
 
@@ -95,21 +93,6 @@ class Placement {
   float xx_, xy_, yx_, yy_;
   Point center_;
 };
-
-/// The curve between points 1 and 2 at t in [0, 1]: the cubic of Catmull and Rom, whose direction at a point
-/// is that from its neighbour before to its neighbour after. At a corner and at an end there is no other
-/// neighbour.
-Point curve_at(const Stroke& stroke, size_t span, float t) {
-  const StrokePoint &from = stroke[span], &to = stroke[span + 1];
-  const StrokePoint& before = span == 0 || from.corner ? from : stroke[span - 1];
-  const StrokePoint& after = span + 2 == stroke.size() || to.corner ? to : stroke[span + 2];
-  const auto cubic = [t](float a, float p, float q, float b) {
-    const float leaving = (q - a) / 2, arriving = (b - p) / 2;
-    return p + t * (leaving +
-                    t * (3 * (q - p) - 2 * leaving - arriving + t * (2 * (p - q) + leaving + arriving)));
-  };
-  return {cubic(before.x, from.x, to.x, after.x), cubic(before.y, from.y, to.y, after.y)};
-}
 
 // A sheet of 28 x 28 pixels that remembers how far each pixel's centre is from the nearest edge of the ink.
 class Sheet {

@@ -29,7 +29,7 @@ check() {  # check TITLE EXIT-CODE PATTERN-IN-OUTPUT EXPECTED-CALLS OPTION...
 }
 
 all="g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
-all+=" libcpp-httplib-dev gnuplot-nox graphviz"
+all+=" libpugixml-dev libcpp-httplib-dev gnuplot-nox graphviz"
 install_calls=$'apt-get update -qq\napt-get install -y -qq --no-install-recommends'
 stub gcc 'echo no-such-machine'
 user 0

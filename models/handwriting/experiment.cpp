@@ -1,0 +1,74 @@
+#include "models/handwriting/experiment.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "core/error.h"
+#include "core/tape.h"
+
+namespace lamina::handwriting {
+
+namespace {
+
+constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
+constexpr size_t scored_train_lines = 64, scored_test_lines = 128;
+
+}  // namespace
+
+HandwritingExperiment::HandwritingExperiment(const Data& data, const ExperimentOptions& options,
+                                             RunFolder folder)
+    : parameters(options.seed),
+      model(parameters, options.model),
+      adam(parameters, {.learning_rate = options.learning_rate}),
+      data_(data),
+      options_(options),
+      folder_(std::move(folder)) {
+  if (options.batch == 0 || options.batch > data.train.size())
+    fail("handwriting: a batch of ", options.batch, " from ", data.train.size(), " training lines");
+  model.deviation[0] = data.deviation_x;
+  model.deviation[1] = data.deviation_y;
+}
+
+Tensor HandwritingExperiment::loss(std::uint64_t step) {
+  const std::uint64_t epoch = step / steps_per_epoch();
+  if (epoch != order_of_epoch_) {
+    order_ = Random(options_.seed, order_stream).split(epoch).permutation(data_.train.size());
+    order_of_epoch_ = epoch;
+  }
+  const size_t first = step % steps_per_epoch() * options_.batch;
+  return model.loss(
+      make_batch(data_.train, std::span(order_).subspan(first, options_.batch), options_.length));
+}
+
+double HandwritingExperiment::score(std::span<const Line> lines, size_t count) const {
+  constexpr size_t chunk = 16;
+  const Tape::Pause pause;
+  count = std::min(count, lines.size());
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  double total = 0;
+  for (size_t begin = 0; begin < count; begin += chunk) {
+    const auto some = std::span(numbers).subspan(begin, std::min(chunk, count - begin));
+    total += static_cast<double>(model.loss(make_batch(lines, some, options_.length)).item());
+  }
+  return total / static_cast<double>(count);
+}
+
+Metrics HandwritingExperiment::evaluate(double mean_training_loss) {
+  const std::uint64_t reports = adam.steps / updates_per_report;
+  if (adam.steps % updates_per_report == 0 && std::has_single_bit(reports))
+    save_model(folder_, parameters, stage_file(adam.steps));
+  return {{"running_nll", mean_training_loss / static_cast<double>(options_.batch)},
+          {"train_nll", score(data_.train, scored_train_lines)},
+          {"test_nll", score(data_.test, scored_test_lines)}};
+}
+
+std::vector<std::string> HandwritingExperiment::metric_names() const {
+  return {"running_nll", "train_nll", "test_nll"};
+}
+
+std::string stage_file(std::uint64_t updates) { return text("model-", updates, ".safetensors"); }
+
+}  // namespace lamina::handwriting

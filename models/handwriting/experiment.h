@@ -1,0 +1,53 @@
+#pragma once
+// Section 6.5 as an experiment for the training loop: Adam on the negative log likelihood of lines.
+
+#include "models/common/training.h"
+#include "models/handwriting/data.h"
+#include "models/handwriting/model.h"
+
+namespace lamina::handwriting {
+
+/// Updates between two rows of metrics.csv, the unit of the axis of Figure 5.
+inline constexpr std::uint64_t updates_per_report = 200;
+
+struct ExperimentOptions {
+  ModelOptions model = {};
+  size_t batch = 8;
+  size_t length = 500;  ///< points of a line, the rest is cut off
+  real learning_rate = real(1e-3);
+  std::uint64_t seed = 1;
+};
+
+class HandwritingExperiment final : public Experiment {
+ public:
+  /// `data` must outlive the experiment; `folder` gets a copy of the model after 200, 400, 800, ... updates.
+  /// Throws Error for a batch of 0 or one larger than the training set.
+  HandwritingExperiment(const Data& data, const ExperimentOptions& options, RunFolder folder);
+
+  /// Summed over the batch: bounds on derivatives (see model.h) are meant for the loss of a line.
+  Tensor loss(std::uint64_t step) override;
+  Metrics evaluate(double mean_training_loss) override;
+  std::vector<std::string> metric_names() const override;
+
+  /// Mean over the first `count` lines, in nats a line.
+  double score(std::span<const Line> lines, size_t count) const;
+
+  /// Whole batches in the training set; the lines left over change from epoch to epoch.
+  std::uint64_t steps_per_epoch() const { return data_.train.size() / options_.batch; }
+
+  Parameters parameters;
+  Model model;
+  Adam adam;
+
+ private:
+  const Data& data_;
+  ExperimentOptions options_;
+  RunFolder folder_;
+  std::vector<int> order_;  ///< of the training lines in the epoch under way
+  std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
+};
+
+/// The file in a run's folder with the model after so many updates.
+std::string stage_file(std::uint64_t updates);
+
+}  // namespace lamina::handwriting

@@ -1,0 +1,23 @@
+#pragma once
+// The 57 symbols that the network knows: a to z, A to Z, space, full stop, comma, apostrophe, and one for
+// every other character. (Graves 2013 has 57 as well, digits and most punctuation being one of them; which
+// ones, he does not say.)
+
+#include <string>
+#include <vector>
+
+namespace lamina::handwriting {
+
+inline constexpr std::size_t symbol_count = 57;
+inline constexpr int unknown_symbol = 0;
+
+/// The characters of the symbols 1 to 56, in order.
+const std::string& alphabet();
+
+/// A character's symbol, or unknown_symbol.
+int symbol_of(char character);
+
+/// Each character's symbol.
+std::vector<int> symbols_of(const std::string& text);
+
+}  // namespace lamina::handwriting

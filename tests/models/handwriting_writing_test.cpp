@@ -1,0 +1,96 @@
+// Training on a few lines, writing with what was learned, and the pictures of it.
+
+#include "models/handwriting/picture.h"
+#include "models/handwriting/writing.h"
+#include "optim/adam.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+namespace hw = lamina::handwriting;
+
+TEST_CASE("write: the same seed gives the same line, and a prime changes it") {
+  Parameters parameters(1);
+  const hw::Model model(parameters, {.norm = Norm::layer, .hidden = 10, .gaussians = 2, .components = 2});
+  const hw::WritingOptions options{.seed = 5, .most_points = 40};
+  const hw::Writing a = hw::write(model, "ab c", options), b = hw::write(model, "ab c", options);
+  REQUIRE(a.points.size() == b.points.size());
+  CHECK(a.points.size() <= 40);
+  CHECK(a.window.size() == 4 * a.points.size());
+  CHECK(a.window == b.window);
+  CHECK(a.points.back().up);
+  hw::WritingOptions primed = options;
+  primed.prime = hw::line_of({{0, 0, false}, {1, 1, false}, {3, 0, true}}, "xy");
+  const hw::Writing c = hw::write(model, "ab c", primed);
+  CHECK(c.window.size() == 4 * c.points.size());
+  CHECK(c.points[0].x != a.points[0].x);
+  CHECK_ERROR(hw::write(model, "", options), "handwriting: nothing to write; give a text");
+}
+
+TEST_CASE("write: the first point is drawn from what the network says after an empty one") {
+  Parameters parameters(2);
+  const hw::Model model(parameters, {.hidden = 10, .gaussians = 2, .components = 3});
+  hw::State state;
+  const Tensor output = model(Tensor::zeros({1, 1, 3}), hw::TextBatch({hw::symbols_of("abc")}), state);
+  Random random(9);
+  const hw::Point expected = hw::draw_point(output.data(), 3, 1, random);
+  const hw::Writing writing = hw::write(model, "abc", {.bias = 1, .seed = 9, .most_points = 3});
+  CHECK(double(writing.points[0].x) == doctest::Approx(double(expected.dx)).epsilon(1e-4));
+  CHECK(double(writing.points[0].y) == doctest::Approx(double(expected.dy)).epsilon(1e-4));
+}
+
+TEST_CASE("pictures: a line of ink, as wide as its text") {
+  const auto points = write_text("ink", draw_hand(1, 3), Random(1));
+  const Image image = hw::image_of({points, points});
+  size_t dark = 0;
+  for (const Color& pixel : image.pixels) dark += pixel[0] < 128 ? 1 : 0;
+  CHECK(image.width > 30);
+  CHECK(image.height > 40);
+  CHECK(dark > 200);
+  CHECK(dark < image.pixels.size() / 4);
+  const std::string svg = hw::svg_of({points, points});
+  CHECK(svg.starts_with("<svg "));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(std::ranges::count(svg, 'M') ==
+        2 * std::ranges::count_if(points, [](const PenPoint& p) { return p.up; }));
+}
+
+TEST_CASE("pictures: the window is dark where phi is large") {
+  hw::Writing writing;
+  writing.points.resize(3);
+  writing.window = {1, 0, 0, 1, 0, 1};
+  const Image image = hw::window_image_of(writing, "ab");
+  CHECK(image.at(image.width - 1, 20)[0] < 60);
+  CHECK(image.at(image.width - 1, 4)[0] == 255);
+  CHECK(image.at(image.width - 6, 4)[0] < 60);
+}
+
+TEST_SUITE_BEGIN("slow");
+
+TEST_CASE("handwriting: ten lines are learned by heart") {
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    CAPTURE(name_of(norm));
+    const hw::Data data = hw::synthetic_lines(1, 10, 1);
+    Parameters parameters(1);
+    const hw::Model model(parameters, {.norm = norm, .hidden = 48, .gaussians = 3, .components = 4});
+    constexpr int steps = 400;
+    Adam adam(parameters, {.learning_rate = real(5e-3)});
+    std::vector<int> all(10);
+    for (int i = 0; i < 10; ++i) all[static_cast<size_t>(i)] = i;
+    const hw::Batch batch = hw::make_batch(data.train, all, 60);
+    double first = 0, last = 0;
+    for (int step = 0; step < steps; ++step) {
+      Tape tape;
+      const Tensor loss = model.loss(batch);
+      tape.backward(loss);
+      adam.step();
+      last = static_cast<double>(loss.item()) / 10;
+      if (step == 0) first = last;
+    }
+    CAPTURE(last);
+    CHECK(first > 60);  // more than a nat a point when nothing is known
+    CHECK(last < -60);
+  }
+}
+
+TEST_SUITE_END();
