@@ -51,6 +51,8 @@ int main(int argc, char** argv) {
   add_convnet_command(program, action);
   add_draw_command(program, action);
   add_order_embedding_command(program, action);
+  add_attentive_reader_command(program, action);
+  add_data_command(program, action);
   add_invariance_command(program, action);
   add_geometry_command(program, action);
   add_inspect_command(program, action);
