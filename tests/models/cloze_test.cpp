@@ -1,6 +1,7 @@
 // Books: chapters, sentences, names; and the questions made of them.
 
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "core/file.h"
