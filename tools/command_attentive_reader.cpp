@@ -1,5 +1,7 @@
 // lamina attentive-reader: Section 6.2 and Figure 2. Trains the five variants of the figure, or the chosen
-// ones, one after the other and compares them.
+// ones, one after the other and compares them; `show` tells where a trained reader looked.
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,8 +11,10 @@
 
 #include "core/file.h"
 #include "core/gemm.h"
+#include "core/ops.h"
 #include "core/parallel.h"
 #include "models/attentive_reader/experiment.h"
+#include "models/attentive_reader/heat_map.h"
 #include "models/common/interrupt.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
@@ -196,6 +200,72 @@ int train_all(ReaderFlags flags, bool norm_given) {
   return 0;
 }
 
+// --- Showing
+
+struct ShowFlags {
+  std::string run;
+  std::int64_t number = 0;
+  bool test = false;
+  int threads = 0;
+};
+
+/// What the model sees in a question, with its `count` likeliest answers.
+Reading read(const ReaderExperiment& experiment, const Question& question, size_t count) {
+  const Answers answers = experiment.answer({&question, 1});
+  Reading reading{.question = question, .weights = {}, .answers = {}};
+  for (const real weight : answers.attention.values()) reading.weights.push_back(static_cast<double>(weight));
+  const Tensor probabilities = softmax(answers.logits);
+  for (size_t entity = 0; entity < probabilities.size(); ++entity)
+    reading.answers.emplace_back(entity_name(entity), static_cast<double>(probabilities[entity]));
+  std::ranges::stable_sort(reading.answers, std::ranges::greater(), &std::pair<std::string, double>::second);
+  reading.answers.resize(std::min(count, reading.answers.size()));
+  return reading;
+}
+
+/// One question as a heat map, on the terminal and in the run's folder as a page.
+int run_show(const ShowFlags& show) {
+  constexpr size_t answers = 5;
+  const RunFolder folder = RunFolder::resume(show.run);
+  if (folder.config().experiment != "attentive-reader")
+    fail<UsageError>("show ", show.run, ": a run of lamina ", folder.config().experiment,
+                     "; give the folder of a run of lamina attentive-reader");
+  ReaderFlags flags;
+  from_settings(folder.config().settings, flags);
+  if (flags.variants.size() > 1)
+    fail<UsageError>("show ", show.run, ": holds several runs; name one of them, as in ",
+                     folder.file(flags.variants.back().name()));
+  set_threads(show.threads);
+  const Data data = load_data(flags);
+  const Split& split = show.test ? data.test : data.valid;
+  const auto number = static_cast<size_t>(show.number);
+  if (number >= split.count)
+    fail<UsageError>("show ", show.run, " ", number, ": the ", show.test ? "test" : "validation",
+                     " questions have the numbers 0 to ", split.count - 1);
+  ReaderExperiment experiment(data, options_of(flags.variants.front(), flags), folder);
+  load_model(folder, experiment.parameters, best_model);
+  const Reading reading = read(experiment, split.read(number), answers);
+  const std::string page = folder.file(text(show.test ? "test-" : "validation-", number, ".html"));
+  write_file(page, as_html(reading));
+  std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << page << '\n';
+  return 0;
+}
+
+void add_show(CLI::App& command, Action& action) {
+  CLI::App* const show = command.add_subcommand(
+      "show", "where a trained reader looked: a passage as a heat map (* right answer)");
+  show->footer("Example: lamina attentive-reader show runs/reader/layer-gain-1 7");
+  const auto flags = std::make_shared<ShowFlags>();
+  show->add_option("RUN", flags->run, "folder of a run of one variant")->required();
+  show->add_option("N", flags->number, "number of a validation question, from 0")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  show->add_flag("--test", flags->test, "a test question instead");
+  show->add_option("--threads", flags->threads, "worker threads; 0: one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  show->callback([flags, &action] { action = [flags] { return run_show(*flags); }; });
+}
+
 }  // namespace
 
 void add_attentive_reader_command(CLI::App& program, Action& action) {
@@ -205,7 +275,8 @@ void add_attentive_reader_command(CLI::App& program, Action& action) {
       "Without --norm and --gain it trains the five curves of Figure 2: none, batch, batch-everywhere, and "
       "layer with\ngains that start at 1 and at 0.1.\n"
       "Example: lamina attentive-reader --lr 1e-3 --updates 2000 --validate-every 100 --out runs/reader\n"
-      "         lamina attentive-reader --data cnn --norm none,layer --out runs/cnn");
+      "         lamina attentive-reader --data cnn --norm none,layer --out runs/cnn\n"
+      "         lamina attentive-reader show runs/reader/layer-gain-1 7");
   const auto flags = std::make_shared<ReaderFlags>();
   add_common_flags(*command, flags->common, {"layer", "none", "batch", "batch-everywhere"});
   command
@@ -224,6 +295,7 @@ void add_attentive_reader_command(CLI::App& program, Action& action) {
                    "with --data: keep so many sentences of a passage, the most relevant; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  add_show(*command, action);
   command->callback([flags, command, &action] {
     if (!command->get_subcommands().empty()) return;
     action = [flags, norm_given = command->count("--norm") > 0] { return train_all(*flags, norm_given); };

@@ -96,7 +96,8 @@ Data load_questions(const std::string& folder, size_t sentences) {
   data.valid = read_split(folder + "/validation", sentences, false, census);
   data.test = read_split(folder + "/test", sentences, false, census);
   census.make_vocabulary(data);
-  const std::string cut = sentences == 0 ? "whole passages" : text("the ", sentences, " relevant sentences");
+  const std::string cut =
+      sentences == 0 ? "whole passages" : text("at most ", sentences, " sentences a passage");
   data.source = text("questions in ", folder, " (", cut, "): ", sizes_of(data));
   return data;
 }

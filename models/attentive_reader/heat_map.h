@@ -15,9 +15,9 @@ struct Reading {
   std::vector<std::pair<std::string, double>> answers;  ///< entities and their probabilities, likeliest first
 };
 
-/// The question, the passage and the answers for a terminal, in lines of at most `width` columns. In colour the
-/// background of a word (of the 256 colours of xterm) is the brighter the more weight it has; without colour its
-/// weight in percent follows a word that has more than its share.
+/// The question, the passage and the answers for a terminal, in lines of at most `width` columns. In colour
+/// the background of a word (of the 256 colours of xterm) is the brighter the more weight it has; without
+/// colour its weight in percent follows a word that has more than its share.
 std::string as_text(const Reading& reading, bool colour, size_t width = 100);
 
 /// The same as a page that needs nothing else, for light and dark screens.

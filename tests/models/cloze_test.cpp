@@ -104,11 +104,10 @@ TEST_CASE("books: what is no book is refused") {
   Random random(3);
   for (int i = 0; i < 300; ++i) {
     put(path, mutated(small_book(2), 100, random));
-    try {
-      CHECK_FALSE(ar::read_book(path).empty());
-    } catch (const DataError& error) {
-      CHECK(std::string(error.what()).starts_with(path));
-    }
+    const std::string message = message_of<DataError>([&] {
+      for (const ar::Chapter& chapter : ar::read_book(path)) REQUIRE_FALSE(chapter.sentences.empty());
+    });
+    CHECK((message.empty() || message.starts_with(path + ":")));
   }
 }
 
@@ -116,10 +115,10 @@ TEST_CASE("cloze: questions of a small book, by hand") {
   const auto book = book_of(small_book(6));
   const WordMap<size_t> names = ar::names_of(book);
   const auto questions = ar::cloze_questions(book[0], names, "book, chapter 1");
-  REQUIRE(questions.size() == 4);
+  REQUIRE(questions.size() == 6);
   const ar::Question& question = questions[0];
   CHECK(question.source == "book, chapter 1, sentence 3");
-  CHECK(question.passage.size() == 23);
+  CHECK(question.passage.size() == 19);
   CHECK(joined(question.query).find(ar::blank) != std::string::npos);
   CHECK(question.names.size() == 4);
   // "Dmitri Orlov" is one entity, known by the name that is more frequent.
@@ -139,8 +138,6 @@ TEST_CASE("cloze: questions of a small book, by hand") {
 TEST_CASE("cloze: other numbers are the same question, and the answer goes with them") {
   const auto book = book_of(small_book(6));
   const WordMap<size_t> names = ar::names_of(book);
-  // The name behind the answer, and the text with names put back, do not depend on the seed of the numbers
-  // where there is one candidate only; with several, they do on the choice and on nothing else.
   const auto named = [](const ar::Question& question) {
     std::string all = joined(question.passage) + " | " + joined(question.query) + " | " + question.answer;
     for (const auto& [entity, name] : question.names)
@@ -149,15 +146,15 @@ TEST_CASE("cloze: other numbers are the same question, and the answer goes with 
     return all;
   };
   std::set<std::string> numbers;
-  std::vector<std::set<std::string>> texts(4);
+  std::vector<std::set<std::string>> texts(6);
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const auto questions = ar::cloze_questions(book[0], names, "", {.seed = seed});
     for (size_t i = 0; i < questions.size(); ++i) texts[i].insert(named(questions[i]));
     numbers.insert(questions[0].answer);
   }
   CHECK(numbers == std::set<std::string>{"@entity0", "@entity1", "@entity2", "@entity3"});
-  CHECK(texts[3].size() == 1);  // "nobody saw [orlov] again"
-  CHECK(*texts[3].begin() ==
+  for (const auto& same : texts) CHECK(same.size() == 1);
+  CHECK(*texts[5].begin() ==
         "at noon anna met boris by the mill . then clara came with anna and mr . orlov . \" "
         "where is boris ? \" asked clara . they said that boris had gone home . in the evening "
         "orlov wrote to anna 's aunt . | nobody saw @placeholder again . | orlov");
@@ -167,9 +164,9 @@ TEST_CASE("cloze: files hold no name but in their last part, and chapters are no
   const TemporaryFolder folder;
   put(folder / "book.txt", small_book(20));
   const auto counts = ar::make_cloze({folder / "book.txt"}, folder / "out");
-  CHECK(counts.train == 16 * 4);
-  CHECK(counts.valid == 2 * 4);
-  CHECK(counts.test == 2 * 4);
+  CHECK(counts.train == 16 * 6);
+  CHECK(counts.valid == 2 * 6);
+  CHECK(counts.test == 2 * 6);
   std::map<std::string, std::set<std::string>> chapters;
   for (const std::string split : {"training", "validation", "test"})
     for (const auto& entry : std::filesystem::directory_iterator(folder / "out/" + split)) {

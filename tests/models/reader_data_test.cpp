@@ -230,8 +230,8 @@ TEST_CASE("reader data: folders of questions, read when they are asked for") {
   put(folder / "training/notes.txt", "not a question");
   const ar::Data data = ar::load_questions(folder.path(), 1);
   CHECK(data.source == "questions in " + folder.path() +
-                           " (the 1 relevant sentences): 3 training, 2 validation and 1 test questions, "
-                           "10 words, 3 of them entities");
+                           " (at most 1 sentences a passage): 3 training, 2 validation and 1 test questions, "
+                           "9 words, 3 of them entities");
   CHECK(data.entities == 3);
   CHECK(data.train.lengths == std::vector<std::uint32_t>{4, 4, 4});
   CHECK(data.train.read(1).passage == words("@entity2 met @entity0 ."));
