@@ -61,16 +61,15 @@ void fill_in_preset(ReaderFlags& flags) {
   if (flags.validate_every == 0) flags.validate_every = paper ? 1000 : 100;
 }
 
+/// "none,layer,layer" as "norm" and the gains of the layer norms among them, "1,0.1", as "gain".
 Settings to_settings(const ReaderFlags& flags) {
   Settings settings = to_settings(flags.common);
-  std::string names, norms, gains;
+  std::string norms, gains;
   for (const ReaderVariant& variant : flags.variants) {
-    names += (names.empty() ? "" : ",") + variant.name();
     norms += (norms.empty() ? "" : ",") + variant.norm;
     if (variant.norm == "layer") gains += (gains.empty() ? "" : ",") + text(variant.gain);
   }
-  settings.set("variants", names);
-  settings.set("norm", norms);  // of each variant
+  settings.set("norm", norms);
   if (!gains.empty()) settings.set("gain", gains);
   settings.set("updates", flags.updates);
   settings.set("validate_every", flags.validate_every);
@@ -83,14 +82,12 @@ void from_settings(const Settings& settings, ReaderFlags& flags) {
   flags.updates = settings.get<std::int64_t>("updates");
   flags.validate_every = settings.get<std::int64_t>("validate_every");
   flags.sentences = settings.get<std::int64_t>("sentences");
+  std::istringstream gains(settings.has("gain") ? settings.get<std::string>("gain") : "");
   flags.variants.clear();
-  constexpr std::string_view with_gain = "layer-gain-";
-  std::istringstream names(settings.get<std::string>("variants"));
-  for (std::string name; std::getline(names, name, ',');) {
-    if (name.starts_with(with_gain))
-      flags.variants.push_back({"layer", std::strtod(name.c_str() + with_gain.size(), nullptr)});
-    else
-      flags.variants.push_back({name});
+  for (const std::string& norm : flags.common.norms) {
+    flags.variants.push_back({norm});
+    std::string gain;
+    if (norm == "layer" && std::getline(gains, gain, ',')) flags.variants.back().gain = std::stod(gain);
   }
 }
 
