@@ -111,53 +111,58 @@ struct Gradients {
   Tensor weight;  ///< [shares x A]
 };
 
-/// dalpha_t = dr . d_t,  de_t = alpha_t (dalpha_t - sum_s alpha_s dalpha_s)
-/// dk_t = de_t w (1 - m_t^2),  dq = sum_t dk_t,  dw = sum_tb de_t m_t
-/// dd_t = alpha_t dr + de_t v,  dv = sum_t de_t d_t
-void attend_backward(const AttentionInputs& in, const Sizes& s, Range cases, const Attended& out,
-                     const Gradients& to, real* descent, real* dw) {
-  const real *const alpha = out.weights.data(), *const dr = out.context.gradient_data();
-  for (size_t b = cases.begin; b < cases.end; ++b) {
-    const auto at = [&](size_t t) { return t * s.rows + b; };
-    const real* const own_dr = dr + b * s.hidden;
-    real inner = 0;
-    for (size_t t = 0; t < s.steps; ++t) {
-      if (alpha[at(t)] == 0) continue;
-      const real* const d = in.states.data() + at(t) * s.hidden;
-      descent[t] = sum_over(s.hidden, [=](size_t j) { return own_dr[j] * d[j]; });
-      inner += alpha[at(t)] * descent[t];
-    }
-    for (size_t t = 0; t < s.steps; ++t)
-      descent[t] = alpha[at(t)] == 0 ? 0 : alpha[at(t)] * (descent[t] - inner);
+/// dalpha_t = dr . d_t,  de_t = alpha_t (dalpha_t - sum_s alpha_s dalpha_s), for case b
+void score_derivatives(const AttentionInputs& in, const Sizes& s, size_t b, const Attended& out, real* de) {
+  const real* const dr = out.context.gradient_data() + b * s.hidden;
+  const auto alpha = [&](size_t t) { return out.weights[t * s.rows + b]; };
+  real inner = 0;
+  for (size_t t = 0; t < s.steps; ++t) {
+    de[t] = 0;
+    if (alpha(t) == 0) continue;  // padded steps may hold anything
+    const real* const d = in.states.data() + (t * s.rows + b) * s.hidden;
+    de[t] = sum_over(s.hidden, [=](size_t j) { return dr[j] * d[j]; });
+    inner += alpha(t) * de[t];
+  }
+  for (size_t t = 0; t < s.steps; ++t) de[t] = alpha(t) * (de[t] - inner);
+}
 
-    real* const dq = to.query.storage()->values + b * s.units;
-    const real *const q = in.query.data() + b * s.units, *const w = in.weight.data();
-    for (size_t t = 0; t < s.steps; ++t) {
-      const real* const k = in.keys.data() + at(t) * s.units;
-      const auto [dk, add] = to.keys.at(at(t) * s.units);
-      const real de = descent[t];
+/// dk_t = de_t w (1 - m_t^2),  dq = sum_t dk_t,  dw += sum_t de_t m_t, for case b
+void sums_backward(const AttentionInputs& in, const Sizes& s, size_t b, const real* derivatives,
+                   const Gradients& to, real* dw) {
+  const real *const q = in.query.data() + b * s.units, *const w = in.weight.data();
+  real* const dq = to.query.storage()->values + b * s.units;
+  for (size_t t = 0; t < s.steps; ++t) {
+    const size_t at = (t * s.rows + b) * s.units;
+    const real* const k = in.keys.data() + at;
+    const GradientSink sink = to.keys.at(at);
+    real* const dk = sink.values;
+    const bool add = sink.add;
+    const real de = derivatives[t];
 #pragma omp simd
-      for (size_t j = 0; j < s.units; ++j) {
-        const real m = scalar::tanh(k[j] + q[j]), dsum = de * w[j] * (1 - m * m);
-        dk[j] = (add ? dk[j] : 0) + dsum;
-        dq[j] += dsum;
-        dw[j] += de * m;
-      }
+    for (size_t j = 0; j < s.units; ++j) {
+      const real m = scalar::tanh(k[j] + q[j]), dsum = de * w[j] * (1 - m * m);
+      dk[j] = (add ? dk[j] : 0) + dsum;
+      dq[j] += dsum;
+      dw[j] += de * m;
     }
+  }
+}
 
-    const bool related = in.relation.defined();
-    const real* const v = related ? in.relation.data() + b * s.hidden : nullptr;
-    real* const dv = related ? to.relation.storage()->values + b * s.hidden : nullptr;
-    for (size_t t = 0; t < s.steps; ++t) {
-      const real* const d = in.states.data() + at(t) * s.hidden;
-      const auto [dd, add] = to.states.at(at(t) * s.hidden);
-      const real weight = alpha[at(t)], de = descent[t];
-#pragma omp simd
-      for (size_t j = 0; j < s.hidden; ++j) dd[j] = (add ? dd[j] : 0) + weight * own_dr[j];
-      if (!related) continue;
-      add_scaled(s.hidden, de, v, dd);
-      add_scaled(s.hidden, de, d, dv);
-    }
+/// dd_t = alpha_t dr + de_t v,  dv = sum_t de_t d_t, for case b
+void states_backward(const AttentionInputs& in, const Sizes& s, size_t b, const Attended& out,
+                     const real* derivatives, const Gradients& to) {
+  const bool related = in.relation.defined();
+  const real* const dr = out.context.gradient_data() + b * s.hidden;
+  const real* const v = related ? in.relation.data() + b * s.hidden : nullptr;
+  real* const dv = related ? to.relation.storage()->values + b * s.hidden : nullptr;
+  for (size_t t = 0; t < s.steps; ++t) {
+    const size_t at = t * s.rows + b;
+    const GradientSink sink = to.states.at(at * s.hidden);
+    if (!sink.add) std::fill_n(sink.values, s.hidden, real{0});
+    add_scaled(s.hidden, out.weights[at], dr, sink.values);
+    if (!related) continue;
+    add_scaled(s.hidden, derivatives[t], v, sink.values);
+    add_scaled(s.hidden, derivatives[t], in.states.data() + at * s.hidden, dv);
   }
 }
 
@@ -180,10 +185,15 @@ Attended attend(const AttentionInputs& in) {
                        .query = Tensor::zeros(in.query.shape()),
                        .relation = in.relation.defined() ? Tensor::zeros(in.relation.shape()) : Tensor(),
                        .weight = Tensor::zeros({shares, s.units})};
-    Tensor descent({shares, s.steps});
-    for_each_share(shares, [&, de = descent.data()](size_t share) {
-      attend_backward(in, s, part_of(s.rows, share, shares), out, to, de + share * s.steps,
-                      to.weight.storage()->values + share * s.units);
+    Tensor derivatives({shares, s.steps});
+    for_each_share(shares, [&, all = derivatives.data()](size_t share) {
+      const Range cases = part_of(s.rows, share, shares);
+      real *const de = all + share * s.steps, *const dw = to.weight.storage()->values + share * s.units;
+      for (size_t b = cases.begin; b < cases.end; ++b) {
+        score_derivatives(in, s, b, out, de);
+        sums_backward(in, s, b, de, to, dw);
+        states_backward(in, s, b, out, de, to);
+      }
     });
     contribute(in.query, [d = to.query.data()](size_t i) { return d[i]; });
     if (in.relation.defined()) contribute(in.relation, [d = to.relation.data()](size_t i) { return d[i]; });

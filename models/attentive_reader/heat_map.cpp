@@ -96,12 +96,6 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
-std::string joined(const Words& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
-
 constexpr const char* page_head = R"(<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">

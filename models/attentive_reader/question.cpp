@@ -97,16 +97,20 @@ Question read_question(const std::string& path) {
   return question;
 }
 
+std::string joined(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  return line;
+}
+
 std::string to_text(const Question& question) {
-  const auto line = [](const Words& words) {
-    std::string joined;
-    for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
-    return joined + '\n';
-  };
-  std::string out = question.source + "\n\n" + line(question.passage) + '\n' + line(question.query) + '\n' +
-                    question.answer + "\n\n";
-  for (const auto& [entity, name] : question.names) out += entity + ':' + name + '\n';
-  return out;
+  std::string names;
+  for (const auto& [entity, name] : question.names) names += text(entity, ':', name, '\n');
+  return text(question.source, "\n\n", joined(question.passage), "\n\n", joined(question.query), "\n\n",
+              question.answer, "\n\n", names);
 }
 
 Words relevant_sentences(const Question& question, size_t count) {

@@ -42,6 +42,9 @@ std::string entity_name(size_t number);
 /// blank, or the answer is no entity of the passage.
 Question read_question(const std::string& path);
 
+/// The words with a space between.
+std::string joined(const Words& words);
+
 /// The content of a `.question` file.
 std::string to_text(const Question& question);
 

@@ -22,18 +22,12 @@ std::vector<ar::Chapter> book_of(const std::string& bytes) {
   return ar::read_book(folder / "book.txt");
 }
 
-std::string joined(const ar::Words& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
-
 /// The sentences of all chapters; "#" in front of each chapter.
 std::vector<std::string> outline(const std::string& bytes) {
   std::vector<std::string> lines;
   for (const ar::Chapter& chapter : book_of(bytes)) {
     lines.emplace_back("#");
-    for (const auto& sentence : chapter.sentences) lines.push_back(joined(sentence));
+    for (const auto& sentence : chapter.sentences) lines.push_back(ar::joined(sentence));
   }
   return lines;
 }
@@ -119,7 +113,7 @@ TEST_CASE("cloze: questions of a small book, by hand") {
   const ar::Question& question = questions[0];
   CHECK(question.source == "book, chapter 1, sentence 3");
   CHECK(question.passage.size() == 19);
-  CHECK(joined(question.query).find(ar::blank) != std::string::npos);
+  CHECK(ar::joined(question.query).find(ar::blank) != std::string::npos);
   CHECK(question.names.size() == 4);
   // "Dmitri Orlov" is one entity, known by the name that is more frequent.
   std::set<std::string> known;
@@ -139,7 +133,8 @@ TEST_CASE("cloze: other numbers are the same question, and the answer goes with 
   const auto book = book_of(small_book(6));
   const WordMap<size_t> names = ar::names_of(book);
   const auto named = [](const ar::Question& question) {
-    std::string all = joined(question.passage) + " | " + joined(question.query) + " | " + question.answer;
+    std::string all =
+        ar::joined(question.passage) + " | " + ar::joined(question.query) + " | " + question.answer;
     for (const auto& [entity, name] : question.names)
       for (size_t at = all.find(entity); at != all.npos; at = all.find(entity))
         all.replace(at, entity.size(), name);

@@ -57,7 +57,9 @@ TEST_CASE("reader model: as many parameters as the peer's model") {
 
 TEST_CASE("reader model: gradients of all parameters, padded words included") {
   const std::vector<int> answers{1, 3, 0};
-  for (const auto& [norm, everywhere] : variants) {
+  for (const Variant& variant : variants) {
+    const Norm norm = variant.norm;
+    const bool everywhere = variant.everywhere;
     CAPTURE(std::string(name_of(norm)));
     CAPTURE(everywhere);
     Parameters parameters(5);
@@ -77,7 +79,9 @@ TEST_CASE("reader model: gradients of all parameters, padded words included") {
 }
 
 TEST_CASE("reader model: padding changes no answer and no statistics") {
-  for (const auto& [norm, everywhere] : variants) {
+  for (const Variant& variant : variants) {
+    const Norm norm = variant.norm;
+    const bool everywhere = variant.everywhere;
     CAPTURE(std::string(name_of(norm)));
     CAPTURE(everywhere);
     std::vector<std::vector<Tensor>> results;
@@ -105,7 +109,9 @@ TEST_CASE("reader model: padding changes no answer and no statistics") {
 }
 
 TEST_CASE("reader model: in use, a question's answer does not depend on its neighbours") {
-  for (const auto& [norm, everywhere] : variants) {
+  for (const Variant& variant : variants) {
+    const Norm norm = variant.norm;
+    const bool everywhere = variant.everywhere;
     Parameters parameters(1);
     ar::ModelOptions options = tiny;
     options.norm = norm;
