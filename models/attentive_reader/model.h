@@ -54,9 +54,6 @@ class Model {
   /// For the words of `batch`, which must be in the vocabulary. `random` draws the dropout of Mode::train.
   Answers operator()(const QuestionBatch& batch, Mode mode, Random random = Random(0)) const;
 
-  /// From the states on: what an attention that was computed some other way is tested against.
-  Answers answer(const Tensor& states, const Tensor& mask, const Tensor& question, Mode mode) const;
-
   const ModelOptions& options() const { return options_; }
 
  private:
@@ -69,6 +66,7 @@ class Model {
   };
 
   Tensor embed(const TokenBatch& batch, Mode mode, Random random) const;
+  Answers answer(const Tensor& states, const Tensor& mask, const Tensor& question, Mode mode) const;
 
   ModelOptions options_;
   Tensor words_;  // [vocabulary x embedding]

@@ -55,7 +55,7 @@ class Story {
   Cast draw(size_t from, size_t count) {
     std::vector<int> names = random_.permutation(from);
     names.resize(count);
-    const Cast cast{.names = names, .first = count_};
+    Cast cast{.names = names, .first = count_};
     count_ += count;
     return cast;
   }
