@@ -229,7 +229,7 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
   std::string command = "lamina " + quoted(run.config->experiment);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
-    const bool not_given = content == "0" && (name == "epochs" || name == "record");
+    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
     if (content.empty() || content == "false" || not_given || name == "variants") continue;
     std::string flag = name;
     std::ranges::replace(flag, '_', '-');
