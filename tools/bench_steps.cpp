@@ -23,6 +23,7 @@
 #include "core/parallel.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
+#include "models/attentive_reader/model.h"
 #include "models/convnet/model.h"
 #include "models/draw/model.h"
 #include "models/mnist/model.h"
@@ -90,6 +91,16 @@ Case order_case(Norm norm) {
           gflop_of(gru, 0, steps * batch) + gflop_of(image, image, batch)};
 }
 
+Case reader_case(Norm norm) {
+  constexpr size_t batch = 64, passage = 200, question = 30;
+  const attentive_reader::ModelOptions sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), words = static_cast<double>(sizes.embedding);
+  const double lstm = 4 * hidden * (words + hidden), square = hidden * hidden;
+  return {attentive_reader_step({.norm = norm, .batch = batch}),
+          gflop_of(lstm + square, 0, passage * batch) + gflop_of(lstm, 0, question * batch) +
+              gflop_of(3 * square + 500 * hidden, 0, batch)};
+}
+
 Case draw_case(Norm norm) {
   constexpr size_t batch = 128;
   TrainingStep step = draw_step({.norm = norm, .batch = batch});
@@ -113,6 +124,7 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
     {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
     {"order_embedding", {{"none", "ln"}, order_case}},
+    {"attentive_reader", {{"none", "ln", "bn"}, reader_case}},
     {"lstm",
      {{"none", "ln"},
       [](Norm norm) {

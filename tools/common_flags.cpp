@@ -76,13 +76,15 @@ Norm norm_from(const std::string& name) {
 
 std::string title_of(const std::string& norm) {
   if (norm == "none") return "baseline";
+  if (norm == "batch-everywhere") return "batch norm everywhere";
   return norm == "layer-interior" ? "layer norm, interior" : norm + " norm";
 }
 
 int color_of(const std::string& norm) {
   constexpr std::array<std::string_view, 8> in_palette{"layer",    "batch",          "weight", "group",
                                                        "instance", "layer-interior", "none",   "rms"};
-  const auto found = std::ranges::find(in_palette, norm);
+  // What no figure shows beside group norm has its colour.
+  const auto found = std::ranges::find(in_palette, norm == "batch-everywhere" ? "group" : norm);
   return found == in_palette.end() ? -1 : static_cast<int>(found - in_palette.begin());
 }
 

@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
   add_draw_command(program);
   add_order_embedding_command(program);
   add_handwriting_command(program);
+  add_attentive_reader_command(program);
+  add_data_command(program);
   add_invariance_command(program);
   add_geometry_command(program);
   add_inspect_command(program);

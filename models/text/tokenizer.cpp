@@ -45,11 +45,19 @@ std::vector<std::string_view> split_words(std::string_view line) {
   return words;
 }
 
-std::vector<std::string> tokenize(std::string_view text) {
+std::string lower_case(std::string_view text) {
+  std::string lowered;
+  while (!text.empty()) append_character(lowered, lower(take_character(text)));
+  return lowered;
+}
+
+std::vector<std::string> tokenize(std::string_view text) { return words_as_written(lower_case(text)); }
+
+std::vector<std::string> words_as_written(std::string_view text) {
   std::u32string characters;
   while (!text.empty()) {
     const char32_t c = take_character(text);
-    characters += c == 0x2019 ? U'\'' : lower(c);
+    characters += c == 0x2019 ? U'\'' : c;
   }
   std::vector<std::string> words;
   bool inside = false;  // a word that the next letter or digit belongs to

@@ -193,14 +193,20 @@ Exhibit figure_2() {
       .setting =
           "Validation error rate against updates, to 800 thousand; in the paper's figure from 1.0 down "
           "to about 0.45. CNN corpus, 240 units, batch 64, Adam at 8e-5.",
-      .command =
-          "lamina attentive-reader --data DIR --norm none,batch,batch-everywhere,layer --out "
-          "runs/attentive-reader",
+      .command = "lamina attentive-reader --data DIR --out runs/attentive-reader",
       .experiment = "attentive-reader",
+      .facet = {"data", "questions in "},
       .distinctions = {{"gain", "gain "}},
-      .charts = {{"Validation", "step", "updates", "valid_error", "error rate"}},
+      .charts = {{.title = "Validation",
+                  .x = "step",
+                  .x_label = "updates",
+                  .y = "valid_error",
+                  .y_label = "error rate",
+                  .levels = {{"chance_error", "a random entity"},
+                             {"frequent_other_error", "the most frequent not in the question"}}}},
       .measures = {{"lowest valid error, %", "valid_error", Pick::lowest, 100},
-                   {"reached at update", "valid_error", Pick::where_lowest, 1, 6, "step"}},
+                   {"reached at update", "valid_error", Pick::where_lowest, 1, 6, "step"},
+                   {"updates", "step", Pick::last, 1, 6}},
       .full_length = 800000,
       .length_column = "step",
   };
