@@ -13,6 +13,7 @@ void add_stability_command(CLI::App& program, Action& action);
 void add_convnet_command(CLI::App& program, Action& action);
 void add_draw_command(CLI::App& program, Action& action);
 void add_order_embedding_command(CLI::App& program, Action& action);
+void add_skip_thoughts_command(CLI::App& program, Action& action);
 void add_invariance_command(CLI::App& program, Action& action);
 void add_geometry_command(CLI::App& program, Action& action);
 void add_inspect_command(CLI::App& program, Action& action);

@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   add_convnet_command(program, action);
   add_draw_command(program, action);
   add_order_embedding_command(program, action);
+  add_skip_thoughts_command(program, action);
   add_invariance_command(program, action);
   add_geometry_command(program, action);
   add_inspect_command(program, action);

@@ -135,6 +135,7 @@ void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
       input_norm_.measure_row(t, r, raw);
       input_norm_.normalize_row(t, r, raw, gates);
     }
+    if (options_.condition.defined()) add_condition(r, gates);
     if (hidden_norm_.active()) {
       const real* const raw = joint() ? gates : kept;
       hidden_norm_.measure_row(t, r, raw);
@@ -152,6 +153,13 @@ void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
                     .next = memory ? c : h});
   }
   if (memory && memory_norm_.by_rows()) emit_rows(t, share, scratch);
+}
+
+/// The x part of a row, normalized if it is, plus what stays the same over all steps.
+void Pass::add_condition(size_t r, real* gates) const {
+  const real* const condition = options_.condition.data() + r * gates_width_;
+#pragma omp simd
+  for (size_t k = 0; k < gates_width_; ++k) gates[k] += condition[k];
 }
 
 /// h = o tanh(normalize(c))
@@ -202,7 +210,7 @@ RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part
   RecurrentState last = pass.forward();
   record("recurrence", {hidden, last.c},
          {x_part, weight, initial.h, initial.c, options.input_norm.gain, options.hidden_norm.gain,
-          options.memory_norm.gain},
+          options.memory_norm.gain, options.condition},
          [pass = std::move(pass), c = last.c]() mutable { pass.backward(c); });
   return last;
 }

@@ -17,6 +17,7 @@ struct Pass::Back {
   Tensor dh, dc;        ///< [B x H]
   Tensor dnormalized;   ///< [B x H], of the normalized c
   Tensor scratch;       ///< [threads x gates]
+  Tensor dcondition;    ///< [B x gates], where there is a condition
   Tensor sums;          ///< of gains and biases, [threads x all]
   Tensor dh_norm;       ///< for the record: norm2(dL/dh_t) [T x B]
 };
@@ -32,6 +33,7 @@ void Pass::backward(const Tensor& last_c) {
             .dc = Tensor::zeros({rows_, size_}),
             .dnormalized = Tensor({rows_, size_}),
             .scratch = Tensor({schedule.threads(), gates_width_ + size_}),
+            .dcondition = options_.condition.defined() ? Tensor::zeros({rows_, gates_width_}) : Tensor(),
             .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)}),
             .dh_norm = options_.record != nullptr ? Tensor({steps_, rows_}) : Tensor()};
   if (const real* const dlast = last_c.gradient_data()) std::copy_n(dlast, rows_ * size_, back.dc.data());
@@ -48,6 +50,8 @@ void Pass::backward(const Tensor& last_c) {
   contribute_weight(back);
   contribute(initial_.h, [d = back.dh.data()](size_t i) { return d[i]; });
   contribute(initial_.c, [d = back.dc.data()](size_t i) { return d[i]; });
+  if (back.dcondition.defined())
+    contribute(options_.condition, [d = back.dcondition.data()](size_t i) { return d[i]; });
   const auto contribute_norm = [&](const StepNorm& norm, size_t at) {
     norm.contribute(back.sums.data() + at, schedule.threads(), back.sums.columns());
   };
@@ -153,6 +157,11 @@ void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) cons
                    .dgates = dgates,
                    .dkept = dkept,
                    .dprevious = dstate});
+  if (back.dcondition.defined()) {
+    real* const dcondition = back.dcondition.data() + r * gates_width_;
+#pragma omp simd
+    for (size_t k = 0; k < gates_width_; ++k) dcondition[k] += dgates[k];
+  }
   real* const sums = back.sums.data() + share.thread * back.sums.columns();
   const auto through = [&](const StepNorm& norm, size_t at, const real* from, real* d) {
     if (norm.active() && norm.by_rows())

@@ -51,6 +51,7 @@ class Pass {
   void product_forward(size_t step, const Share& share, const PackedWeight& weight);
   void rows_forward(size_t step, const Share& share, real* scratch);
   void emit_rows(size_t t, const Share& share, real* scratch);
+  void add_condition(size_t r, real* gates) const;
   void record_row(size_t t, size_t r);
   void record_forward() const;
 

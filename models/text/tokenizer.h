@@ -15,4 +15,8 @@ std::vector<std::string_view> split_words(std::string_view line);
 /// "black-and-white", "3.5". The typographic apostrophe becomes the plain one.
 std::vector<std::string> tokenize(std::string_view text);
 
+/// The same with contractions in two, as the Penn Treebank and the data sets of sentence classification write
+/// them: "do n't", "it 's". Parts that stand alone already stay whole.
+std::vector<std::string> tokenize_apart(std::string_view text);
+
 }  // namespace lamina

@@ -1,0 +1,146 @@
+// lamina skip-thoughts: Section 6.3, Figure 3 and Table 3. Trains skip-thought vectors with each chosen
+// normalization.
+
+#include <cstdio>
+#include <filesystem>
+
+#include "models/skip_thoughts/experiment.h"
+#include "tools/commands.h"
+#include "tools/variant_command.h"
+
+namespace lamina {
+
+namespace {
+
+using namespace skip_thoughts;
+
+struct SkipFlags {
+  CommonFlags common;
+  std::string condition = "initial";
+  std::int64_t evaluate_every = 0;  ///< 0: the preset's
+
+  bool paper() const { return common.preset == "paper"; }
+};
+
+SkipOptions options_of(const Variant& variant, const SkipFlags& flags) {
+  return {.norm = norm_from(variant.norm),
+          .condition = flags.condition == "initial" ? Condition::initial : Condition::every_step,
+          .embedding = flags.paper() ? size_t{620} : size_t{300},
+          .hidden = flags.paper() ? size_t{2400} : size_t{600},
+          .batch = static_cast<size_t>(variant.batch),
+          .learning_rate = static_cast<real>(flags.common.learning_rate),
+          .seed = static_cast<std::uint64_t>(flags.common.seed)};
+}
+
+/// What an earlier sitting of the run in --out knows about the books, if there was one.
+std::string folder_of_saved_corpus(const CommonFlags& flags) {
+  std::vector<std::string> folders{flags.out};
+  for (const Variant& variant : variants_of(flags)) folders.push_back(flags.out + "/" + variant.name());
+  for (const std::string& folder : folders)
+    if (flags.resume && std::filesystem::exists(folder + "/passages.tsv")) return folder;
+  return {};
+}
+
+Corpus load(const SkipFlags& flags) {
+  if (flags.common.data.empty()) {
+    const size_t stories = smoke_epochs() > 0 ? 150 : flags.paper() ? 20000 : 2000;
+    return synthetic_stories(static_cast<std::uint64_t>(flags.common.seed), stories);
+  }
+  const std::string saved = folder_of_saved_corpus(flags.common);
+  return saved.empty() ? scan_books(flags.common.data, flags.paper() ? 20000 : 10000) : load_books(saved);
+}
+
+Prepared prepare(const SkipFlags& flags) {
+  const auto corpus = std::make_shared<const Corpus>(load(flags));
+  return {.source = corpus->source,
+          .training_cases = corpus->sentences(),
+          .train = [=](const RunFolder& folder, const Variant& variant, const std::string& label) {
+            SkipExperiment experiment(*corpus, options_of(variant, flags), folder);
+            const std::uint64_t total =
+                static_cast<std::uint64_t>(flags.common.epochs) * experiment.steps_per_epoch();
+            const std::uint64_t period = std::min(total, static_cast<std::uint64_t>(flags.evaluate_every));
+            return train(
+                folder, experiment.parameters, experiment.adam, experiment,
+                {.label = label, .steps_per_epoch = period, .epochs = total / period, .epoch = "evaluation"});
+          }};
+}
+
+std::string summary(const std::vector<Variant>& variants, const std::vector<Table>& tables) {
+  std::string out =
+      "| variant | updates | epochs | train nats per word | held-out nats per word | seconds |\n"
+      "|---|---|---|---|---|---|\n";
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const auto last = [&](const char* name) { return tables[i].column(name).back(); };
+    char row[256];
+    std::snprintf(row, sizeof row, "| %s | %.0f | %.2f | %.3f | %.3f | %.0f |\n",
+                  title_of(variants[i].norm).c_str(), last("step"), last("epoch"), last("train_nll"),
+                  last("valid_nll"), last("seconds"));
+    out += row;
+  }
+  return out;
+}
+
+/// What the neighbours of a sentence cost, on the text that is learned and on what is held out.
+std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vector<Table>& tables) {
+  std::vector<Panel> panels;
+  for (const auto& [column, title] :
+       {std::pair("valid_nll", "text held out"), std::pair("train_nll", "text that is learned")}) {
+    Panel panel{.title = title, .x_label = "updates", .y_label = "nats per word"};
+    for (size_t i = 0; i < variants.size(); ++i)
+      panel.curves.push_back({.title = title_of(variants[i].norm),
+                              .x = tables[i].column("step"),
+                              .y = tables[i].column(column),
+                              .color = color_of(variants[i].norm)});
+    panels.push_back(panel);
+  }
+  return panels;
+}
+
+int train_all(const std::shared_ptr<SkipFlags>& flags) {
+  if (flags->evaluate_every == 0) flags->evaluate_every = flags->paper() ? 50000 : 250;
+  const VariantCommand command{.name = "skip-thoughts",
+                               .paper_epochs = 1,
+                               .small_epochs = 5,
+                               .batch = 64,
+                               .prepare =
+                                   [flags](const CommonFlags& common) {
+                                     flags->common = common;
+                                     return prepare(*flags);
+                                   },
+                               .summary = summary,
+                               .figure = figure,
+                               .write_settings =
+                                   [flags](Settings& settings) {
+                                     settings.set("condition", flags->condition);
+                                     settings.set("evaluate_every", flags->evaluate_every);
+                                   },
+                               .read_settings =
+                                   [flags](const Settings& settings) {
+                                     flags->condition = settings.get<std::string>("condition");
+                                     flags->evaluate_every = settings.get<std::int64_t>("evaluate_every");
+                                   }};
+  return run_variants(command, flags->common);
+}
+
+}  // namespace
+
+void add_skip_thoughts_command(CLI::App& program, Action& action) {
+  CLI::App* const command = program.add_subcommand(
+      "skip-thoughts", "sentence vectors from the sentences around (Section 6.3, Figure 3, Table 3)");
+  command->footer("Example: lamina skip-thoughts --data books --norm none,layer --out runs/skip-thoughts");
+  const auto flags = std::make_shared<SkipFlags>();
+  add_common_flags(*command, flags->common, {"layer", "none"});
+  command
+      ->add_option(
+          "--condition", flags->condition,
+          "how the encoding reaches the decoders: as their first state, or as an input of every step")
+      ->check(CLI::IsMember({"initial", "every-step"}))
+      ->capture_default_str();
+  command
+      ->add_option("--evaluate-every", flags->evaluate_every,
+                   "updates between evaluations, each of which keeps the encoder; 50,000 in the paper")
+      ->check(CLI::PositiveNumber);
+  command->callback([flags, &action] { action = [flags] { return train_all(flags); }; });
+}
+
+}  // namespace lamina
