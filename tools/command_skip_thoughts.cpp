@@ -1,11 +1,11 @@
 // lamina skip-thoughts: Section 6.3, Figure 3 and Table 3. Trains skip-thought vectors with each chosen
-// normalization.
+// normalization; what comes out of it is in skip_vectors.cpp.
 
 #include <cstdio>
 #include <filesystem>
 
-#include "models/skip_thoughts/experiment.h"
 #include "tools/commands.h"
+#include "tools/skip_thoughts.h"
 #include "tools/variant_command.h"
 
 namespace lamina {
@@ -13,24 +13,6 @@ namespace lamina {
 namespace {
 
 using namespace skip_thoughts;
-
-struct SkipFlags {
-  CommonFlags common;
-  std::string condition = "initial";
-  std::int64_t evaluate_every = 0;  ///< 0: the preset's
-
-  bool paper() const { return common.preset == "paper"; }
-};
-
-SkipOptions options_of(const Variant& variant, const SkipFlags& flags) {
-  return {.norm = norm_from(variant.norm),
-          .condition = flags.condition == "initial" ? Condition::initial : Condition::every_step,
-          .embedding = flags.paper() ? size_t{620} : size_t{300},
-          .hidden = flags.paper() ? size_t{2400} : size_t{600},
-          .batch = static_cast<size_t>(variant.batch),
-          .learning_rate = static_cast<real>(flags.common.learning_rate),
-          .seed = static_cast<std::uint64_t>(flags.common.seed)};
-}
 
 /// What an earlier sitting of the run in --out knows about the books, if there was one.
 std::string folder_of_saved_corpus(const CommonFlags& flags) {
@@ -41,21 +23,12 @@ std::string folder_of_saved_corpus(const CommonFlags& flags) {
   return {};
 }
 
-Corpus load(const SkipFlags& flags) {
-  if (flags.common.data.empty()) {
-    const size_t stories = smoke_epochs() > 0 ? 150 : flags.paper() ? 20000 : 2000;
-    return synthetic_stories(static_cast<std::uint64_t>(flags.common.seed), stories);
-  }
-  const std::string saved = folder_of_saved_corpus(flags.common);
-  return saved.empty() ? scan_books(flags.common.data, flags.paper() ? 20000 : 10000) : load_books(saved);
-}
-
 Prepared prepare(const SkipFlags& flags) {
-  const auto corpus = std::make_shared<const Corpus>(load(flags));
+  const auto corpus = std::make_shared<const Corpus>(corpus_of(flags, folder_of_saved_corpus(flags.common)));
   return {.source = corpus->source,
           .training_cases = corpus->sentences(),
           .train = [=](const RunFolder& folder, const Variant& variant, const std::string& label) {
-            SkipExperiment experiment(*corpus, options_of(variant, flags), folder);
+            SkipExperiment experiment(*corpus, options_of(flags, variant.norm, variant.batch), folder);
             const std::uint64_t total =
                 static_cast<std::uint64_t>(flags.common.epochs) * experiment.steps_per_epoch();
             const std::uint64_t period = std::min(total, static_cast<std::uint64_t>(flags.evaluate_every));
@@ -98,27 +71,20 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
 
 int train_all(const std::shared_ptr<SkipFlags>& flags) {
   if (flags->evaluate_every == 0) flags->evaluate_every = flags->paper() ? 50000 : 250;
-  const VariantCommand command{.name = "skip-thoughts",
-                               .paper_epochs = 1,
-                               .small_epochs = 5,
-                               .batch = 64,
-                               .prepare =
-                                   [flags](const CommonFlags& common) {
-                                     flags->common = common;
-                                     return prepare(*flags);
-                                   },
-                               .summary = summary,
-                               .figure = figure,
-                               .write_settings =
-                                   [flags](Settings& settings) {
-                                     settings.set("condition", flags->condition);
-                                     settings.set("evaluate_every", flags->evaluate_every);
-                                   },
-                               .read_settings =
-                                   [flags](const Settings& settings) {
-                                     flags->condition = settings.get<std::string>("condition");
-                                     flags->evaluate_every = settings.get<std::int64_t>("evaluate_every");
-                                   }};
+  const VariantCommand command{
+      .name = "skip-thoughts",
+      .paper_epochs = 1,
+      .small_epochs = 5,
+      .batch = 64,
+      .prepare =
+          [flags](const CommonFlags& common) {
+            flags->common = common;
+            return prepare(*flags);
+          },
+      .summary = summary,
+      .figure = figure,
+      .write_settings = [flags](Settings& settings) { write_settings(*flags, settings); },
+      .read_settings = [flags](const Settings& settings) { read_settings(settings, *flags); }};
   return run_variants(command, flags->common);
 }
 
@@ -127,7 +93,9 @@ int train_all(const std::shared_ptr<SkipFlags>& flags) {
 void add_skip_thoughts_command(CLI::App& program, Action& action) {
   CLI::App* const command = program.add_subcommand(
       "skip-thoughts", "sentence vectors from the sentences around (Section 6.3, Figure 3, Table 3)");
-  command->footer("Example: lamina skip-thoughts --data books --norm none,layer --out runs/skip-thoughts");
+  command->footer(
+      "Example: lamina skip-thoughts --data books --norm none,layer --out runs/skip-thoughts\n"
+      "         lamina skip-thoughts eval runs/skip-thoughts --data tasks");
   const auto flags = std::make_shared<SkipFlags>();
   add_common_flags(*command, flags->common, {"layer", "none"});
   command
@@ -140,7 +108,11 @@ void add_skip_thoughts_command(CLI::App& program, Action& action) {
       ->add_option("--evaluate-every", flags->evaluate_every,
                    "updates between evaluations, each of which keeps the encoder; 50,000 in the paper")
       ->check(CLI::PositiveNumber);
-  command->callback([flags, &action] { action = [flags] { return train_all(flags); }; });
+  add_skip_vector_commands(*command, action);
+  command->callback([flags, command, &action] {
+    if (!command->get_subcommands().empty()) return;
+    action = [flags] { return train_all(flags); };
+  });
 }
 
 }  // namespace lamina
