@@ -160,4 +160,14 @@ GradientSink Tensor::gradient_sink() const {
   return {shared.gradient + offset_, !(first && whole)};
 }
 
+real* Tensor::gradient_in_place() {
+  Storage& shared = *storage_.get();
+  if (shared.gradient != nullptr || size() != shared.size)
+    fail("gradient_in_place: the gradient of this ", shape_, " has a place already");
+  shared.gradient = shared.values;
+  shared.owns_gradient = false;
+  shared.gradient_written = true;
+  return shared.gradient;
+}
+
 }  // namespace lamina

@@ -126,6 +126,10 @@ class Tensor {
   Tensor gradient() const;
   /// Where to put a contribution to dL/dx. Ask only when you will write every element.
   GradientSink gradient_sink() const;
+  /// The values have served: from here on their buffer is the gradient's, and what the caller writes there is
+  /// the first contribution to it. For a result that nobody but the op that asks reads; it must be all of a
+  /// tensor, without a gradient yet.
+  real* gradient_in_place();
   /// From here on the gradient is zero (its memory is kept).
   void clear_gradient() { storage_->gradient_written = false; }
 

@@ -2,10 +2,10 @@
 // The arithmetic of layer normalization on one row, shared by the layer and by the recurrent cells, which
 // normalize a row while it is in cache.
 //
-//   centered (layer norm, Eq. 3):   mean = 1/H sum_i a_i,  deviation = sqrt(1/H sum_i (a_i - mean)^2 +
-//   epsilon) not centered (RMS norm):        mean = 0
+//   normalized_i = (a_i - mean) / deviation,  deviation = sqrt(1/H sum_i (a_i - mean)^2 + epsilon)
 //
-//   normalized_i = (a_i - mean) / deviation
+//   centered (layer norm, Eq. 3)    mean = 1/H sum_i a_i
+//   not centered (RMS norm)         mean = 0
 
 #include <cmath>
 
@@ -37,7 +37,7 @@ inline void apply(const real* a, size_t size, Statistics s, const real* gain, co
 ///   da_i = (dn_i - mean_k(dn_k) - n_i mean_k(dn_k n_k)) / deviation        (mean_k(dn_k) only if centered)
 ///   dgain_i += dy_i n_i,   dbias_i += dy_i
 ///
-/// `add` adds to da instead of writing it. da may be dy.
+/// `add` adds to da instead of writing it. da may be dy, or a.
 template <bool centered>
 void backward(const real* a, const real* dy, size_t size, Statistics s, const real* gain, real* da, bool add,
               real* dgain, real* dbias) {

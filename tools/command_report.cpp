@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "core/file.h"
-#include "models/common/run_folder.h"
 #include "tools/commands.h"
 #include "tools/report/page.h"
 #include "tools/report/server.h"
@@ -31,7 +30,11 @@ int write(const ReportFlags& flags) {
   const std::string page = read_page();
   const Json document = look_at(flags);
   const auto folder = std::filesystem::path(flags.out).parent_path();
-  if (!folder.empty()) make_folder(folder.string());
+  std::error_code problem;
+  if (!folder.empty()) std::filesystem::create_directories(folder, problem);
+  if (problem)
+    fail<DataError>("--out ", flags.out, ": its folder cannot be made (", problem.message(),
+                    "); choose another one");
   write_file(flags.out, fill_page(page, document, false));
   size_t shown = 0;
   for (const Json& exhibit : document["exhibits"]) shown += !exhibit["runs"].empty();

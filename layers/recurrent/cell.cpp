@@ -73,7 +73,7 @@ class LstmCell final : public Cell {
     real *const df = row.dgates, *const di = df + hidden, *const dg = df + 3 * hidden,
                 *const dprevious = row.dprevious;
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes: dgates may be gates
+    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes
       const real forget = f[j], input = i[j], candidate = g[j], upstream = dc[j];
       df[j] = upstream * c[j] * forget * (1 - forget);
       di[j] = upstream * candidate * input * (1 - input);
@@ -104,8 +104,8 @@ class LstmCell final : public Cell {
 };
 
 /// With z, r, n activated in place and u the hidden part of n:  h_t = h + z (n - h)
-///   dz = dh (n - h) z (1 - z),  da_n = dh z (1 - n^2),  dr = da_n u r (1 - r),  du = da_n r,  dh_{t-1} = dh
-///   (1 - z)
+///   dz = dh (n - h) z (1 - z),  da_n = dh z (1 - n^2),  dr = da_n u r (1 - r),  du = da_n r,
+///   dh_{t-1} = dh (1 - z)
 class GruCell final : public Cell {
  public:
   size_t gates() const override { return 3; }
@@ -122,13 +122,14 @@ class GruCell final : public Cell {
                 *const dprevious = row.dprevious;
     real* const du = row.dkept + (row.all_kept ? 2 * hidden : 0);
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {
-      const real dcandidate = dh[j] * z[j] * (1 - n[j] * n[j]);
-      dz[j] = dh[j] * (n[j] - h[j]) * z[j] * (1 - z[j]);
-      dr[j] = dcandidate * u[j] * r[j] * (1 - r[j]);
+    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes
+      const real update = z[j], reset = r[j], candidate = n[j], kept = u[j], upstream = dh[j];
+      const real dcandidate = upstream * update * (1 - candidate * candidate);
+      dz[j] = upstream * (candidate - h[j]) * update * (1 - update);
+      dr[j] = dcandidate * kept * reset * (1 - reset);
       dn[j] = dcandidate;
-      du[j] = dcandidate * r[j];
-      dprevious[j] = dh[j] * (1 - z[j]);
+      du[j] = dcandidate * reset;
+      dprevious[j] = upstream * (1 - update);
     }
     if (!row.all_kept) return;
 #pragma omp simd

@@ -25,7 +25,7 @@ struct CellForward {
   real* next;            ///< h_t [H], for cells with memory c_t
 };
 
-/// The same row in the backward step.
+/// The same row in the backward step. dgates may be where `gates` is, dkept where `kept` is.
 struct CellBackward {
   size_t hidden;
   const real* gates;  ///< as forward left them
@@ -34,7 +34,7 @@ struct CellBackward {
   const real* previous;
   const real* next;
   const real* dnext;  ///< dL/dh_t, for cells with memory dL/dc_t
-  real* dgates;       ///< out: dL/d(x part) [gates * H]; an LSTM's may be where `gates` is
+  real* dgates;       ///< out: dL/d(x part) [gates * H]
   real* dkept;        ///< out: dL/d(kept), laid out as `kept`; unused when nothing is kept
   real* dprevious;    ///< out: the part of dL/d(previous) that does not pass through W_h
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/sum.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrence_pass.h"
 
@@ -28,19 +27,19 @@ Pass::Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor&
       initial_(initial),
       input_norm_(options.input_norm, steps_, rows_, options.mode),
       hidden_norm_(options.hidden_norm, steps_, rows_, options.mode),
-      memory_norm_(options.memory_norm, steps_, rows_, options.mode) {
+      memory_norm_(options.memory_norm, steps_, rows_, options.mode),
+      record_(options.record, options.record_from, steps_, rows_) {
   // The simple cell normalizes the sum of both parts, which is formed in place; the others the hidden part
   // alone.
   const bool apart = hidden_norm_.active() && cell_->gates() > 1;
   kept_ = apart ? gates_width_ : cell_->kept_gates() * size_;
   direct_ = gates_width_ - kept_;
-  if (input_norm_.active()) gates_ = Tensor(x_part.shape());
+  if (input_norm_.active() && !by_rows()) gates_ = Tensor(x_part.shape());
   zeros_ = Tensor::zeros({rows_, size_});
   if (!initial_.h.defined()) initial_.h = zeros_;
   if (!initial_.c.defined()) initial_.c = zeros_;
   kept_part_ = Tensor({recording ? steps_ : 1, rows_, kept_});
   if (cell_->has_memory()) memory_ = Tensor({recording ? steps_ : 2, rows_, size_});
-  if (options.record != nullptr) summed_ = Tensor::zeros({steps_, rows_, 2});
 }
 
 Pass::PackedWeight Pass::pack(Transpose op) const {
@@ -58,11 +57,10 @@ Pass::PackedWeight Pass::pack(Transpose op) const {
 
 RecurrentState Pass::forward() {
   const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows());
-  const size_t scratch_size = gates_width_ + size_;
-  Tensor scratch({schedule.threads(), scratch_size});
+  Tensor scratch({schedule.threads(), scratch_size()});
   const PackedWeight weight = pack(Transpose::no);
   schedule.run([&](const Share& share) {
-    real* const own = scratch.data() + share.thread * scratch_size;
+    const RowScratch own = scratch_of(scratch, share);
     for (size_t step = 0; step < steps_; ++step) {
       const size_t t = time(step);
       product_forward(step, share, weight);
@@ -84,12 +82,13 @@ RecurrentState Pass::forward() {
           memory_norm_.measure_columns(t, begin, end, memory_.data() + memory_at(t, 0), mask_at(t));
         });
         share.wait();
-        emit_rows(t, share, own);
+        for (size_t r = share.rows.begin; r < share.rows.end; ++r)
+          if (!mask_.defined() || mask_at(t)[r] != 0) emit_row(t, r, own);
       }
       share.wait();
     }
   });
-  if (options_.record != nullptr) record_forward();
+  if (record_.wanted()) record_states();
   const size_t last = time(steps_ - 1);
   if (!cell_->has_memory()) return {.h = hidden_.step(last), .c = {}};
   const auto* const c = memory_.data() + memory_at(last, 0);
@@ -116,46 +115,70 @@ void Pass::product_forward(size_t step, const Share& share, const PackedWeight& 
 }
 
 /// Normalizes, updates and emits, row by row while the row is in cache.
-void Pass::rows_forward(size_t step, const Share& share, real* scratch) {
+void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scratch) {
   const size_t t = time(step);
   const bool memory = cell_->has_memory();
-  const real *const h_before = previous_h(step), *const c_before = memory ? previous_c(step) : nullptr;
   for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-    real *gates = gates_.data() + gates_at(t, r), *const h = hidden_.data() + state_at(t, r);
+    real* const h = hidden_.data() + state_at(t, r);
     real* const c = memory ? memory_.data() + memory_at(t, r) : nullptr;
     if (mask_.defined() && mask_at(t)[r] == 0) {
-      std::copy_n(h_before + r * size_, size_, h);
-      if (memory) std::copy_n(c_before + r * size_, size_, c);
+      std::copy_n(previous_h(step) + r * size_, size_, h);
+      if (memory) std::copy_n(previous_c(step) + r * size_, size_, c);
       continue;
     }
-    const real* kept = kept_part_.data() + kept_at(t, r);
-    if (summed_.defined()) record_row(t, r);
-    if (input_norm_.active()) {
-      const real* const raw = x_part_.data() + gates_at(t, r);
-      input_norm_.measure_row(t, r, raw);
-      input_norm_.normalize_row(t, r, raw, gates);
-    }
-    if (options_.condition.defined()) add_condition(r, gates);
-    if (hidden_norm_.active()) {
-      const real* const raw = joint() ? gates : kept;
-      hidden_norm_.measure_row(t, r, raw);
-      hidden_norm_.normalize_row(t, r, raw, scratch);
-      if (joint())
-        gates = scratch;
-      else
-        kept = scratch;
-    }
-    cell_->forward({.hidden = size_,
-                    .gates = gates,
-                    .kept = kept,
-                    .all_kept = kept_ == gates_width_,
-                    .previous = (memory ? c_before : h_before) + r * size_,
-                    .next = memory ? c : h});
+    if (r + 1 < share.rows.end) fetch_row(t, r + 1);
+    if (record_.wanted())
+      record_.summed_inputs(t, r, x_part_.data() + gates_at(t, r), gates_width_,
+                            kept_part_.data() + kept_at(t, r), kept_);
+    measure_row(t, r);
+    update_row(step, r, scratch, memory ? c : h);
+    if (memory && memory_norm_.by_rows()) emit_row(t, r, scratch);
   }
-  if (memory && memory_norm_.by_rows()) emit_rows(t, share, scratch);
 }
 
-/// The x part of a row, normalized if it is, plus what stays the same over all steps.
+real* Pass::gates_row(size_t t, size_t r, const RowScratch& scratch) {
+  return computes_gates_again() ? scratch.gates : gates_.data() + gates_at(t, r);
+}
+
+/// Lets the summed inputs of a row come from memory while the row before it is worked on.
+void Pass::fetch_row(size_t t, size_t r) const {
+  constexpr size_t line = 64 / sizeof(real);
+  const real *const x = x_part_.data() + gates_at(t, r), *const kept = kept_part_.data() + kept_at(t, r);
+  for (size_t k = 0; k < gates_width_; k += line) __builtin_prefetch(x + k);
+  for (size_t k = 0; k < kept_; k += line) __builtin_prefetch(kept + k);
+}
+
+/// The statistics of layer norm.
+void Pass::measure_row(size_t t, size_t r) {
+  if (input_norm_.active()) input_norm_.measure_row(t, r, x_part_.data() + gates_at(t, r));
+  if (hidden_norm_.active())
+    hidden_norm_.measure_row(t, r,
+                             joint() ? gates_.data() + gates_at(t, r) : kept_part_.data() + kept_at(t, r));
+}
+
+/// From summed inputs to gates_row and the next state. Also called on the way back, to have the gates again.
+void Pass::update_row(size_t step, size_t r, const RowScratch& scratch, real* next) {
+  const size_t t = time(step);
+  real* gates = gates_row(t, r, scratch);
+  const real* kept = kept_part_.data() + kept_at(t, r);
+  if (input_norm_.active()) input_norm_.normalize_row(t, r, x_part_.data() + gates_at(t, r), gates);
+  if (options_.condition.defined()) add_condition(r, gates);
+  if (joint()) {
+    hidden_norm_.normalize_row(t, r, gates, scratch.gates);
+    gates = scratch.gates;
+  } else if (hidden_norm_.active()) {
+    hidden_norm_.normalize_row(t, r, kept, scratch.kept);
+    kept = scratch.kept;
+  }
+  cell_->forward({.hidden = size_,
+                  .gates = gates,
+                  .kept = kept,
+                  .all_kept = kept_ == gates_width_,
+                  .previous = (cell_->has_memory() ? previous_c(step) : previous_h(step)) + r * size_,
+                  .next = next});
+}
+
+/// What stays the same over all steps, onto the x part.
 void Pass::add_condition(size_t r, real* gates) const {
   const real* const condition = options_.condition.data() + r * gates_width_;
 #pragma omp simd
@@ -163,42 +186,21 @@ void Pass::add_condition(size_t r, real* gates) const {
 }
 
 /// h = o tanh(normalize(c))
-void Pass::emit_rows(size_t t, const Share& share, real* scratch) {
-  for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-    if (mask_.defined() && mask_at(t)[r] == 0) continue;
-    const real* c = memory_.data() + memory_at(t, r);
-    if (memory_norm_.active()) {
-      memory_norm_.measure_row(t, r, c);
-      memory_norm_.normalize_row(t, r, c, scratch);
-      c = scratch;
-    }
-    lstm_output(size_, gates_.data() + gates_at(t, r), c, hidden_.data() + state_at(t, r));
+void Pass::emit_row(size_t t, size_t r, const RowScratch& scratch) {
+  const real* c = memory_.data() + memory_at(t, r);
+  if (memory_norm_.active()) {
+    memory_norm_.measure_row(t, r, c);
+    memory_norm_.normalize_row(t, r, c, scratch.state);
+    c = scratch.state;
   }
+  lstm_output(size_, gates_row(t, r, scratch), c, hidden_.data() + state_at(t, r));
 }
 
-/// Mean and deviation of one row of summed inputs, before anything is normalized.
-void Pass::record_row(size_t t, size_t r) {
-  const real *const gates = x_part_.data() + gates_at(t, r), *const kept = kept_part_.data() + kept_at(t, r);
-  const auto input = [=, this](size_t k) { return gates[k] + (k < direct_ ? 0 : kept[k - direct_]); };
-  const auto count = static_cast<real>(gates_width_);
-  const real mean = sum_over(gates_width_, input) / count;
-  const real variance =
-      sum_over(gates_width_, [=](size_t k) { return (input(k) - mean) * (input(k) - mean); }) / count;
-  summed_[2 * (t * rows_ + r)] = mean;
-  summed_[2 * (t * rows_ + r) + 1] = std::sqrt(variance);
-}
-
-void Pass::record_forward() const {
-  SequenceRecord& record = *options_.record;
-  const auto put = [&](std::vector<double>& into, const auto& value) {
-    mean_over_cases(steps_, rows_, mask_, value, into.data() + options_.record_from);
-  };
-  const auto summed = [&](size_t which) {
-    return [this, which](size_t t, size_t r) { return summed_[2 * (t * rows_ + r) + which]; };
-  };
-  put(record.hidden_norm, [&](size_t t, size_t r) { return length(hidden_.data() + state_at(t, r), size_); });
-  put(record.summed_input_mean, summed(0));
-  put(record.summed_input_deviation, summed(1));
+void Pass::record_states() {
+  for (size_t t = 0; t < steps_; ++t) {
+    for (size_t r = 0; r < rows_; ++r) record_.hidden(t, r, hidden_.data() + state_at(t, r), size_);
+    record_.finish_forward(t, mask_at(t));
+  }
 }
 
 }  // namespace detail

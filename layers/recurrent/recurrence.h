@@ -5,31 +5,12 @@
 // normalizes, and updates the state, forward and then backward through time. The gradient of W_h is one
 // product over all steps at the end.
 
-#include <string>
-#include <vector>
-
 #include "core/tensor.h"
 #include "layers/recurrent/cell.h"
+#include "layers/recurrent/sequence_record.h"
 #include "layers/recurrent/step_norm.h"
 
 namespace lamina {
-
-/// What a study wants to see of a sequence; one entry a step, means over the cases that are not padded. The
-/// summed inputs are W_x x_t + b + W_h h_{t-1}, before any normalization.
-struct SequenceRecord {
-  std::vector<double> hidden_norm;             ///< norm2(h_t)
-  std::vector<double> hidden_gradient_norm;    ///< norm2(dL/dh_t); filled by backward()
-  std::vector<double> summed_input_mean;       ///< mean over the units of all gates
-  std::vector<double> summed_input_deviation;  ///< their standard deviation over the units
-};
-
-/// A TapeListener that is one of these too gets a record of every sequence that runs while it listens.
-class SequenceObserver {
- public:
-  virtual ~SequenceObserver() = default;
-  /// Where the layer of this name puts what happens; must outlive backward().
-  virtual SequenceRecord* record_of(const std::string& layer) = 0;
-};
 
 struct RecurrenceOptions {
   const Cell* cell = nullptr;

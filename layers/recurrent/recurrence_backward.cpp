@@ -12,30 +12,39 @@ namespace lamina::detail {
 /// What the way back works with. Rows of dh and dc hold dL/dh_t and dL/dc_t of the step at hand.
 struct Pass::Back {
   PackedWeight weight;  ///< transposed
-  real* dgates;         ///< [T x B x gates], the gradient of the x part
+  real* dgates;         ///< [T x B x gates], the gradient of the x part, before normalization
   Tensor dkept;         ///< [T x B x kept], before normalization
   Tensor dh, dc;        ///< [B x H]
   Tensor dnormalized;   ///< [B x H], of the normalized c
-  Tensor scratch;       ///< [threads x gates]
+  Tensor scratch;       ///< a RowScratch for each thread
   Tensor dcondition;    ///< [B x gates], where there is a condition
   Tensor sums;          ///< of gains and biases, [threads x all]
-  Tensor dh_norm;       ///< for the record: norm2(dL/dh_t) [T x B]
+};
+
+/// Where the numbers of one row are between the cell and the normalizations.
+struct Pass::BackRow {
+  const real *gates, *kept;
+  real *dgates, *dkept;  ///< after normalization
+  real* state;           ///< [H], free
+  real* sums;            ///< the thread's, of gains and biases
 };
 
 void Pass::backward(const Tensor& last_c) {
   const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows());
   // The x part is private to the layer, so this is the first and only contribution to its gradient.
-  Tensor unwanted = x_part_.needs_gradient() ? Tensor() : Tensor(gates_.shape());
+  const bool in_place = by_rows(), wanted = x_part_.needs_gradient();
+  Tensor apart = in_place || wanted ? Tensor() : Tensor(gates_.shape());
   Back back{.weight = pack(Transpose::yes),
-            .dgates = x_part_.needs_gradient() ? x_part_.gradient_sink().values : unwanted.data(),
-            .dkept = Tensor({steps_, rows_, kept_}),
+            .dgates = in_place ? x_part_.data()
+                      : wanted ? x_part_.gradient_sink().values
+                               : apart.data(),
+            .dkept = in_place ? kept_part_ : Tensor({steps_, rows_, kept_}),
             .dh = Tensor::zeros({rows_, size_}),
             .dc = Tensor::zeros({rows_, size_}),
             .dnormalized = Tensor({rows_, size_}),
-            .scratch = Tensor({schedule.threads(), gates_width_ + size_}),
+            .scratch = Tensor({schedule.threads(), scratch_size()}),
             .dcondition = options_.condition.defined() ? Tensor::zeros({rows_, gates_width_}) : Tensor(),
-            .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)}),
-            .dh_norm = options_.record != nullptr ? Tensor({steps_, rows_}) : Tensor()};
+            .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)})};
   if (const real* const dlast = last_c.gradient_data()) std::copy_n(dlast, rows_ * size_, back.dc.data());
 
   schedule.run([&](const Share& share) {
@@ -47,6 +56,7 @@ void Pass::backward(const Tensor& last_c) {
     }
   });
 
+  if (in_place && wanted) x_part_.gradient_in_place();
   contribute_weight(back);
   contribute(initial_.h, [d = back.dh.data()](size_t i) { return d[i]; });
   contribute(initial_.c, [d = back.dc.data()](size_t i) { return d[i]; });
@@ -58,14 +68,11 @@ void Pass::backward(const Tensor& last_c) {
   contribute_norm(input_norm_, 0);
   contribute_norm(hidden_norm_, hidden_sums());
   contribute_norm(memory_norm_, memory_sums());
-  if (options_.record != nullptr)
-    mean_over_cases(
-        steps_, rows_, mask_, [&](size_t t, size_t r) { return back.dh_norm[t * rows_ + r]; },
-        options_.record->hidden_gradient_norm.data() + options_.record_from);
+  for (size_t t = 0; record_.wanted() && t < steps_; ++t) record_.finish_backward(t, mask_at(t));
 }
 
 /// Everything of a step but the product. Batch norm needs all rows at once, twice.
-void Pass::rows_backward(size_t step, const Share& share, Back& back) const {
+void Pass::rows_backward(size_t step, const Share& share, Back& back) {
   const size_t t = time(step);
   real* const sums = back.sums.data() + share.thread * back.sums.columns();
   const auto columns = [&](const StepNorm& norm, size_t at, const real* raw, real* d) {
@@ -77,14 +84,18 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) const {
   };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-      open_row(t, r, share, back);
-      close_row(step, r, share, back);
+      if (r + 1 < share.rows.end) fetch_row(t, r + 1);
+      const BackRow row = back_row(step, r, share, back);
+      open_row(t, r, row, back);
+      close_row(step, r, row, back);
     }
   } else {
-    for (size_t r = share.rows.begin; r < share.rows.end; ++r) open_row(t, r, share, back);
+    for (size_t r = share.rows.begin; r < share.rows.end; ++r)
+      open_row(t, r, back_row(step, r, share, back), back);
     columns(memory_norm_, memory_sums(), memory_.data() + memory_at(t, 0), back.dnormalized.data());
     share.wait();
-    for (size_t r = share.rows.begin; r < share.rows.end; ++r) close_row(step, r, share, back);
+    for (size_t r = share.rows.begin; r < share.rows.end; ++r)
+      close_row(step, r, back_row(step, r, share, back), back);
   }
   real *const dgates = back.dgates + gates_at(t, 0), *const dkept = back.dkept.data() + kept_at(t, 0);
   if (joint())
@@ -94,15 +105,40 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) const {
   columns(input_norm_, 0, x_part_.data() + gates_at(t, 0), dgates);
 }
 
+/// Gates and kept part as the cell saw them, and where their gradients go: to their final place, or where a
+/// row is normalized by itself, into scratch first.
+Pass::BackRow Pass::back_row(size_t step, size_t r, const Share& share, Back& back) {
+  const size_t t = time(step);
+  const RowScratch scratch = scratch_of(back.scratch, share);
+  BackRow row{.gates = gates_.data() + gates_at(t, r),
+              .kept = kept_part_.data() + kept_at(t, r),
+              .dgates = back.dgates + gates_at(t, r),
+              .dkept = back.dkept.data() + kept_at(t, r),
+              .state = scratch.state,
+              .sums = back.sums.data() + share.thread * back.sums.columns()};
+  if (mask_.defined() && mask_at(t)[r] == 0) return row;
+  if (computes_gates_again()) {
+    update_row(step, r, scratch, scratch.state);
+    row.gates = row.dgates = scratch.gates;
+    row.kept = row.dkept = scratch.kept;
+  } else if (joint() && by_rows()) {
+    row.dgates = scratch.gates;
+  } else if (hidden_norm_.active() && cell_->kept_gates() > 0) {
+    hidden_norm_.normalize_row(t, r, row.kept, scratch.kept);
+    row.kept = scratch.kept;
+  }
+  return row;
+}
+
 /// Adds what the outside wants of h_t to what later steps want; with memory, goes on from h_t to c.
-void Pass::open_row(size_t t, size_t r, const Share& share, Back& back) const {
+void Pass::open_row(size_t t, size_t r, const BackRow& row, Back& back) {
   real* const dh = back.dh.data() + r * size_;
   if (const real* const outside = hidden_.gradient_data()) {
     const real* const wanted = outside + state_at(t, r);
 #pragma omp simd
     for (size_t j = 0; j < size_; ++j) dh[j] += wanted[j];
   }
-  if (back.dh_norm.defined()) back.dh_norm[t * rows_ + r] = length(dh, size_);
+  if (record_.wanted()) record_.hidden_gradient(t, r, dh, size_);
   if (!cell_->has_memory()) return;
 
   real* const dnormalized = back.dnormalized.data() + r * size_;
@@ -112,20 +148,18 @@ void Pass::open_row(size_t t, size_t r, const Share& share, Back& back) const {
   }
   const real *const c = memory_.data() + memory_at(t, r), *used = c;
   if (memory_norm_.active()) {
-    real* const normalized = back.scratch.data() + share.thread * back.scratch.columns();
-    memory_norm_.normalize_row(t, r, c, normalized);
-    used = normalized;
+    memory_norm_.normalize_row(t, r, c, row.state);
+    used = row.state;
   }
-  lstm_output_backward(size_, gates_.data() + gates_at(t, r), used, dh, back.dgates + gates_at(t, r),
-                       dnormalized);
+  lstm_output_backward(size_, row.gates, used, dh, row.dgates, dnormalized);
   std::fill_n(dh, size_, real{0});  // all of it has gone to o and c; the product below brings h_{t-1}'s
   if (!memory_norm_.active() || !memory_norm_.by_rows()) return;
-  real* const sums = back.sums.data() + share.thread * back.sums.columns() + memory_sums();
+  real* const sums = row.sums + memory_sums();
   memory_norm_.backward_row(t, r, c, dnormalized, dnormalized, sums, sums + size_);
 }
 
 /// Through the cell and the normalizations of both parts. At a padded step the state just passes.
-void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) const {
+void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) const {
   const size_t t = time(step);
   real *const dgates = back.dgates + gates_at(t, r), *const dkept = back.dkept.data() + kept_at(t, r);
   if (mask_.defined() && mask_at(t)[r] == 0) {
@@ -140,35 +174,30 @@ void Pass::close_row(size_t step, size_t r, const Share& share, Back& back) cons
 #pragma omp simd
     for (size_t j = 0; j < size_; ++j) dstate[j] += dnormalized[j];
   }
-  const real *const raw = kept_part_.data() + kept_at(t, r), *kept = raw;
-  if (hidden_norm_.active() && cell_->kept_gates() > 0) {
-    real* const normalized = back.scratch.data() + share.thread * back.scratch.columns();
-    hidden_norm_.normalize_row(t, r, raw, normalized);
-    kept = normalized;
-  }
-  const real* const gates = gates_.data() + gates_at(t, r);
   cell_->backward({.hidden = size_,
-                   .gates = gates,
-                   .kept = kept,
+                   .gates = row.gates,
+                   .kept = row.kept,
                    .all_kept = kept_ == gates_width_,
                    .previous = (memory ? previous_c(step) : previous_h(step)) + r * size_,
                    .next = memory ? memory_.data() + memory_at(t, r) : hidden_.data() + state_at(t, r),
                    .dnext = dstate,
-                   .dgates = dgates,
-                   .dkept = dkept,
+                   .dgates = row.dgates,
+                   .dkept = row.dkept,
                    .dprevious = dstate});
   if (back.dcondition.defined()) {
     real* const dcondition = back.dcondition.data() + r * gates_width_;
 #pragma omp simd
-    for (size_t k = 0; k < gates_width_; ++k) dcondition[k] += dgates[k];
+    for (size_t k = 0; k < gates_width_; ++k) dcondition[k] += row.dgates[k];
   }
-  real* const sums = back.sums.data() + share.thread * back.sums.columns();
-  const auto through = [&](const StepNorm& norm, size_t at, const real* from, real* d) {
+  const auto through = [&](const StepNorm& norm, size_t at, const real* raw, const real* d, real* draw) {
     if (norm.active() && norm.by_rows())
-      norm.backward_row(t, r, from, d, d, sums + at, sums + at + norm.width());
+      norm.backward_row(t, r, raw, d, draw, row.sums + at, row.sums + at + norm.width());
   };
-  through(hidden_norm_, hidden_sums(), joint() ? gates : raw, joint() ? dgates : dkept);
-  through(input_norm_, 0, x_part_.data() + gates_at(t, r), dgates);
+  if (joint())
+    through(hidden_norm_, hidden_sums(), row.gates, row.dgates, dgates);
+  else
+    through(hidden_norm_, hidden_sums(), kept_part_.data() + kept_at(t, r), row.dkept, dkept);
+  through(input_norm_, 0, x_part_.data() + gates_at(t, r), row.dgates, dgates);
 }
 
 /// dL/dh_{t-1} += d W_h^T

@@ -2,8 +2,6 @@
 // One pass of a cell through time: what forward (recurrence.cpp) leaves for backward
 // (recurrence_backward.cpp).
 
-#include <vector>
-
 #include "core/gemm.h"
 #include "layers/recurrent/recurrence.h"
 #include "layers/recurrent/schedule.h"
@@ -14,6 +12,10 @@ namespace lamina::detail {
 ///
 /// The gates' columns are split in two: the first `direct` receive the hidden part on top of the x part, for
 /// the last `kept` it stays apart, because a normalization or the cell asks for it.
+///
+/// What passes through memory decides the speed. Where each row is normalized by itself, gates are not kept:
+/// the way back computes them again from the summed inputs, which it needs anyway. And gradients of summed
+/// inputs take the place of the summed inputs, unless batch norm has to see all rows of a step before.
 class Pass {
  public:
   Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
@@ -41,6 +43,19 @@ class Pass {
   size_t memory_sums() const { return 4 * gates_width_; }
   bool by_rows() const { return input_norm_.by_rows() && hidden_norm_.by_rows() && memory_norm_.by_rows(); }
   bool joint() const { return hidden_norm_.active() && kept_ == 0; }
+  bool computes_gates_again() const { return input_norm_.active() && by_rows(); }
+
+  /// One thread's room for one row.
+  struct RowScratch {
+    real* gates;  ///< [gates H]
+    real* kept;   ///< [gates H]
+    real* state;  ///< [H]
+  };
+  size_t scratch_size() const { return 2 * gates_width_ + size_; }
+  RowScratch scratch_of(Tensor& all, const Share& share) const {
+    real* const own = all.data() + share.thread * scratch_size();
+    return {own, own + gates_width_, own + 2 * gates_width_};
+  }
 
   /// Both column ranges of W_h (or of its transpose) in the layout of the product kernel.
   struct PackedWeight {
@@ -49,16 +64,21 @@ class Pass {
   PackedWeight pack(Transpose op) const;
 
   void product_forward(size_t step, const Share& share, const PackedWeight& weight);
-  void rows_forward(size_t step, const Share& share, real* scratch);
-  void emit_rows(size_t t, const Share& share, real* scratch);
+  void rows_forward(size_t step, const Share& share, const RowScratch& scratch);
+  real* gates_row(size_t t, size_t r, const RowScratch& scratch);
+  void fetch_row(size_t t, size_t r) const;
+  void measure_row(size_t t, size_t r);
+  void update_row(size_t step, size_t r, const RowScratch& scratch, real* next);
   void add_condition(size_t r, real* gates) const;
-  void record_row(size_t t, size_t r);
-  void record_forward() const;
+  void emit_row(size_t t, size_t r, const RowScratch& scratch);
+  void record_states();
 
   struct Back;
-  void open_row(size_t t, size_t r, const Share& share, Back& back) const;
-  void close_row(size_t step, size_t r, const Share& share, Back& back) const;
-  void rows_backward(size_t step, const Share& share, Back& back) const;
+  struct BackRow;
+  BackRow back_row(size_t step, size_t r, const Share& share, Back& back);
+  void open_row(size_t t, size_t r, const BackRow& row, Back& back);
+  void close_row(size_t step, size_t r, const BackRow& row, Back& back) const;
+  void rows_backward(size_t step, const Share& share, Back& back);
   void product_backward(size_t step, const Share& share, Back& back) const;
   void contribute_weight(const Back& back) const;
 
@@ -67,36 +87,14 @@ class Pass {
   bool recording_;
   size_t steps_, rows_, size_, gates_width_, direct_, kept_;
   Tensor x_part_;  ///< before its normalization
-  Tensor gates_;   ///< after it, then as the cell leaves them; the buffer of x_part_ where there is no norm
+  Tensor gates_;   ///< after it, then as the cell leaves them, if they are kept; without norm x_part_ itself
   Tensor weight_, mask_, hidden_;
   RecurrentState initial_;
   StepNorm input_norm_, hidden_norm_, memory_norm_;
   Tensor kept_part_;  ///< [T x B x kept], before normalization
   Tensor memory_;     ///< c_t [T x B x H]
-  Tensor summed_;     ///< for the record: [T x B x (mean, deviation)]
-  Tensor zeros_;      ///< [B x H], where no initial state was given
+  CaseRecord record_;
+  Tensor zeros_;  ///< [B x H], where no initial state was given
 };
-
-/// means[t] = the mean of value(t, r) over the cases that are not padded
-template <class Value>
-void mean_over_cases(size_t steps, size_t rows, const Tensor& mask, const Value& value, double* means) {
-  for (size_t t = 0; t < steps; ++t) {
-    double total = 0, cases = 0;
-    for (size_t r = 0; r < rows; ++r) {
-      if (mask.defined() && mask[t * rows + r] == 0) continue;
-      total += static_cast<double>(value(t, r));
-      cases += 1;
-    }
-    means[t] = cases > 0 ? total / cases : 0;
-  }
-}
-
-/// norm2, summed in double: the squares of floats leave their range beyond 1e19 and below 1e-19, which
-/// gradients over many steps do reach.
-inline real length(const real* vector, size_t size) {
-  double total = 0;
-  for (size_t i = 0; i < size; ++i) total += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
-  return static_cast<real>(std::sqrt(total));
-}
 
 }  // namespace lamina::detail

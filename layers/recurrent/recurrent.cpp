@@ -191,25 +191,12 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
   return last;
 }
 
-/// Where what happens at each of the steps goes, if anyone wants to know.
-SequenceRecord* Recurrent::record_for(const SequenceOptions& with, size_t steps) const {
-  SequenceRecord* record = with.record;
-  if (record == nullptr)
-    if (auto* const observer = dynamic_cast<SequenceObserver*>(TapeListener::current()))
-      record = observer->record_of(name_);
-  if (record != nullptr)
-    for (auto* const each : {&record->hidden_norm, &record->hidden_gradient_norm, &record->summed_input_mean,
-                             &record->summed_input_deviation})
-      each->assign(steps, 0);
-  return record;
-}
-
 Sequence Recurrent::operator()(const Tensor& x, const SequenceOptions& with) const {
   require_shapes(x, with);
   const Scope scope(name_);
   const size_t steps = x.shape()[0], rows = x.shape()[1];
   const size_t length = options_.norm == Norm::batch ? steps : piece_length(steps);
-  SequenceRecord* const record = record_for(with, steps);
+  SequenceRecord* const record = record_for(with.record, name_, steps);
   const Tensor hidden({steps, rows, options_.hidden});
   RecurrentState state = initial_state(with.initial, rows);
   const Tensor condition = with.condition.defined() ? project_condition(with.condition) : Tensor();

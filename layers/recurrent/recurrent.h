@@ -1,13 +1,11 @@
 #pragma once
 // Recurrent layers: the simple RNN, LSTM and GRU over whole sequences, plain or normalized by a value.
 //
-//   simple  h_t = f(N(W_x x_t + W_h h_{t-1}) + b)                                                   (Eq. 4)
-//   LSTM    (f, i, o, g) = N(W_h h_{t-1}) + N(W_x x_t) + b,  c_t = sig(f) c_{t-1} + sig(i) tanh(g),
-//           h_t = sig(o) tanh(N(c_t))                                                               (Eq.
-//           20-22)
-//   GRU     (z, r) = N(W_h h_{t-1}) + N(W_x x_t),  n = tanh(N(W x_t) + sig(r) N(U h_{t-1})),
-//           h_t = (1 - sig(z)) h_{t-1} + sig(z) n                                                   (Eq.
-//           26-28)
+//   simple (Eq. 4)    h_t = f(N(W_x x_t + W_h h_{t-1}) + b)
+//   LSTM (Eq. 20-22)  (f, i, o, g) = N(W_h h_{t-1}) + N(W_x x_t) + b,
+//                     c_t = sig(f) c_{t-1} + sig(i) tanh(g),  h_t = sig(o) tanh(N(c_t))
+//   GRU (Eq. 26-28)   (z, r) = N(W_h h_{t-1}) + N(W_x x_t),  n = tanh(N(W x_t) + sig(r) N(U h_{t-1})),
+//                     h_t = (1 - sig(z)) h_{t-1} + sig(z) n
 //
 // A vector v that conditions the whole sequence adds N(C v), gate by gate like W_x x, to the x part of every
 // step (the sentence vector of Kiros et al. 2015, Eq. 5-7).
@@ -88,7 +86,6 @@ class Recurrent {
 
  private:
   void require_shapes(const Tensor& x, const SequenceOptions& with) const;
-  SequenceRecord* record_for(const SequenceOptions& with, size_t steps) const;
   RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
                      const Tensor& condition, size_t begin, const Tensor& hidden) const;
   RecurrentState run_again_later(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,

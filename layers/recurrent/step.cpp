@@ -13,6 +13,7 @@ struct RecurrentSession::Shared {
   const Cell* cell;
   size_t steps, rows, hidden, width;
   StepNorm input_norm, hidden_norm, memory_norm;
+  CaseRecord record;
 
   bool memory() const { return cell->has_memory(); }
   /// Eq. 4: the simple cell normalizes the sum of both parts.
@@ -79,6 +80,7 @@ class Step {
   void prepare_row(size_t r);
   void update_row(size_t r, real* scratch);
   void emit_row(size_t r, real* scratch);
+  void record_rows();
   void open_row(size_t share, size_t r, Back& back) const;
   void close_row(size_t share, size_t r, Back& back) const;
   void contribute_norms(const Tensor& sums) const;
@@ -110,6 +112,7 @@ RecurrentState Step::forward() {
     measure(shared.memory_norm, after_.c.data());
     for_rows([&](size_t share, size_t r) { emit_row(r, own(share)); });
   }
+  if (shared.record.wanted()) record_rows();
   return after_;
 }
 
@@ -171,6 +174,16 @@ void Step::emit_row(size_t r, real* scratch) {
   lstm_output(shared_->hidden, gates_.data() + r * shared_->width, c, after_.h.data() + r * shared_->hidden);
 }
 
+void Step::record_rows() {
+  const size_t width = shared_->width;
+  CaseRecord& record = shared_->record;
+  for (size_t r = 0; r < shared_->rows; ++r) {
+    record.summed_inputs(t_, r, x_part_.data() + r * width, width, hidden_part_.data() + r * width, width);
+    record.hidden(t_, r, row(after_.h, r), shared_->hidden);
+  }
+  record.finish_forward(t_, mask());
+}
+
 // ---------------------------------------------------------------- backward
 
 void Step::backward() const {
@@ -188,6 +201,11 @@ void Step::backward() const {
             .dnormalized = Tensor(state),
             .scratch = Tensor({static_cast<size_t>(threads()), shared.scratch_size()}),
             .sums = Tensor::zeros({static_cast<size_t>(threads()), 2 * (2 * shared.width + shared.hidden)})};
+  if (shared_->record.wanted()) {
+    for (size_t r = 0; r < shared.rows; ++r)
+      shared_->record.hidden_gradient(t_, r, row(back.dh, r), shared.hidden);
+    shared_->record.finish_backward(t_, mask());
+  }
   if (back.dx == nullptr) back.dx = unwanted.data();
   if (back.dhidden == nullptr) back.dhidden = unwanted.step(1).data();
 
@@ -296,16 +314,18 @@ RecurrentSession::RecurrentSession(const Recurrent& layer, const SessionOptions&
   const auto norm = [&](const StepNormParameters& parameters) {
     return StepNorm(parameters, options.steps, options.rows, options.mode);
   };
-  shared_ = std::allocate_shared<Shared>(PoolAllocator<Shared>(),
-                                         Shared{.name = {layer.name().begin(), layer.name().end()},
-                                                .cell = &layer.cell(),
-                                                .steps = options.steps,
-                                                .rows = options.rows,
-                                                .hidden = layer.options().hidden,
-                                                .width = layer.cell().gates() * layer.options().hidden,
-                                                .input_norm = norm(layer.input_norm),
-                                                .hidden_norm = norm(layer.hidden_norm),
-                                                .memory_norm = norm(layer.memory_norm)});
+  shared_ = std::allocate_shared<Shared>(
+      PoolAllocator<Shared>(), Shared{.name = {layer.name().begin(), layer.name().end()},
+                                      .cell = &layer.cell(),
+                                      .steps = options.steps,
+                                      .rows = options.rows,
+                                      .hidden = layer.options().hidden,
+                                      .width = layer.cell().gates() * layer.options().hidden,
+                                      .input_norm = norm(layer.input_norm),
+                                      .hidden_norm = norm(layer.hidden_norm),
+                                      .memory_norm = norm(layer.memory_norm),
+                                      .record = CaseRecord(record_for(nullptr, layer.name(), options.steps),
+                                                           0, options.steps, options.rows)});
   if (!initial_.h.defined()) initial_.h = Tensor::zeros({options.rows, shared_->hidden});
   if (shared_->memory() && !initial_.c.defined()) initial_.c = Tensor::zeros({options.rows, shared_->hidden});
 }

@@ -2,8 +2,7 @@
 // Normalization inside a recurrent layer: the statistics of one quantity [T x B x width] at every step.
 //
 //   layer   per case and step, over each segment of the width (an LSTM's 4H gates are one segment, a GRU's
-//   are
-//           2H and H); one gain and one bias shared over all steps
+//           are 2H and H); one gain and one bias shared over all steps
 //   batch   per unit and step, over the cases that are not padded (Cooijmans et al. 2016), with population
 //           statistics of their own for each of the first T_max steps, the last one's from there on
 //

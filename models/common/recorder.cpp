@@ -17,13 +17,6 @@ double length_of(std::span<const real> values) {
   return std::sqrt(squares);
 }
 
-/// The mean length of the rows of a matrix of this tensor's shape.
-double mean_row_length(const real* values, const Tensor& like) {
-  double total = 0;
-  for (size_t r = 0; r < like.rows(); ++r) total += length_of({values + r * like.columns(), like.columns()});
-  return total / static_cast<double>(like.rows());
-}
-
 /// The fraction of columns with no number above 0.
 double dead_fraction(const Tensor& outputs) {
   const size_t columns = outputs.columns();
@@ -93,8 +86,6 @@ void Recorder::begin(std::uint64_t step) {
   sequences_.clear();
   uses_.clear();
   relus_.clear();
-  recurrent_steps_.clear();
-  nodes_.clear();
 }
 
 void Recorder::add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time) {
@@ -103,7 +94,7 @@ void Recorder::add(const std::string& layer, const std::string& quantity, double
 
 bool Recorder::is_recurrent(const std::string& layer) const {
   const auto same = [&](const auto& sequence) { return sequence.first == layer; };
-  return recurrent_steps_.contains(layer) || std::ranges::any_of(sequences_, same);
+  return std::ranges::any_of(sequences_, same);
 }
 
 SequenceRecord* Recorder::record_of(const std::string& layer) {
@@ -115,15 +106,13 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
   const std::string layer = names_.layer_of(node, inputs);
   const Tensor& output = node.outputs[0];
   const std::string_view op = node.op;
-  if (op == "recurrent_step")
-    add_recurrent_step(layer, node, inputs);
-  else if (multiplies(op) && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
+  if (multiplies(op) && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
     add_summed_inputs(layer, output);
   if (op.find("relu") != std::string_view::npos)
     add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
 }
 
-/// The two parts of a recurrent layer's summed inputs say little apart; its steps are added as a whole.
+/// Not of a recurrent layer, whose two parts say little apart: it fills a record of its own.
 void Recorder::add_summed_inputs(const std::string& layer, const Tensor& a) {
   if (is_recurrent(layer)) return;
   const SummedInputs s = summarize(a);
@@ -133,31 +122,7 @@ void Recorder::add_summed_inputs(const std::string& layer, const Tensor& a) {
   add(layer, "summed_inputs.deviation_over_cases", s.deviation_over_cases, time);
 }
 
-/// One step of a RecurrentSession, whose inputs begin with the x part and the hidden part.
-void Recorder::add_recurrent_step(const std::string& layer, const Tape::Node& node,
-                                  std::span<const Tensor> inputs) {
-  const std::uint64_t time = ++recurrent_steps_[layer];
-  if (time == 1)  // the parts of this very step came before it was known what they are
-    std::erase_if(rows_, [&](const RecordRow& row) { return row.layer == layer; });
-  Tensor a(inputs[0].shape());
-  for (size_t i = 0; i < a.size(); ++i) a[i] = inputs[0][i] + inputs[1][i];
-  const SummedInputs s = summarize(a);
-  add(layer, "summed_inputs.mean", s.mean, time);
-  add(layer, "summed_inputs.deviation_over_units", s.deviation_over_units, time);
-  add(layer, "summed_inputs.deviation_over_cases", s.deviation_over_cases, time);
-  add(layer, "hidden.length", mean_row_length(node.outputs[0].data(), node.outputs[0]), time);
-  nodes_[&node] = {layer, time};
-}
-
-void Recorder::backward_begins(const Tape::Node& node) {
-  const auto place = nodes_.find(&node);
-  if (place == nodes_.end()) return;
-  const auto& [layer, time] = place->second;
-  const real* const dh = node.outputs[0].gradient_data();
-  add(layer, "hidden.gradient", dh == nullptr ? 0 : mean_row_length(dh, node.outputs[0]), time);
-}
-
-/// Whole sequences fill their records as they run. A layer that runs more than once goes on counting.
+/// Sequences fill their records as they run. A layer that runs more than once goes on counting.
 void Recorder::add_sequences() {
   std::map<std::string, std::uint64_t> times;
   for (const auto& [layer, record] : sequences_)

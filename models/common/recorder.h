@@ -3,16 +3,16 @@
 // their turning, gradients, units that never fire, and a recurrent layer's states over time. It only reads:
 // a run takes the same course, bit for bit, with and without it.
 //
-//   summed_inputs.mean                     of a = W h + b, before any normalization, over cases and units
-//   summed_inputs.deviation_over_units     for each case over the layer's units, Eq. 3's sigma; mean over
-//   cases summed_inputs.deviation_over_cases     for each unit over the batch, Eq. 2's sigma; mean over units
-//   outputs.dead                           fraction of a relu's units (of maps: channels) at 0 in every case
-//   hidden.length, hidden.gradient         norm2(h_t) and norm2(dL/dh_t) of a recurrent layer, mean over
-//   cases gain.mean, .deviation, .min, .max      and so for every parameter that has one number a unit
-//   weight.length.mean, .min, .max         norm2(w_i) over the units i; w_i is a column of W as it is stored
-//   weight.change.mean, .min, .max         norm2(w_i' - w_i) / norm2(w_i) in this step's update: the
-//   effective weight.angle.mean, .min, .max          learning rate, and the angle between w_i and w_i' in
-//   radians weight.gradient                        norm2(dL/dW), before clipping
+//   summed_inputs.mean                  of a = W h + b, before normalization, over cases and units
+//   summed_inputs.deviation_over_units  Eq. 3's sigma: for each case over the units; mean over cases
+//   summed_inputs.deviation_over_cases  Eq. 2's sigma: for each unit over the batch; mean over units
+//   outputs.dead                        fraction of a relu's units (maps: channels) at 0 in every case
+//   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases
+//   gain.mean, .deviation, .min, .max   and so for every parameter that has one number a unit
+//   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored
+//   weight.change.mean, .min, .max      the effective learning rate: norm2(w_i' - w_i) / norm2(w_i)
+//   weight.angle.mean, .min, .max       between w_i and w_i', in radians
+//   weight.gradient                     norm2(dL/dW), before clipping
 //
 // Lengths, gains and biases are those that the step began with.
 
@@ -25,7 +25,7 @@
 
 #include "core/listener.h"
 #include "core/parameters.h"
-#include "layers/recurrent/recurrence.h"
+#include "layers/recurrent/sequence_record.h"
 #include "models/common/layer_names.h"
 #include "models/common/record.h"
 #include "models/common/run_folder.h"
@@ -62,13 +62,11 @@ class Recorder final : public TapeListener, public SequenceObserver {
   const std::vector<RecordRow>& after_update();
 
   void recorded(const Tape::Node& node, std::span<const Tensor> inputs) override;
-  void backward_begins(const Tape::Node& node) override;
   SequenceRecord* record_of(const std::string& layer) override;
 
  private:
   void add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time = 0);
   void add_summed_inputs(const std::string& layer, const Tensor& a);
-  void add_recurrent_step(const std::string& layer, const Tape::Node& node, std::span<const Tensor> inputs);
   void add_sequences();
   bool is_recurrent(const std::string& layer) const;
 
@@ -76,11 +74,9 @@ class Recorder final : public TapeListener, public SequenceObserver {
   LayerNames names_;
   std::uint64_t step_ = 0;
   std::vector<RecordRow> rows_;
-  std::deque<std::pair<std::string, SequenceRecord>> sequences_;         ///< by layer
-  std::map<std::string, std::uint64_t> uses_, relus_, recurrent_steps_;  ///< of each layer in this step
-  std::map<const Tape::Node*, std::pair<std::string, std::uint64_t>>
-      nodes_;                              ///< layer and time of each such step
-  std::vector<std::vector<real>> before_;  ///< each parameter as the update found it
+  std::deque<std::pair<std::string, SequenceRecord>> sequences_;  ///< by layer
+  std::map<std::string, std::uint64_t> uses_, relus_;             ///< of each layer in this step
+  std::vector<std::vector<real>> before_;                         ///< each parameter as the update found it
 };
 
 /// The record of a run, for the training loop: a step is recorded when (step - 1) divides by N, counting

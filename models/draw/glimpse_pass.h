@@ -7,6 +7,7 @@
 
 #include "core/gemm.h"
 #include "core/parallel.h"
+#include "layers/recurrent/sequence_record.h"
 #include "models/draw/glimpses.h"
 
 namespace lamina::draw::detail {
@@ -44,12 +45,14 @@ class Pass {
     Product gates;
     size_t h;  ///< column of its state in the trace
     StepNorm norm;
-    Tensor c;        ///< c_{t-1} in slot t [slots x B x H]
-    Tensor dc = {};  ///< [B x H]
+    Tensor c;           ///< c_{t-1} in slot t [slots x B x H]
+    CaseRecord record;  ///< for those who study it
+    Tensor dc = {};     ///< [B x H]
   };
 
   Product product(const Tensor& weight, size_t from, size_t later) const;
-  Unit unit(const Tensor& weight, size_t from, size_t h, const StepNormParameters& norm) const;
+  Unit unit(const std::string& name, const Tensor& weight, size_t from, size_t h,
+            const StepNormParameters& norm) const;
   Tensor for_all_slots(size_t columns) const { return Tensor({slots_, rows_, columns}); }
   std::array<Product*, 5> products() { return {&encoder_.gates, &decoder_.gates, &latent_, &write_, &read_}; }
 

@@ -23,8 +23,8 @@ Pass::Pass(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& imag
       noise_(noise),
       images_(Tensor::zeros({rows_, reading_.image_size()})),
       trace_(for_all_slots(columns_.end)),
-      encoder_(unit(weights.encoder, columns_.h_dec, columns_.h_enc, weights.encoder_norm)),
-      decoder_(unit(weights.decoder, columns_.z, columns_.h_dec, weights.decoder_norm)),
+      encoder_(unit("encoder", weights.encoder, columns_.h_dec, columns_.h_enc, weights.encoder_norm)),
+      decoder_(unit("decoder", weights.decoder, columns_.z, columns_.h_dec, weights.decoder_norm)),
       latent_(product(weights.latent, columns_.h_enc, 1)),
       write_(product(weights.write, columns_.h_dec, 1)),
       read_(product(weights.read, columns_.h_dec, 0)),
@@ -41,11 +41,13 @@ Pass::Product Pass::product(const Tensor& weight, size_t from, size_t later) con
   return {.weight = weight, .from = from, .later = later, .out = for_all_slots(weight.columns())};
 }
 
-Pass::Unit Pass::unit(const Tensor& weight, size_t from, size_t h, const StepNormParameters& norm) const {
+Pass::Unit Pass::unit(const std::string& name, const Tensor& weight, size_t from, size_t h,
+                      const StepNormParameters& norm) const {
   return {.gates = product(weight, from, 0),
           .h = h,
           .norm = StepNorm(norm, sizes_.glimpses, rows_, Mode::train),
-          .c = for_all_slots(sizes_.hidden)};
+          .c = for_all_slots(sizes_.hidden),
+          .record = CaseRecord(record_for(nullptr, name, sizes_.glimpses), 0, sizes_.glimpses, rows_)};
 }
 
 void Pass::pack(Transpose op) {
@@ -94,6 +96,8 @@ Glimpses Pass::forward() {
       for_rows([&](size_t r) { draw(t, r, own); });
     }
   });
+  for (const Unit* const unit : {&encoder_, &decoder_})
+    for (size_t t = 0; unit->record.wanted() && t < sizes_.glimpses; ++t) unit->record.finish_forward(t);
   Tensor canvas({rows_, sizes_.pixels()});
   for (size_t line = 0; line < rows_ * sizes_.side; ++line)
     std::copy_n(canvas_.data() + line * reading_.width(), sizes_.side, canvas.data() + line * sizes_.side);
@@ -126,6 +130,7 @@ void Pass::step(Unit& unit, size_t t, size_t r, real* scratch) {
   const size_t hidden = sizes_.hidden;
   real *const gates = at(unit.gates.out, t, r), *const h = trace(t + 1, r, unit.h);
   real* c = at(unit.c, t + 1, r);
+  if (unit.record.wanted()) unit.record.summed_inputs(t, r, gates, 4 * hidden, nullptr, 0);
   lstm_cell().forward({.hidden = hidden,
                        .gates = gates,
                        .kept = nullptr,
@@ -139,6 +144,7 @@ void Pass::step(Unit& unit, size_t t, size_t r, real* scratch) {
   }
   lstm_output(hidden, gates, c, h);
   h[hidden] = 1;
+  if (unit.record.wanted()) unit.record.hidden(t, r, h, hidden);
 }
 
 /// z = mu + sigma noise,   KL(N(mu, sigma) || N(0, 1)) = sum (mu^2 + sigma^2 - 1)/2 - log sigma

@@ -17,6 +17,8 @@ void Pass::backward(const Glimpses& result) {
   for_each_share(count, [&](size_t share) {
     backward_rows(part_of(rows_, share, count), dkl, row(scratch, share), row(sums, share));
   });
+  for (const Unit* const unit : {&encoder_, &decoder_})
+    for (size_t t = 0; unit->record.wanted() && t < sizes_.glimpses; ++t) unit->record.finish_backward(t);
   for (const Product* const product : products()) contribute(*product);
   encoder_.norm.contribute(sums.data(), count, sums_size);
   decoder_.norm.contribute(sums.data() + sums_size / 2, count, sums_size);
@@ -64,6 +66,7 @@ void Pass::step_backward(Unit& unit, size_t t, size_t r, real* scratch, real* su
   const size_t hidden = sizes_.hidden;
   const real *const c = at(unit.c, t + 1, r), *used = c;
   real *const gates = at(unit.gates.out, t, r), *const dc = row(unit.dc, r), *const dused = scratch + hidden;
+  if (unit.record.wanted()) unit.record.hidden_gradient(t, r, row(drow_, r) + unit.h, hidden);
   if (unit.norm.active()) {
     unit.norm.normalize_row(t, r, c, scratch);
     used = scratch;

@@ -12,7 +12,7 @@ namespace lamina::order_embedding {
 namespace {
 
 // What decides how hard the task is; chosen so that R@1 of a trained model lies between 20 and 70.
-constexpr float camera_noise = 12;  // deviation in every feature, where a direction has 1
+constexpr float camera_noise = 14;  // deviation in every feature, where a direction has 1
 constexpr float kinship = 0.8F;     // correlation of the directions of two words of one kind is its square
 constexpr float blurred = 0.1F;     // chance that something appears in the image as another of its kind
 constexpr float misseen = 0.1F;     // chance that somebody takes a thing for another of its kind

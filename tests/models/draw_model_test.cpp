@@ -1,5 +1,8 @@
 // The whole of DRAW: the fused recurrence against its composed twin, gradients, threads, overfitting.
 
+#include <map>
+
+#include "core/listener.h"
 #include "core/pool.h"
 #include "models/draw/model.h"
 #include "optim/adam.h"
@@ -41,7 +44,45 @@ std::vector<Tensor> gradients_of(const Parameters& parameters, const std::functi
   return all;
 }
 
+struct Watcher final : TapeListener, SequenceObserver {
+  SequenceRecord* record_of(const std::string& layer) override { return &records[layer]; }
+  std::map<std::string, SequenceRecord> records;
+};
+
 }  // namespace
+
+TEST_CASE("draw: the recurrence tells an observer what its composed twin does") {
+  for (const Norm norm : norms) {
+    CAPTURE(name_of(norm));
+    Parameters parameters(1);
+    const d::Model model(parameters, {.norm = norm, .sizes = tiny});
+    const Tensor images = binary(3, tiny.pixels(), 2), noise = noise_for(tiny, 3);
+    Watcher fused, composed;
+    {
+      const Listening listening(fused);
+      gradients_of(parameters, [&] { return loss_of(model(images, noise)); });
+    }
+    {
+      const Listening listening(composed);
+      gradients_of(parameters, [&] { return loss_of(d::composed::bound(model, images, noise)); });
+    }
+    REQUIRE(fused.records.size() == 2);
+    REQUIRE(composed.records.size() == 2);
+    for (const auto& [layer, record] : fused.records)
+      for (const auto numbers :
+           {&SequenceRecord::hidden_norm, &SequenceRecord::hidden_gradient_norm,
+            &SequenceRecord::summed_input_mean, &SequenceRecord::summed_input_deviation}) {
+        const std::vector<double>&mine = record.*numbers, &twins = composed.records[layer].*numbers;
+        REQUIRE(mine.size() == tiny.glimpses);
+        REQUIRE(twins.size() == tiny.glimpses);
+        for (size_t t = 0; t < tiny.glimpses; ++t) {
+          CAPTURE(text(layer, " ", t));
+          CHECK(mine[t] != 0);
+          CHECK(mine[t] == doctest::Approx(twins[t]).epsilon(sizeof(real) == 8 ? 1e-11 : 1e-3));
+        }
+      }
+  }
+}
 
 TEST_CASE("draw: the recurrence equals its composed twin") {
   for (const Norm norm : norms)

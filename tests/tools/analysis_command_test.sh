@@ -3,7 +3,7 @@
 # the double one and says what to do when that is not there. Every mistake must give one line and the right exit code.
 source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=1
-make --no-print-directory -sC "${lamina%/build/lamina}" build/lamina-double || exit 1
+(cd "${lamina%/build/lamina}" && built build/lamina-double) || exit 1
 
 has_files() {  # has_files FOLDER FILE...: they exist and are not empty
   local folder=$1 file

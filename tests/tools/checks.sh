@@ -6,7 +6,11 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 lamina=$PWD/build/lamina
-make --no-print-directory -s build/lamina >/dev/null 2>&1 || make -s build/lamina || exit 1
+
+built() {  # built TARGET: up to date, silently unless that fails
+  make --no-print-directory -s "$1" >/dev/null 2>&1 || make -s "$1"
+}
+built build/lamina || exit 1
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
