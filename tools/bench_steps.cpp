@@ -27,6 +27,7 @@
 #include "models/draw/model.h"
 #include "models/mnist/model.h"
 #include "models/order_embedding/model.h"
+#include "models/skip_thoughts/model.h"
 #include "optim/adam.h"
 #include "tools/training_steps.h"
 
@@ -89,6 +90,16 @@ Case order_case(Norm norm) {
           gflop_of(gru, 0, steps * batch) + gflop_of(image, image, batch)};
 }
 
+Case skip_case(Norm norm) {
+  constexpr size_t batch = 64, words = 20;
+  const skip_thoughts::Sizes sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), embedding = static_cast<double>(sizes.embedding);
+  const double grus = 3 * 3 * hidden * (embedding + hidden), conditions = 2 * 3 * hidden * hidden,
+               output = 2 * hidden * static_cast<double>(sizes.vocabulary);
+  return {skip_thoughts_step({.norm = norm, .batch = batch}),
+          gflop_of(grus + output, 0, words * batch) + gflop_of(conditions, 0, batch)};
+}
+
 Case draw_case(Norm norm) {
   constexpr size_t batch = 128;
   TrainingStep step = draw_step({.norm = norm, .batch = batch});
@@ -103,6 +114,7 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
     {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
     {"order_embedding", {{"none", "ln"}, order_case}},
+    {"skip_thoughts", {{"none", "ln"}, skip_case}},
     {"lstm",
      {{"none", "ln"},
       [](Norm norm) {

@@ -108,6 +108,9 @@ void add_skip_thoughts_command(CLI::App& program, Action& action) {
       ->add_option("--evaluate-every", flags->evaluate_every,
                    "updates between evaluations, each of which keeps the encoder; 50,000 in the paper")
       ->check(CLI::PositiveNumber);
+  command->add_flag(
+      "--lazy", flags->lazy,
+      "update only the embeddings of words in the batch (lazy Adam); faster, and not Adam's result");
   add_skip_vector_commands(*command, action);
   command->callback([flags, command, &action] {
     if (!command->get_subcommands().empty()) return;

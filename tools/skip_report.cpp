@@ -32,10 +32,6 @@ std::string number(const char* format, double value) {
   return buffer;
 }
 
-std::string title_of(const JudgedRun& run) {
-  return run.norm == "bag-of-words" ? "bag of words" : lamina::title_of(run.norm);
-}
-
 /// The row of the most updates up to a limit; that of a bag of words is 0.
 std::string row_of(const JudgedRun& run, double limit) {
   const std::vector<double> steps = run.scores.column("step");
@@ -43,7 +39,7 @@ std::string row_of(const JudgedRun& run, double limit) {
   for (size_t i = 0; i < steps.size(); ++i)
     if (steps[i] <= limit && (row == steps.size() || steps[i] >= steps[row])) row = i;
   if (row == steps.size()) return {};
-  std::string line = "| " + title_of(run) + " | " + number("%.0f", steps[row]) + " |";
+  std::string line = "| " + title_of(run.norm) + " | " + number("%.0f", steps[row]) + " |";
   for (const ScoreColumn& score : columns)
     line += " " + number(score.format, run.scores.column(score.column)[row]) + " |";
   return line + "\n";
@@ -100,7 +96,7 @@ std::vector<Panel> figure_3(const std::vector<JudgedRun>& runs) {
       const auto steps = run.scores.column("step"), values = run.scores.column(score.column);
       for (size_t i = 0; i < steps.size(); ++i) points.emplace_back(steps[i], values[i]);
       std::ranges::sort(points);
-      Curve curve{.title = title_of(run), .x = {}, .y = {}, .color = color_of(run.norm)};
+      Curve curve{.title = title_of(run.norm), .x = {}, .y = {}, .color = color_of(run.norm)};
       for (const auto& [x, y] : points) {
         curve.x.push_back(x);
         curve.y.push_back(y);

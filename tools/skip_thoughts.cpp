@@ -7,11 +7,13 @@ using namespace skip_thoughts;
 void write_settings(const SkipFlags& flags, Settings& settings) {
   settings.set("condition", flags.condition);
   settings.set("evaluate_every", flags.evaluate_every);
+  settings.set("lazy", flags.lazy);
 }
 
 void read_settings(const Settings& settings, SkipFlags& flags) {
   flags.condition = settings.get<std::string>("condition");
   flags.evaluate_every = settings.get<std::int64_t>("evaluate_every");
+  if (settings.has("lazy")) flags.lazy = settings.get<bool>("lazy");
 }
 
 SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int64_t batch) {
@@ -21,6 +23,7 @@ SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int
           .hidden = flags.paper() ? size_t{2400} : size_t{600},
           .batch = static_cast<size_t>(batch),
           .learning_rate = static_cast<real>(flags.common.learning_rate),
+          .lazy = flags.lazy,
           .seed = static_cast<std::uint64_t>(flags.common.seed)};
 }
 

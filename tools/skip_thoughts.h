@@ -14,6 +14,7 @@ struct SkipFlags {
   CommonFlags common;
   std::string condition = "initial";
   std::int64_t evaluate_every = 0;  ///< 0: the preset's
+  bool lazy = false;
 
   bool paper() const { return common.preset == "paper"; }
 };

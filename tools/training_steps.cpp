@@ -7,6 +7,7 @@
 #include "models/draw/model.h"
 #include "models/mnist/experiment.h"
 #include "models/order_embedding/model.h"
+#include "models/skip_thoughts/model.h"
 
 namespace lamina {
 
@@ -73,6 +74,27 @@ TrainingStep order_embedding_step(const TrainingStepOptions& options) {
   return {.parameters = parameters, .loss = [=] { return model->loss(features, *captions); }};
 }
 
+TrainingStep skip_thoughts_step(const TrainingStepOptions& options) {
+  constexpr size_t words = 20;
+  const auto parameters = std::make_shared<Parameters>(1);
+  const skip_thoughts::ModelOptions sizes{.norm = options.norm,
+                                          .condition = skip_thoughts::Condition::every_step};
+  const auto model = std::make_shared<skip_thoughts::Model>(*parameters, sizes);
+  Random random(3);
+  const auto sentences = [&] {
+    TokenBatch batch{.steps = words, .rows = options.batch, .tokens = {}, .mask = {}};
+    for (size_t i = 0; i < words * options.batch; ++i)
+      batch.tokens.push_back(
+          static_cast<int>(random.below(static_cast<std::uint32_t>(sizes.sizes.vocabulary))));
+    return batch;
+  };
+  const auto data = std::make_shared<skip_thoughts::Neighbours>();
+  data->previous = sentences();
+  data->current = sentences();
+  data->next = sentences();
+  return {.parameters = parameters, .loss = [=] { return model->loss(*data); }};
+}
+
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};
   static const std::vector<Norm> maps = {Norm::layer, Norm::none, Norm::batch, Norm::group,
@@ -82,6 +104,7 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"convnet", maps, 128, digit_step<convnet::ConvnetExperiment>},
       {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step},
       {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
+      {"skip-thoughts", {Norm::layer, Norm::none}, 64, skip_thoughts_step},
       {"rnn", dense, 32, usual_recurrent_step<Rnn>},
       {"lstm", dense, 32, usual_recurrent_step<Lstm>},
       {"gru", dense, 32, usual_recurrent_step<Gru>},

@@ -24,6 +24,9 @@ TrainingStep draw_step(const TrainingStepOptions& options);
 /// Order embeddings at the paper's size, on captions of 15 words.
 TrainingStep order_embedding_step(const TrainingStepOptions& options);
 
+/// Skip-thoughts at the paper's size, on sentences of 20 words, each decoder conditioned at every step.
+TrainingStep skip_thoughts_step(const TrainingStepOptions& options);
+
 struct NamedTrainingStep {
   std::string name;
   std::vector<Norm> norms;  ///< that it can be built with; the first is the default

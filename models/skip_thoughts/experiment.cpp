@@ -50,6 +50,8 @@ SkipExperiment::SkipExperiment(const Corpus& corpus, const SkipOptions& options,
                                    .embedding = options.embedding,
                                    .hidden = options.hidden}}),
       adam(parameters, {.learning_rate = options.learning_rate}) {
+  const Embedding& words = model.encoder().words();
+  if (options.lazy) adam.update_only(words.table(), words.used_rows());
   corpus.save(folder_.path());
 }
 

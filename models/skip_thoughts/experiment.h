@@ -16,6 +16,7 @@ struct SkipOptions {
   size_t embedding = 620, hidden = 2400;
   size_t batch = 64;
   real learning_rate = real(1e-3);
+  bool lazy = false;  ///< a step leaves the embeddings of words that it does not see as they are
   std::uint64_t seed = 1;
 };
 

@@ -25,13 +25,12 @@ RecurrentOptions decoder_options(const ModelOptions& options) {
 }  // namespace
 
 Encoder::Encoder(Parameters& parameters, Norm norm, const Sizes& sizes)
-    : words_(parameters.add("words", start({sizes.vocabulary, sizes.embedding}, parameters.random("words")))),
+    : words_(parameters, "words", {.entries = sizes.vocabulary, .width = sizes.embedding, .initial = start}),
       gru_(parameters, "encoder", gru_options(norm, sizes)) {}
 
-Tensor Encoder::embed(std::span<const int> words) const { return gather(words_, words); }
-
 Tensor Encoder::operator()(const TokenBatch& sentences) const {
-  const Tensor x = embed(sentences.tokens).reshape({sentences.steps, sentences.rows, words_.columns()});
+  const Tensor x =
+      words_(sentences.tokens).reshape({sentences.steps, sentences.rows, words_.table().columns()});
   return gru_(x, {.mask = sentences.mask}).last.h;
 }
 
@@ -48,7 +47,7 @@ Tensor Model::decode(const Gru& decoder, const TokenBatch& sentences, const Tens
   const size_t steps = sentences.steps, rows = sentences.rows, width = options_.sizes.embedding;
   Tensor x = Tensor::zeros({1, rows, width});
   if (steps > 1) {
-    const Tensor before = encoder_.embed(std::span(sentences.tokens).first((steps - 1) * rows));
+    const Tensor before = encoder_.words()(std::span(sentences.tokens).first((steps - 1) * rows));
     x = concatenate({x, before.reshape({steps - 1, rows, width})}, 0);
   }
   SequenceOptions with{.mask = sentences.mask};

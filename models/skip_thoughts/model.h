@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/skip_thoughts/word_loss.h"
@@ -44,11 +45,10 @@ class Encoder {
   /// B sentences -> [B x hidden]. Throws Error for words outside the vocabulary.
   Tensor operator()(const TokenBatch& sentences) const;
 
-  /// The embeddings of words -> [words x embedding].
-  Tensor embed(std::span<const int> words) const;
+  const Embedding& words() const { return words_; }
 
  private:
-  Tensor words_;  // [vocabulary x embedding]
+  Embedding words_;
   Gru gru_;
 };
 
