@@ -43,9 +43,9 @@ bool begins_small(std::string_view text) {
 
 /// Whether the point behind `text` belongs to its last word: a title or an initial.
 bool ends_in_abbreviation(std::string_view text) {
-  static constexpr std::array<std::string_view, 20> titles{
+  static constexpr std::array<std::string_view, 19> titles{
       "Mr",  "Mrs", "Ms", "Dr",    "St",    "Messrs", "Mme", "Mlle", "Prof", "Capt",
-      "Col", "Gen", "Lt", "Lieut", "Sergt", "Rev",    "Hon", "No",   "Vol",  "vs"};
+      "Col", "Gen", "Lt", "Lieut", "Sergt", "Rev",    "Hon", "Vol",  "vs"};
   size_t begin = text.size();
   while (begin > 0 && is_letter(text[begin - 1])) --begin;
   const std::string_view word = text.substr(begin);

@@ -21,7 +21,7 @@ class ParagraphReader {
   explicit ParagraphReader(const std::string& path, size_t position = 0);
 
   /// The next paragraph, never an empty one, with its line ends; or false at the end. One of more than 64 KB
-  /// comes in parts.
+  /// comes in parts of at most twice that.
   bool next(std::string& paragraph);
 
   /// Where the next one begins, in bytes.
