@@ -70,7 +70,6 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
 }
 
 int train_all(const std::shared_ptr<SkipFlags>& flags) {
-  if (flags->evaluate_every == 0) flags->evaluate_every = flags->paper() ? 50000 : 250;
   const VariantCommand command{
       .name = "skip-thoughts",
       .paper_epochs = 1,
@@ -79,6 +78,7 @@ int train_all(const std::shared_ptr<SkipFlags>& flags) {
       .prepare =
           [flags](const CommonFlags& common) {
             flags->common = common;
+            fill_in_preset(*flags);
             return prepare(*flags);
           },
       .summary = summary,

@@ -35,6 +35,7 @@ struct Trained {
     SkipFlags flags;
     from_settings(folder.config().settings, flags.common);
     read_settings(folder.config().settings, flags);
+    fill_in_preset(flags);
     return flags;
   }
   Sizes sizes() const {
