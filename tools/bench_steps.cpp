@@ -28,6 +28,7 @@
 #include "models/draw/model.h"
 #include "models/mnist/model.h"
 #include "models/order_embedding/model.h"
+#include "models/skip_thoughts/model.h"
 #include "optim/adam.h"
 #include "tools/command_line.h"
 #include "tools/training_steps.h"
@@ -101,6 +102,16 @@ Case reader_case(Norm norm) {
               gflop_of(3 * square + 500 * hidden, 0, batch)};
 }
 
+Case skip_case(Norm norm) {
+  constexpr size_t batch = 64, words = 20;
+  const skip_thoughts::Sizes sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), embedding = static_cast<double>(sizes.embedding);
+  const double grus = 3 * 3 * hidden * (embedding + hidden), conditions = 2 * 3 * hidden * hidden,
+               output = 2 * hidden * static_cast<double>(sizes.vocabulary);
+  return {skip_thoughts_step({.norm = norm, .batch = batch}),
+          gflop_of(grus + output, 0, words * batch) + gflop_of(conditions, 0, batch)};
+}
+
 Case draw_case(Norm norm) {
   constexpr size_t batch = 128;
   TrainingStep step = draw_step({.norm = norm, .batch = batch});
@@ -125,6 +136,7 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
     {"order_embedding", {{"none", "ln"}, order_case}},
     {"attentive_reader", {{"none", "ln", "bn"}, reader_case}},
+    {"skip_thoughts", {{"none", "ln"}, skip_case}},
     {"lstm",
      {{"none", "ln"},
       [](Norm norm) {

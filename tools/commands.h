@@ -13,6 +13,7 @@ void add_order_embedding_command(Command& program);
 void add_handwriting_command(Command& program);
 void add_attentive_reader_command(Command& program);
 void add_data_command(Command& program);
+void add_skip_thoughts_command(Command& program);
 void add_invariance_command(Command& program);
 void add_geometry_command(Command& program);
 void add_inspect_command(Command& program);

@@ -77,6 +77,7 @@ Norm norm_from(const std::string& name) {
 std::string title_of(const std::string& norm) {
   if (norm == "none") return "baseline";
   if (norm == "batch-everywhere") return "batch norm everywhere";
+  if (norm == "bag-of-words") return "bag of words";
   return norm == "layer-interior" ? "layer norm, interior" : norm + " norm";
 }
 

@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   add_handwriting_command(program);
   add_attentive_reader_command(program);
   add_data_command(program);
+  add_skip_thoughts_command(program);
   add_invariance_command(program);
   add_geometry_command(program);
   add_inspect_command(program);

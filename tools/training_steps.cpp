@@ -9,6 +9,7 @@
 #include "models/handwriting/model.h"
 #include "models/mnist/experiment.h"
 #include "models/order_embedding/model.h"
+#include "models/skip_thoughts/model.h"
 
 namespace lamina {
 
@@ -21,11 +22,11 @@ Tensor normal(Shape shape) {
 }
 
 /// Sentences of equal length, of random words.
-TokenBatch random_sentences(size_t steps, size_t rows, size_t vocabulary) {
+TokenBatch random_sentences(size_t steps, size_t rows, size_t vocabulary, std::uint64_t seed = 3) {
   TokenBatch batch;
   batch.steps = steps;
   batch.rows = rows;
-  Random random(3);
+  Random random(seed);
   for (size_t i = 0; i < steps * rows; ++i)
     batch.tokens.push_back(static_cast<int>(random.below(static_cast<std::uint32_t>(vocabulary))));
   return batch;
@@ -125,6 +126,20 @@ TrainingStep attentive_reader_step(const TrainingStepOptions& options) {
           }};
 }
 
+TrainingStep skip_thoughts_step(const TrainingStepOptions& options) {
+  constexpr size_t words = 20;
+  const auto parameters = std::make_shared<Parameters>(1);
+  const skip_thoughts::ModelOptions sizes{.norm = options.norm,
+                                          .condition = skip_thoughts::Condition::every_step};
+  const auto model = std::make_shared<skip_thoughts::Model>(*parameters, sizes);
+  const auto sentences = [&](std::uint64_t seed) {
+    return random_sentences(words, options.batch, sizes.sizes.vocabulary, seed);
+  };
+  const auto data = std::make_shared<skip_thoughts::Neighbours>();
+  *data = {.previous = sentences(3), .current = sentences(4), .next = sentences(5)};
+  return {.parameters = parameters, .loss = [=] { return model->loss(*data); }};
+}
+
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};
   static const std::vector<Norm> maps = {Norm::layer, Norm::none, Norm::batch, Norm::group,
@@ -136,6 +151,7 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"handwriting", {Norm::layer, Norm::none}, 8, handwriting_step},
       {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
       {"attentive-reader", {Norm::layer, Norm::none, Norm::batch}, 64, attentive_reader_step},
+      {"skip-thoughts", {Norm::layer, Norm::none}, 64, skip_thoughts_step},
       {"rnn", dense, 32, usual_recurrent_step<Rnn>},
       {"lstm", dense, 32, usual_recurrent_step<Lstm>},
       {"gru", dense, 32, usual_recurrent_step<Gru>},

@@ -32,6 +32,9 @@ TrainingStep handwriting_step(const TrainingStepOptions& options);
 /// answers.
 TrainingStep attentive_reader_step(const TrainingStepOptions& options);
 
+/// Skip-thoughts at the paper's size, on sentences of 20 words, each decoder conditioned at every step.
+TrainingStep skip_thoughts_step(const TrainingStepOptions& options);
+
 struct NamedTrainingStep {
   std::string name;
   std::vector<Norm> norms;  ///< that it can be built with; the first is the default

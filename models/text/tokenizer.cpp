@@ -1,6 +1,7 @@
 #include "models/text/tokenizer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "models/text/utf8.h"
 
@@ -31,6 +32,8 @@ bool joins(char32_t before, char32_t mark, char32_t after) {
   if (mark == '\'' || mark == '-') return is_letter(before) && is_letter(after);
   return (mark == '.' || mark == ',') && is_digit(before) && is_digit(after);
 }
+
+constexpr std::array<std::string_view, 7> clitics{"n't", "'s", "'m", "'d", "'ll", "'re", "'ve"};
 
 }  // namespace
 
@@ -70,6 +73,27 @@ std::vector<std::string> words_as_written(std::string_view text) {
       append_character(words.back(), c);
     }
     inside = of_word;
+  }
+  return words;
+}
+
+std::vector<std::string> tokenize_apart(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string_view part : split_words(text)) {
+    if (std::ranges::find(clitics, part) != clitics.end()) {
+      words.emplace_back(part);
+      continue;
+    }
+    for (std::string& word : tokenize(part)) {
+      const auto clitic = std::ranges::find_if(clitics, [&](std::string_view ending) {
+        return word.size() > ending.size() && word.ends_with(ending);
+      });
+      if (clitic != clitics.end()) {
+        words.push_back(word.substr(0, word.size() - clitic->size()));
+        word = *clitic;
+      }
+      words.push_back(std::move(word));
+    }
   }
   return words;
 }

@@ -21,4 +21,8 @@ std::vector<std::string> tokenize(std::string_view text);
 /// UTF-8 text in lower case (of ASCII and Latin-1).
 std::string lower_case(std::string_view text);
 
+/// The same with contractions in two, as the Penn Treebank and the data sets of sentence classification write
+/// them: "do n't", "it 's". Parts that stand alone already stay whole.
+std::vector<std::string> tokenize_apart(std::string_view text);
+
 }  // namespace lamina

@@ -233,8 +233,11 @@ Exhibit figure_3() {
       .setting =
           "Six scores every 50,000 updates. BookCorpus, encoder and decoders of 2400 units, batch 64, "
           "vocabulary 20,000.",
-      .command = "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts",
+      .command =
+          "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
+          "eval runs/skip-thoughts --data TASKS",
       .experiment = "skip-thoughts",
+      .file = "tasks.csv",
       .charts = charts,
       .measures = sentence_measures(),
   };
@@ -252,8 +255,11 @@ Exhibit table_3() {
       .setting =
           "SICK relatedness (Pearson r, Spearman rho, mean squared error) and four classification "
           "tasks (accuracy in %), without fine-tuning.",
-      .command = "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts",
+      .command =
+          "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
+          "eval runs/skip-thoughts --data TASKS",
       .experiment = "skip-thoughts",
+      .file = "tasks.csv",
       .measures = sentence_measures(),
       .paper = {{"Kiros et al.", "", {"0.848", "0.778", "0.287", "75.5", "79.3", "92.1", "86.9"}},
                 {"the authors", "none", {"0.842", "0.767", "0.298", "77.3", "81.8", "92.6", "87.9"}},
