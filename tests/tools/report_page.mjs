@@ -47,6 +47,8 @@ for (const experiment of Object.keys(header))
       makeRun(`runs/${experiment}/${norm}-b${batch}`, experiment, norm, { data: "original files", batch });
 norms.forEach((norm, i) => writeFileSync(`runs/order-embedding/${norm}-b128/test.csv`,
   `test_caption_r1,test_image_r1\n${40 + i},${30 + i}\n`));
+for (const norm of norms)  // what eval writes
+  execFileSync("cp", ["metrics.csv", "tasks.csv"].map((file) => `runs/skip-thoughts/${norm}-b128/${file}`));
 mkdirSync("runs/theory");
 const sweep = (head, line) => `${head}\n${norms.flatMap((norm) => [1, 2, 4].map((x) => line(norm, x / (1 + norms.indexOf(norm)), x))).join("\n")}\n`;
 writeFileSync("runs/theory/turning.csv", sweep("optimizer,norm,scale,step,loss,length,degrees", (norm, y, x) => `SGD,${norm},${x},1,2,${x},${y}`));
