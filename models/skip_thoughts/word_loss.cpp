@@ -177,7 +177,7 @@ Tensor word_loss(std::span<const Predictions> decoders, const Tensor& weight, co
     for (size_t first = 0; first < rows.size(); first += block_rows)
       total += blocks.run(std::span(rows).subspan(first, std::min(block_rows, rows.size() - first)), first);
   }
-  const Tensor loss = Tensor::full({}, static_cast<real>(total / static_cast<double>(rows.size())));
+  Tensor loss = Tensor::full({}, static_cast<real>(total / static_cast<double>(rows.size())));
   if (!recording) return loss;
 
   PoolVector<Tensor> inputs;

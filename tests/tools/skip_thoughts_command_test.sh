@@ -10,7 +10,7 @@ check "a table with both" [ "$(grep -cE '^\| (baseline|layer norm) \|' all/summa
 check "the encoder at every evaluation" [ -s all/none-b128/snapshot-3.safetensors -a -s all/layer-b128/snapshot-6.safetensors ]
 
 # --- books; the same run uninterrupted, and killed and resumed without scanning them again
-mkdir books && for i in $(seq 400); do printf 'He saw the %d dogs. She didn’t see “them” at\nall! Mr. Bennet ran.\n\n' $((i % 9)); done >books/a.txt
+mkdir books && for i in $(seq 400); do printf 'He saw the %d dogs. She didn’t see “them” at\nall! Mr. Bennet ran.\n\n' $((i % 97)); done >books/a.txt
 run=("$lamina" skip-thoughts --data books --norm layer --preset small --batch 64 --threads 2 --evaluate-every 9 --out)
 "${run[@]}" whole >out || echo "the uninterrupted run failed"
 check "says what it reads" grep -q "1 books, the first books/a.txt: 1200 sentences" out
