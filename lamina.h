@@ -16,6 +16,7 @@
 #include "layers/batch_norm_maps.h"
 #include "layers/conv2d.h"
 #include "layers/dropout.h"
+#include "layers/embedding.h"
 #include "layers/group_norm.h"
 #include "layers/initializers.h"
 #include "layers/layer_norm.h"

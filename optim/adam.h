@@ -1,6 +1,9 @@
 #pragma once
 // Adam (Kingma and Ba 2015) over all parameters in one pass.
 
+#include <memory>
+#include <vector>
+
 #include "core/parameters.h"
 
 namespace lamina {
@@ -25,6 +28,11 @@ class Adam {
   /// were added after this optimizer was made.
   void step();
 
+  /// Lazy Adam: from here on a step updates only these rows of `table`, weights and moments, and leaves the
+  /// others as they are, where Adam would let them drift on along their old moments and decay these. `rows`
+  /// must list at each step all rows whose gradient is not zero. Throws Error when `table` is no parameter.
+  void update_only(const Tensor& table, std::shared_ptr<const std::vector<int>> rows);
+
   AdamOptions options;  ///< the learning rate may be changed between steps
 
   /// For checkpoints: number of steps taken, and the two moments in the layout of parameters.values().
@@ -32,7 +40,13 @@ class Adam {
   Tensor first_moment, second_moment;
 
  private:
+  struct Lazy {
+    size_t begin, end, width;  // of the table, in the flat buffers
+    std::shared_ptr<const std::vector<int>> rows;
+  };
+
   Parameters& parameters_;
+  std::vector<Lazy> lazy_;  // in the order of the flat buffers
 };
 
 }  // namespace lamina

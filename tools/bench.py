@@ -16,14 +16,15 @@ import subprocess
 import sys
 
 SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
-            ("handwriting", "none"), ("handwriting", "ln"),
-            ("order_embedding", "ln")}  # PyTorch cases that also run under torch.jit
+            ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
+            ("attentive_reader", "ln"),
+            ("skip_thoughts", "none"), ("skip_thoughts", "ln")}  # PyTorch cases that also run under torch.jit
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                 "MALLOC_TOP_PAD_": "67108864"}
 CASES = {"mnist_mlp_b128": ["none", "ln", "bn", "wn"], "mnist_mlp_b4": ["none", "ln", "bn", "wn"],
          "lstm": ["none", "ln"], "gru": ["none", "ln"], "convnet": ["none", "ln", "bn"],
-         "draw": ["none", "ln"], "handwriting": ["none", "ln"],
-         "order_embedding": ["none", "ln"]}
+         "draw": ["none", "ln"], "handwriting": ["none", "ln"], "order_embedding": ["none", "ln"],
+         "attentive_reader": ["none", "ln"], "skip_thoughts": ["none", "ln"]}
 
 
 def environment(tuned):

@@ -1,7 +1,6 @@
 // What an image costs: the convolutional network of models/convnet, training and in use, from batch size 1 to
 // 512. Prints a markdown table. Random data; the median of the steps.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include "core/tape.h"
 #include "models/convnet/model.h"
 #include "optim/adam.h"
+#include "tools/command_line.h"
 
 namespace {
 
@@ -55,16 +55,7 @@ Cost cost_of(Norm norm, size_t batch, double seconds) {
   return {train, median_us(seconds, [&] { (void)model(images, Mode::evaluate); })};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App program("What an image costs in the ConvNet, by batch size.", "bench_convnet");
-  double seconds = 1;
-  int thread_count = 0;
-  program.add_option("--seconds", seconds, "measured per cell")->capture_default_str();
-  program.add_option("--threads", thread_count, "0: one per core")->capture_default_str();
-  CLI11_PARSE(program, argc, argv);
-  set_threads(thread_count);
+void print_table(double seconds) {
   std::printf("Microseconds an image: training step, and forward only.\n\n");
   std::printf("| batch | none: train | use | layer: train | use | batch: train | use |\n");
   std::printf("|---|---|---|---|---|---|---|\n");
@@ -77,5 +68,20 @@ int main(int argc, char** argv) {
     std::printf("\n");
     std::fflush(stdout);
   }
-  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Command program("bench_convnet", "What an image costs in the ConvNet, by batch size.");
+  double seconds = 1;
+  int thread_count = 0;
+  program.add("--seconds", seconds, "measured per cell").show_default();
+  program.add("--threads", thread_count, "0: one per core").show_default();
+  program.action([&] {
+    set_threads(thread_count);
+    print_table(seconds);
+    return 0;
+  });
+  return program.run(argc, argv);
 }

@@ -4,7 +4,6 @@
 //   build/bench_recurrent                 # under a minute
 //   build/bench_recurrent --seconds 2     # per line, for steadier numbers
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include "core/pool.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
+#include "tools/command_line.h"
 
 namespace {
 
@@ -114,17 +114,7 @@ std::vector<Line> lines_of(bool lstm) {
   return lines;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App program("Cost of recurrent layers; a markdown table.", "bench_recurrent");
-  double seconds = 0.3;
-  int thread_count = 0;
-  program.add_option("--seconds", seconds, "measured per line")->capture_default_str();
-  program.add_option("--threads", thread_count, "0: one per core")->capture_default_str();
-  program.footer("Example: build/bench_recurrent --seconds 1 --threads 1");
-  CLI11_PARSE(program, argc, argv);
-  set_threads(thread_count);
+void print_table(double seconds) {
   const double peak = measure_peak_gflops(threads());
   std::printf("%d threads, peak %.0f GFLOP/s, %s\n\n", threads(), peak, gemm_backend());
   std::printf(
@@ -132,5 +122,21 @@ int main(int argc, char** argv) {
       "| LN MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const bool lstm : {true, false})
     for (const Line& line : lines_of(lstm)) print_line(line, seconds, peak);
-  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Command program("bench_recurrent", "Cost of recurrent layers; a markdown table.");
+  double seconds = 0.3;
+  int thread_count = 0;
+  program.add("--seconds", seconds, "measured per line").show_default();
+  program.add("--threads", thread_count, "0: one per core").show_default();
+  program.footer("Example: build/bench_recurrent --seconds 1 --threads 1");
+  program.action([&] {
+    set_threads(thread_count);
+    print_table(seconds);
+    return 0;
+  });
+  return program.run(argc, argv);
 }

@@ -7,7 +7,6 @@
 
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,16 +17,20 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
 #include "core/gemm.h"
 #include "core/ops.h"
 #include "core/parallel.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
+#include "models/attentive_reader/model.h"
 #include "models/convnet/model.h"
 #include "models/draw/model.h"
 #include "models/mnist/model.h"
 #include "models/order_embedding/model.h"
+#include "models/skip_thoughts/model.h"
 #include "optim/adam.h"
+#include "tools/command_line.h"
 #include "tools/training_steps.h"
 
 namespace {
@@ -89,6 +92,26 @@ Case order_case(Norm norm) {
           gflop_of(gru, 0, steps * batch) + gflop_of(image, image, batch)};
 }
 
+Case reader_case(Norm norm) {
+  constexpr size_t batch = 64, passage = 200, question = 30;
+  const attentive_reader::ModelOptions sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), words = static_cast<double>(sizes.embedding);
+  const double lstm = 4 * hidden * (words + hidden), square = hidden * hidden;
+  return {attentive_reader_step({.norm = norm, .batch = batch}),
+          gflop_of(lstm + square, 0, passage * batch) + gflop_of(lstm, 0, question * batch) +
+              gflop_of(3 * square + 500 * hidden, 0, batch)};
+}
+
+Case skip_case(Norm norm) {
+  constexpr size_t batch = 64, words = 20;
+  const skip_thoughts::Sizes sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), embedding = static_cast<double>(sizes.embedding);
+  const double grus = 3 * 3 * hidden * (embedding + hidden), conditions = 2 * 3 * hidden * hidden,
+               output = 2 * hidden * static_cast<double>(sizes.vocabulary);
+  return {skip_thoughts_step({.norm = norm, .batch = batch}),
+          gflop_of(grus + output, 0, words * batch) + gflop_of(conditions, 0, batch)};
+}
+
 Case draw_case(Norm norm) {
   constexpr size_t batch = 128;
   TrainingStep step = draw_step({.norm = norm, .batch = batch});
@@ -112,6 +135,8 @@ const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
     {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
     {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
     {"order_embedding", {{"none", "ln"}, order_case}},
+    {"attentive_reader", {{"none", "ln", "bn"}, reader_case}},
+    {"skip_thoughts", {{"none", "ln"}, skip_case}},
     {"lstm",
      {{"none", "ln"},
       [](Norm norm) {
@@ -225,22 +250,21 @@ int measure_all(const std::string& program, double seconds, int thread_count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Times training steps; JSON lines.", "bench_steps");
+  Command program("bench_steps", "Times training steps; JSON lines.");
   std::string name = "all", variant = "none";
   double seconds = 4;
   int thread_count = 0;
-  program.add_option("--case", name, "one case, or all")->capture_default_str();
-  program.add_option("--variant", variant, "none, ln, bn or wn")->capture_default_str();
-  program.add_option("--seconds", seconds, "measured per case")->capture_default_str();
-  program.add_option("--threads", thread_count, "0: one per core")->capture_default_str();
+  program.add("--case", name, "one case, or all").show_default();
+  program.add("--variant", variant, "none, ln, bn or wn").show_default();
+  program.add("--seconds", seconds, "measured per case").show_default();
+  program.add("--threads", thread_count, "0: one per core").show_default();
   program.footer("Example: build/bench_steps --case lstm --variant ln");
-  CLI11_PARSE(program, argc, argv);
-  set_threads(thread_count);
-  if (name == "all") return measure_all(argv[0], seconds, thread_count);
-  if (!cases.contains(name)) {
-    std::cerr << "bench_steps: no case '" << name << "'\n";
-    return 2;
-  }
-  measure(name, variant, seconds);
-  return 0;
+  program.action([&] {
+    set_threads(thread_count);
+    if (name == "all") return measure_all(argv[0], seconds, thread_count);
+    if (!cases.contains(name)) fail<UsageError>("no case '", name, "'");
+    measure(name, variant, seconds);
+    return 0;
+  });
+  return program.run(argc, argv);
 }

@@ -71,24 +71,21 @@ int run_stats(const std::string& path, int threads) {
 
 }  // namespace
 
-void add_convnet_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("convnet", "a small convolutional network on MNIST (Section 6.7)");
-  command->footer(
+void add_convnet_command(Command& program) {
+  Command& command = program.add_command("convnet", "a small convolutional network on MNIST (Section 6.7)");
+  command.footer(
       "Example: lamina convnet --data mnist --norm none,batch,layer,group --batch 128,4 --out runs/convnet\n"
       "         lamina convnet --stats runs/convnet");
   const auto flags = std::make_shared<CommonFlags>();
   const auto stats = std::make_shared<std::string>();
-  add_common_flags(*command, *flags, {"layer", "none", "batch", "group", "layer-interior"});
-  command->add_option("--stats", *stats,
-                      "instead of training: statistics of every position of the feature maps, border against "
-                      "centre, for the run in this folder");
-  command->callback([flags, stats, &action] {
-    action = [flags, stats] {
-      if (!stats->empty()) return run_stats(*stats, flags->threads);
-      return run_digit_command(
-          {.name = "convnet", .make = make_experiment, .paper_epochs = 20, .small_epochs = 2}, *flags);
-    };
+  add_common_flags(command, *flags, {"layer", "none", "batch", "group", "layer-interior"});
+  command.add("--stats", *stats,
+              "instead of training: statistics of every position of the feature maps, border against "
+              "centre, for the run in this folder");
+  command.action([flags, stats] {
+    if (!stats->empty()) return run_stats(*stats, flags->threads);
+    return run_digit_command(
+        {.name = "convnet", .make = make_experiment, .paper_epochs = 20, .small_epochs = 2}, *flags);
   });
 }
 

@@ -117,39 +117,35 @@ int run_sample(const SampleFlags& flags) {
   return 0;
 }
 
-CLI::App* add_sample_command(CLI::App& draw_command, Action& action) {
-  CLI::App* const command = draw_command.add_subcommand(
+void add_sample_command(Command& draw_command) {
+  Command& command = draw_command.add_command(
       "sample", "pictures of what a trained model paints: samples, glimpse by glimpse, and an animation");
-  command->footer("Example: lamina draw sample runs/draw");
+  command.footer("Example: lamina draw sample runs/draw");
   const auto flags = std::make_shared<SampleFlags>();
-  command->add_option("RUN", flags->run, "folder of the run; the pictures are put into it")->required();
-  command->add_option("--seed", flags->seed, "of the samples")->capture_default_str();
-  command->callback([flags, &action] { action = [flags] { return run_sample(*flags); }; });
-  return command;
+  command.add("RUN", flags->run, "folder of the run; the pictures are put into it").required();
+  command.add("--seed", flags->seed, "of the samples").show_default();
+  command.action([flags] { return run_sample(*flags); });
 }
 
 }  // namespace
 
-void add_draw_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("draw", "DRAW, a model that paints binary digits (Section 6.4, Figure 4)");
-  command->footer(
+void add_draw_command(Command& program) {
+  Command& command =
+      program.add_command("draw", "DRAW, a model that paints binary digits (Section 6.4, Figure 4)");
+  command.footer(
       "Example: lamina draw --data mnist --norm none,weight,layer --epochs 5 --out runs/draw\n"
       "         lamina draw sample runs/draw");
   const auto flags = std::make_shared<CommonFlags>();
-  add_common_flags(*command, *flags, {"layer", "none", "weight"});
-  const CLI::App* const sampling = add_sample_command(*command, action);
-  command->callback([flags, sampling, &action] {
-    if (sampling->parsed()) return;
-    action = [flags] {
-      return run_variants({.name = "draw",
-                           .paper_epochs = 100,
-                           .small_epochs = 5,
-                           .prepare = prepare,
-                           .summary = summary,
-                           .figure = figure},
-                          *flags);
-    };
+  add_common_flags(command, *flags, {"layer", "none", "weight"});
+  add_sample_command(command);
+  command.action([flags] {
+    return run_variants({.name = "draw",
+                         .paper_epochs = 100,
+                         .small_epochs = 5,
+                         .prepare = prepare,
+                         .summary = summary,
+                         .figure = figure},
+                        *flags);
   });
 }
 

@@ -236,30 +236,25 @@ int run(const GeometryFlags& flags) {
 
 }  // namespace
 
-void add_geometry_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("geometry", "Fisher matrices and how updates turn weight vectors (Section 5.2)");
-  command->footer("Example: lamina geometry --data mnist --steps 500 --scales 0.5,1,2,4 --out runs/geometry");
+void add_geometry_command(Command& program) {
+  Command& command =
+      program.add_command("geometry", "Fisher matrices and how updates turn weight vectors (Section 5.2)");
+  command.footer("Example: lamina geometry --data mnist --steps 500 --scales 0.5,1,2,4 --out runs/geometry");
   const auto flags = std::make_shared<GeometryFlags>();
-  command->add_option("--data", flags->data,
-                      "folder with the original MNIST files; without it, built-in data");
-  command->add_option("--steps", flags->steps, "training steps of each network whose weights are watched")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000}))
-      ->capture_default_str();
+  command.add("--data", flags->data, "folder with the original MNIST files; without it, built-in data");
+  command.add("--steps", flags->steps, "training steps of each network whose weights are watched")
+      .range(1, 1000000)
+      .show_default();
   command
-      ->add_option("--scales", flags->scales,
-                   "factors of the first layer's weights where training starts; 1 must be among them")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--seed", flags->seed, "of all random numbers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--threads", flags->threads, "worker threads; 0: one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  command->add_option("--out", flags->out, "folder for tables and figures")->capture_default_str();
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+      .add("--scales", flags->scales,
+           "factors of the first layer's weights where training starts; 1 must be among them")
+      .separated_by_commas()
+      .positive()
+      .show_default();
+  command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
+  command.add("--threads", flags->threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  command.add("--out", flags->out, "folder for tables and figures").show_default();
+  command.action([flags] { return run(*flags); });
 }
 
 }  // namespace lamina

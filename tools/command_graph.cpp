@@ -84,27 +84,24 @@ int run(const GraphFlags& flags) {
 
 }  // namespace
 
-void add_graph_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("graph", "the tape of one training step: a picture, or where its time goes");
-  command->footer(
+void add_graph_command(Command& program) {
+  Command& command =
+      program.add_command("graph", "the tape of one training step: a picture, or where its time goes");
+  command.footer(
       "Example: lamina graph mnist --norm layer --batch 128 --collapse\n"
       "         lamina graph lstm --norm layer --profile");
   const auto flags = std::make_shared<GraphFlags>();
-  command->add_option("experiment", flags->experiment, "one of " + names())->required();
-  command->add_option("--norm", flags->norm, "normalization; by default layer");
-  command->add_option("--batch", flags->batch, "cases; by default the experiment's")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--collapse", flags->collapse, "one node a layer instead of one an op");
-  command->add_flag("--profile", flags->profile, "print a table sorted by time instead of drawing");
-  command->add_option("--repeat", flags->repeat, "how often to run the step; the shortest times count")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--threads", flags->threads, "worker threads; 0: one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  command->add_option("--out", flags->out, "folder for the graph; by default runs/graph-EXPERIMENT");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command.add("experiment", flags->experiment, "one of " + names()).required();
+  command.add("--norm", flags->norm, "normalization; by default layer");
+  command.add("--batch", flags->batch, "cases; by default the experiment's").positive();
+  command.add("--collapse", flags->collapse, "one node a layer instead of one an op");
+  command.add("--profile", flags->profile, "print a table sorted by time instead of drawing");
+  command.add("--repeat", flags->repeat, "how often to run the step; the shortest times count")
+      .range(1, 1000)
+      .show_default();
+  command.add("--threads", flags->threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  command.add("--out", flags->out, "folder for the graph; by default runs/graph-EXPERIMENT");
+  command.action([flags] { return run(*flags); });
 }
 
 }  // namespace lamina

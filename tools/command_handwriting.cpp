@@ -2,7 +2,6 @@
 // each chosen normalization; its parts `write` and `pen` are in handwriting_write.cpp.
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <iostream>
 
@@ -86,34 +85,30 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
 
 }  // namespace
 
-void add_handwriting_command(CLI::App& program, Action& action) {
-  CLI::App* const command = program.add_subcommand(
+void add_handwriting_command(Command& program) {
+  Command& command = program.add_command(
       "handwriting", "handwriting synthesis, a network that writes a text (Section 6.5, Figure 5)");
-  command->footer("Example: lamina handwriting --norm none,layer --updates 4000 --out runs/handwriting");
+  command.footer("Example: lamina handwriting --norm none,layer --updates 4000 --out runs/handwriting");
   const auto flags = std::make_shared<CommonFlags>();
-  add_common_flags(*command, *flags, {"layer", "none"});
+  add_common_flags(command, *flags, {"layer", "none"});
   const auto length = std::make_shared<std::int64_t>(500), updates = std::make_shared<std::int64_t>(0);
-  command->add_option("--length", *length, "points of a line that are used; the rest is cut off")
-      ->check(CLI::Range(2, 1000000))
-      ->capture_default_str();
-  command->add_option("--updates", *updates, "updates in all, instead of --epochs")
-      ->check(CLI::PositiveNumber);
-  const std::array<const CLI::App*, 2> parts{add_handwriting_write(*command, action),
-                                             add_handwriting_pen(*command, action)};
-  command->callback([=, &action] {
-    if (std::ranges::any_of(parts, [](const CLI::App* part) { return part->parsed(); })) return;
+  command.add("--length", *length, "points of a line that are used; the rest is cut off")
+      .range(2, 1000000)
+      .show_default();
+  command.add("--updates", *updates, "updates in all, instead of --epochs").positive();
+  add_handwriting_write(command);
+  add_handwriting_pen(command);
+  command.action([=] {
     flags->own.set("length", *length);
     flags->own.set("updates", *updates);
-    action = [flags] {
-      return run_variants({.name = "handwriting",
-                           .paper_epochs = 10,
-                           .small_epochs = 2,
-                           .batch = 8,
-                           .prepare = prepare,
-                           .summary = summary,
-                           .figure = figure},
-                          *flags);
-    };
+    return run_variants({.name = "handwriting",
+                         .paper_epochs = 10,
+                         .small_epochs = 2,
+                         .batch = 8,
+                         .prepare = prepare,
+                         .summary = summary,
+                         .figure = figure},
+                        *flags);
   });
 }
 

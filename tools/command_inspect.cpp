@@ -106,17 +106,17 @@ int run(const InspectFlags& flags) {
 
 }  // namespace
 
-void add_inspect_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("inspect", "the layers of a run: summed inputs, weights, updates, gradients");
-  command->footer(
+void add_inspect_command(Command& program) {
+  Command& command =
+      program.add_command("inspect", "the layers of a run: summed inputs, weights, updates, gradients");
+  command.footer(
       "Example: lamina mnist --preset small --record every=20 --out runs/first\n"
       "         lamina inspect runs/first --layer hidden1");
   const auto flags = std::make_shared<InspectFlags>();
-  command->add_option("run", flags->run, "folder of the run")->required();
-  command->add_option("--layer", flags->layer, "only this layer, and the layers inside it");
-  command->add_option("--out", flags->out, "folder for CSV and figures; by default the run's");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command.add("run", flags->run, "folder of the run").required();
+  command.add("--layer", flags->layer, "only this layer, and the layers inside it");
+  command.add("--out", flags->out, "folder for CSV and figures; by default the run's");
+  command.action([flags] { return run(*flags); });
 }
 
 }  // namespace lamina

@@ -61,26 +61,21 @@ int run(const InvarianceFlags& flags) {
 
 }  // namespace
 
-void add_invariance_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("invariance", "what each normalization does not see (Section 5.1, Table 1)");
-  command->footer("Example: lamina invariance --draws 50 --magnitudes 0.1,10 --out runs/invariance");
+void add_invariance_command(Command& program) {
+  Command& command =
+      program.add_command("invariance", "what each normalization does not see (Section 5.1, Table 1)");
+  command.footer("Example: lamina invariance --draws 50 --magnitudes 0.1,10 --out runs/invariance");
   const auto flags = std::make_shared<InvarianceFlags>();
-  command->add_option("--draws", flags->draws, "random layers for each magnitude")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000}))
-      ->capture_default_str();
+  command.add("--draws", flags->draws, "random layers for each magnitude").range(1, 100000).show_default();
   command
-      ->add_option("--magnitudes", flags->magnitudes,
-                   "factors of re-scaling, and standard deviations of the vector of re-centering")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--seed", flags->seed, "of all random numbers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--out", flags->out, "folder for the table, the CSV and the figure")
-      ->capture_default_str();
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+      .add("--magnitudes", flags->magnitudes,
+           "factors of re-scaling, and standard deviations of the vector of re-centering")
+      .separated_by_commas()
+      .positive()
+      .show_default();
+  command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
+  command.add("--out", flags->out, "folder for the table, the CSV and the figure").show_default();
+  command.action([flags] { return run(*flags); });
 }
 
 }  // namespace lamina

@@ -6,19 +6,16 @@
 
 namespace lamina {
 
-void add_mnist_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("mnist", "permutation-invariant MNIST (Section 6.6, Figure 6)");
-  command->footer("Example: lamina mnist --data mnist --norm none,batch,layer --batch 128,4 --epochs 10");
+void add_mnist_command(Command& program) {
+  Command& command = program.add_command("mnist", "permutation-invariant MNIST (Section 6.6, Figure 6)");
+  command.footer("Example: lamina mnist --data mnist --norm none,batch,layer --batch 128,4 --epochs 10");
   const auto flags = std::make_shared<CommonFlags>();
-  add_common_flags(*command, *flags, {"layer", "none", "batch", "weight"});
-  command->callback([flags, &action] {
-    action = [flags] {
-      const auto make = [](const MnistData& data, const DigitOptions& options) {
-        return std::make_unique<mnist::MnistExperiment>(data, options);
-      };
-      return run_digit_command({.name = "mnist", .make = make}, *flags);
+  add_common_flags(command, *flags, {"layer", "none", "batch", "weight"});
+  command.action([flags] {
+    const auto make = [](const MnistData& data, const DigitOptions& options) {
+      return std::make_unique<mnist::MnistExperiment>(data, options);
     };
+    return run_digit_command({.name = "mnist", .make = make}, *flags);
   });
 }
 

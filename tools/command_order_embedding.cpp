@@ -231,7 +231,7 @@ void list_captions(const OrderExperiment& experiment, const Data& data, const Se
 int run_search(const SearchFlags& search) {
   if (search.sentence.empty() == !search.image)
     fail<UsageError>("search: give a sentence in quotes, or --image N");
-  const RunFolder folder = RunFolder::resume(search.run);
+  const RunFolder folder = RunFolder::open(search.run);
   if (folder.config().experiment != "order-embedding")
     fail<UsageError>("search ", search.run, ": a run of lamina ", folder.config().experiment,
                      "; give the folder of a run of lamina order-embedding");
@@ -252,52 +252,41 @@ int run_search(const SearchFlags& search) {
   return 0;
 }
 
-void add_search(CLI::App& command, Action& action) {
-  CLI::App* const search = command.add_subcommand(
-      "search", "test images for a sentence, or captions for a test image (* its own)");
-  search->footer(
+void add_search(Command& command) {
+  Command& search =
+      command.add_command("search", "test images for a sentence, or captions for a test image (* its own)");
+  search.footer(
       "Example: lamina order-embedding search runs/order/order-layer \"two dogs chase a ball\"\n"
       "         lamina order-embedding search runs/order/order-layer --image 7");
   const auto flags = std::make_shared<SearchFlags>();
-  search->add_option("RUN", flags->run, "folder of a finished run of one variant")->required();
-  search->add_option("SENTENCE", flags->sentence, "in quotes");
-  search->add_option("--image", flags->image, "number of a test image, from 0")
-      ->check(CLI::NonNegativeNumber);
-  search->add_option("--count", flags->count, "how many to list")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  search->add_option("--threads", flags->threads, "worker threads; 0: one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  search->callback([flags, &action] { action = [flags] { return run_search(*flags); }; });
+  search.add("RUN", flags->run, "folder of a finished run of one variant").required();
+  search.add("SENTENCE", flags->sentence, "in quotes");
+  search.add("--image", flags->image, "number of a test image, from 0").non_negative();
+  search.add("--count", flags->count, "how many to list").positive().show_default();
+  search.add("--threads", flags->threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  search.action([flags] { return run_search(*flags); });
 }
 
 }  // namespace
 
-void add_order_embedding_command(CLI::App& program, Action& action) {
-  CLI::App* const command = program.add_subcommand(
+void add_order_embedding_command(Command& program) {
+  Command& command = program.add_command(
       "order-embedding", "order embeddings of images and language (Section 6.1, Figure 1, Table 2)");
-  command->footer(
+  command.footer(
       "Without --score and --norm it trains the three rows of Table 2: cosine, order, and order with layer "
       "norm.\n"
       "Example: lamina order-embedding --epochs 24 --out runs/order\n"
       "         lamina order-embedding --data coco --score order --norm none,layer --out runs/coco\n"
       "         lamina order-embedding search runs/order/order-layer \"two dogs chase a ball\"");
   const auto flags = std::make_shared<OrderFlags>();
-  add_common_flags(*command, flags->common, {"layer", "none"});
-  command
-      ->add_option("--score", flags->scores,
-                   "how a pair is scored, or both separated by a comma: order, cosine")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"order", "cosine"}));
-  command
-      ->add_option("--validate-every", flags->validate_every, "updates between validations; 300 in the paper")
-      ->check(CLI::PositiveNumber);
-  add_search(*command, action);
-  command->callback([flags, command, &action] {
-    if (!command->get_subcommands().empty()) return;
-    action = [flags, norm_given = command->count("--norm") > 0] { return train_all(*flags, norm_given); };
-  });
+  add_common_flags(command, flags->common, {"layer", "none"});
+  command.add("--score", flags->scores, "how a pair is scored, or both separated by a comma: order, cosine")
+      .separated_by_commas()
+      .one_of({"order", "cosine"});
+  command.add("--validate-every", flags->validate_every, "updates between validations; 300 in the paper")
+      .positive();
+  add_search(command);
+  command.action([flags, &command] { return train_all(*flags, command.given("--norm")); });
 }
 
 }  // namespace lamina

@@ -58,26 +58,21 @@ int serve_live(const ReportFlags& flags) {
 
 }  // namespace
 
-void add_report_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("report", "one page with every figure and table, the paper's and ours");
-  command->footer(
+void add_report_command(Command& program) {
+  Command& command =
+      program.add_command("report", "one page with every figure and table, the paper's and ours");
+  command.footer(
       "Example: lamina report\n"
       "         lamina report runs/mnist runs/draw --out report/index.html\n"
       "         lamina report --live");
   const auto flags = std::make_shared<ReportFlags>();
-  command->add_option("RUNS", flags->runs, "folders of runs, with all below them; by default runs");
-  CLI::Option* const out =
-      command->add_option("--out", flags->out, "the page to write")->capture_default_str();
-  CLI::Option* const live = command->add_flag(
-      "--live", flags->live, "instead of writing it, serve the page on 127.0.0.1 and let its curves grow");
-  live->excludes(out);
-  command->add_option("--port", flags->port, "of --live; 0: any free one")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str()
-      ->needs(live);
-  command->callback(
-      [flags, &action] { action = [flags] { return flags->live ? serve_live(*flags) : write(*flags); }; });
+  command.add("RUNS", flags->runs, "folders of runs, with all below them; by default runs");
+  const Flag out = command.add("--out", flags->out, "the page to write").show_default();
+  const Flag live = command.add("--live", flags->live,
+                                "instead of writing it, serve the page on 127.0.0.1 and let its curves grow");
+  live.excludes(out);
+  command.add("--port", flags->port, "of --live; 0: any free one").range(0, 65535).show_default().needs(live);
+  command.action([flags] { return flags->live ? serve_live(*flags) : write(*flags); });
 }
 
 }  // namespace lamina

@@ -126,32 +126,26 @@ int run(const StabilityFlags& flags) {
 
 }  // namespace
 
-void add_stability_command(CLI::App& program, Action& action) {
-  CLI::App* const command =
-      program.add_subcommand("stability", "hidden states and gradients of an RNN over time (Section 3.1)");
-  command->footer("Example: lamina stability --steps 200 --scales 0.5,1,2 --out runs/stability");
+void add_stability_command(Command& program) {
+  Command& command =
+      program.add_command("stability", "hidden states and gradients of an RNN over time (Section 3.1)");
+  command.footer("Example: lamina stability --steps 200 --scales 0.5,1,2 --out runs/stability");
   const auto flags = std::make_shared<StabilityFlags>();
-  const auto positive = CLI::Range(std::int64_t{1}, std::int64_t{100000});
-  command->add_option("--steps", flags->steps, "T")->check(positive)->capture_default_str();
-  command->add_option("--hidden", flags->hidden, "units")->check(positive)->capture_default_str();
-  command->add_option("--batch", flags->batch, "sequences, of which means are taken")
-      ->check(positive)
-      ->capture_default_str();
-  command->add_option("--scales", flags->scales, "factors of the recurrent weights")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--input", flags->input, "standard deviation of the inputs; 0: only h_0 drives")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--function", flags->function, "of the units")
-      ->check(CLI::IsMember({"tanh", "relu"}))
-      ->capture_default_str();
-  command->add_option("--seed", flags->seed, "of weights and inputs")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--out", flags->out, "folder for the CSV and the figure")->capture_default_str();
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  constexpr int most = 100000;
+  command.add("--steps", flags->steps, "T").range(1, most).show_default();
+  command.add("--hidden", flags->hidden, "units").range(1, most).show_default();
+  command.add("--batch", flags->batch, "sequences, of which means are taken").range(1, most).show_default();
+  command.add("--scales", flags->scales, "factors of the recurrent weights")
+      .separated_by_commas()
+      .positive()
+      .show_default();
+  command.add("--input", flags->input, "standard deviation of the inputs; 0: only h_0 drives")
+      .non_negative()
+      .show_default();
+  command.add("--function", flags->function, "of the units").one_of({"tanh", "relu"}).show_default();
+  command.add("--seed", flags->seed, "of weights and inputs").non_negative().show_default();
+  command.add("--out", flags->out, "folder for the CSV and the figure").show_default();
+  command.action([flags] { return run(*flags); });
 }
 
 }  // namespace lamina

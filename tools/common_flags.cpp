@@ -39,36 +39,32 @@ std::vector<std::string> split(const std::string& list) {
 
 }  // namespace
 
-void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<std::string>& norms) {
+void add_common_flags(Command& command, CommonFlags& flags, const std::vector<std::string>& norms) {
   flags.norms = {norms.front()};
+  command.add("--norm", flags.norms, "normalization, or several separated by commas: " + joined(norms))
+      .separated_by_commas()
+      .one_of(norms)
+      .show_default(norms.front());
+  command.add("--preset", flags.preset, "sizes and lengths: the paper's, or small ones for a first look")
+      .one_of({"paper", "small"})
+      .show_default();
+  command.add("--data", flags.data, "folder with the original files; without it, built-in data");
+  command.add("--seed", flags.seed, "of all random numbers").show_default();
+  command.add("--threads", flags.threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  command.add("--epochs", flags.epochs, "passes over the training data").positive();
+  command.add("--batch", flags.batches, "cases per step, or several sizes separated by commas")
+      .separated_by_commas()
+      .positive();
+  command.add("--lr", flags.learning_rate, "Adam's learning rate").positive();
   command
-      .add_option("--norm", flags.norms, "normalization, or several separated by commas: " + joined(norms))
-      ->delimiter(',')
-      ->check(CLI::IsMember(norms))
-      ->default_str(norms.front());
-  command
-      .add_option("--preset", flags.preset, "sizes and lengths: the paper's, or small ones for a first look")
-      ->check(CLI::IsMember({"paper", "small"}))
-      ->capture_default_str();
-  command.add_option("--data", flags.data, "folder with the original files; without it, built-in data");
-  command.add_option("--seed", flags.seed, "of all random numbers")->capture_default_str();
-  command.add_option("--threads", flags.threads, "worker threads; 0: one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  command.add_option("--epochs", flags.epochs, "passes over the training data")->check(CLI::PositiveNumber);
-  command.add_option("--batch", flags.batches, "cases per step, or several sizes separated by commas")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  command.add_option("--lr", flags.learning_rate, "Adam's learning rate")->check(CLI::PositiveNumber);
-  command
-      .add_option_function<std::string>(
+      .add_read(
           "--record", [&flags](const std::string& value) { flags.record_every = every_of(value); },
           "every=N: look into every N-th step and write what is seen to record.csv, for lamina inspect")
-      ->check([](const std::string& value) {
+      .check([](const std::string& value) {
         return every_of(value) > 0 ? "" : "'" + value + "' is not every=N; write --record every=100";
       });
-  command.add_option("--out", flags.out, "folder of the run; by default a new one under runs/");
-  command.add_flag("--resume", flags.resume, "go on with the run in --out, with the settings it began with");
+  command.add("--out", flags.out, "folder of the run; by default a new one under runs/");
+  command.add("--resume", flags.resume, "go on with the run in --out, with the settings it began with");
 }
 
 Norm norm_from(const std::string& name) {
@@ -80,13 +76,16 @@ Norm norm_from(const std::string& name) {
 
 std::string title_of(const std::string& norm) {
   if (norm == "none") return "baseline";
+  if (norm == "batch-everywhere") return "batch norm everywhere";
+  if (norm == "bag-of-words") return "bag of words";
   return norm == "layer-interior" ? "layer norm, interior" : norm + " norm";
 }
 
 int color_of(const std::string& norm) {
   constexpr std::array<std::string_view, 8> in_palette{"layer",    "batch",          "weight", "group",
                                                        "instance", "layer-interior", "none",   "rms"};
-  const auto found = std::ranges::find(in_palette, norm);
+  // What no figure shows beside group norm has its colour.
+  const auto found = std::ranges::find(in_palette, norm == "batch-everywhere" ? "group" : norm);
   return found == in_palette.end() ? -1 : static_cast<int>(found - in_palette.begin());
 }
 

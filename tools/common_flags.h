@@ -1,7 +1,6 @@
 #pragma once
 // The flags that every experiment has.
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "layers/norm.h"
 #include "models/common/run_folder.h"
+#include "tools/command_line.h"
 
 namespace lamina {
 
@@ -28,7 +28,7 @@ struct CommonFlags {
 };
 
 /// Adds the flags to a subcommand; `norms` are the values that --norm takes, the first being its default.
-void add_common_flags(CLI::App& command, CommonFlags& flags, const std::vector<std::string>& norms);
+void add_common_flags(Command& command, CommonFlags& flags, const std::vector<std::string>& norms);
 
 Norm norm_from(const std::string& name);
 

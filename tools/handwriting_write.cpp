@@ -136,40 +136,36 @@ ModelOptions handwriting_model(const CommonFlags& flags, const std::string& norm
           .checkpoint = flags.own.get<std::int64_t>("length") > longest_without_checkpoints};
 }
 
-CLI::App* add_handwriting_write(CLI::App& command, Action& action) {
-  CLI::App* const write = command.add_subcommand(
+void add_handwriting_write(Command& command) {
+  Command& write = command.add_command(
       "write", "writes a text with a trained network: writing.svg, writing.png and window.png in its folder");
-  write->footer(
+  write.footer(
       "Example: lamina handwriting write runs/handwriting \"any text\" --bias 0.5 --seed 7\n"
       "         lamina handwriting write runs/handwriting \"any text\" --prime line.xml");
   const auto flags = std::make_shared<WriteFlags>();
-  write->add_option("RUN", flags->run, "folder of the run")->required();
-  write->add_option("TEXT", flags->text, "in quotes")->required();
-  write->add_option("--bias", flags->bias, "0 writes as it has learned, more is neater")
-      ->check(CLI::Range(0.0, 20.0))
-      ->capture_default_str();
-  write->add_option("--seed", flags->seed, "of the draws")->capture_default_str();
-  write->add_option("--prime", flags->prime,
-                    "file of strokes as IAM-OnDB has them, with its text, whose hand is imitated");
-  write->add_flag("--stages", flags->stages,
-                  "instead, the same text by the models kept after 200, 400, 800, ... updates: stages.svg");
-  write->callback([flags, &action] { action = [flags] { return run_write(*flags); }; });
-  return write;
+  write.add("RUN", flags->run, "folder of the run").required();
+  write.add("TEXT", flags->text, "in quotes").required();
+  write.add("--bias", flags->bias, "0 writes as it has learned, more is neater")
+      .range(0.0, 20.0)
+      .show_default();
+  write.add("--seed", flags->seed, "of the draws").show_default();
+  write.add("--prime", flags->prime,
+            "file of strokes as IAM-OnDB has them, with its text, whose hand is imitated");
+  write.add("--stages", flags->stages,
+            "instead, the same text by the models kept after 200, 400, 800, ... updates: stages.svg");
+  write.action([flags] { return run_write(*flags); });
 }
 
-CLI::App* add_handwriting_pen(CLI::App& command, Action& action) {
-  CLI::App* const pen =
-      command.add_subcommand("pen", "writes a text with the synthetic pen: strokes as IAM-OnDB has them");
-  pen->footer("Example: lamina handwriting pen \"Any printable ASCII!\" --hand 7 --out line.xml");
+void add_handwriting_pen(Command& command) {
+  Command& pen =
+      command.add_command("pen", "writes a text with the synthetic pen: strokes as IAM-OnDB has them");
+  pen.footer("Example: lamina handwriting pen \"Any printable ASCII!\" --hand 7 --out line.xml");
   const auto flags = std::make_shared<PenFlags>();
-  pen->add_option("TEXT", flags->text, "in quotes; any printable ASCII")->required();
-  pen->add_option("--hand", flags->hand, "whose; 0 to 99 write the built-in lines")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  pen->add_option("--seed", flags->seed, "of the hands and the writing")->capture_default_str();
-  pen->add_option("--out", flags->out, "file; its text and pictures are put beside it")->capture_default_str();
-  pen->callback([flags, &action] { action = [flags] { return run_pen(*flags); }; });
-  return pen;
+  pen.add("TEXT", flags->text, "in quotes; any printable ASCII").required();
+  pen.add("--hand", flags->hand, "whose; 0 to 99 write the built-in lines").non_negative().show_default();
+  pen.add("--seed", flags->seed, "of the hands and the writing").show_default();
+  pen.add("--out", flags->out, "file; its text and pictures are put beside it").show_default();
+  pen.action([flags] { return run_pen(*flags); });
 }
 
 }  // namespace lamina

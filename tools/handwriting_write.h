@@ -11,7 +11,7 @@ namespace lamina {
 /// memory.
 handwriting::ModelOptions handwriting_model(const CommonFlags& flags, const std::string& norm);
 
-CLI::App* add_handwriting_write(CLI::App& command, Action& action);
-CLI::App* add_handwriting_pen(CLI::App& command, Action& action);
+void add_handwriting_write(Command& command);
+void add_handwriting_pen(Command& command);
 
 }  // namespace lamina

@@ -1,7 +1,6 @@
 // The `lamina` command: one subcommand per experiment. Exit codes: 0 done, 1 bad data, 2 bad usage, 130
 // stopped by Ctrl-C after saving.
 
-#include <cstring>
 #include <iostream>
 
 #include "core/error.h"
@@ -13,66 +12,37 @@ namespace {
 
 using namespace lamina;
 
-constexpr int exit_data = 1, exit_usage = 2;
-
-int report(const std::exception& error, int code) {
-  std::cout << std::flush;
-  std::cerr << "lamina: " << error.what() << '\n';
-  return code;
-}
-
-void list_commands(const CLI::App& program) {
-  for (const CLI::App* command : program.get_subcommands({}))
-    if (command->get_name() != "list")
-      std::cout << command->get_name() << "\t" << command->get_description() << '\n';
-}
-
-/// A mistake on the command line is one line; help and version are what was asked for.
-int explain(CLI::App& program, const CLI::ParseError& problem) {
-  if (problem.get_exit_code() == 0) return program.exit(problem);
-  const auto chosen = program.get_subcommands();
-  std::cerr << "lamina: " << problem.what() << "; see lamina"
-            << (chosen.empty() ? "" : " " + chosen[0]->get_name()) << " --help\n";
-  return exit_usage;
+int list_commands(const Command& program) {
+  for (const Command& command : program.commands())
+    if (command.name() != "list") std::cout << command.name() << "\t" << command.description() << '\n';
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Lamina: every experiment of \"Layer Normalization\" (Ba, Kiros and Hinton 2016).",
-                   "lamina");
-  program.require_subcommand(1);
-  program.set_version_flag("--version", text("lamina ", version, ", ", sizeof(real) == 4 ? "float" : "double",
-                                             ", ", gemm_backend()));
+  Command program("lamina",
+                  "Lamina: every experiment of \"Layer Normalization\" (Ba, Kiros and Hinton 2016).");
+  program.require_command();
+  program.add_version(
+      text("lamina ", version, ", ", sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend()));
   program.footer("Example: lamina mnist --norm none,batch,layer --preset small");
-  Action action;
-  add_mnist_command(program, action);
-  add_stability_command(program, action);
-  add_convnet_command(program, action);
-  add_draw_command(program, action);
-  add_handwriting_command(program, action);
-  add_order_embedding_command(program, action);
-  add_invariance_command(program, action);
-  add_geometry_command(program, action);
-  add_inspect_command(program, action);
-  add_graph_command(program, action);
-  add_report_command(program, action);
-  program.add_subcommand("list", "lists the commands, one a line")->callback([&] {
-    action = [&] {
-      list_commands(program);
-      return 0;
-    };
+  add_mnist_command(program);
+  add_stability_command(program);
+  add_convnet_command(program);
+  add_draw_command(program);
+  add_order_embedding_command(program);
+  add_handwriting_command(program);
+  add_attentive_reader_command(program);
+  add_data_command(program);
+  add_skip_thoughts_command(program);
+  add_invariance_command(program);
+  add_geometry_command(program);
+  add_inspect_command(program);
+  add_graph_command(program);
+  add_report_command(program);
+  program.add_command("list", "lists the commands, one a line").action([&] {
+    return list_commands(program);
   });
-  try {
-    program.parse(argc, argv);
-    return action();
-  } catch (const CLI::ParseError& problem) {
-    return explain(program, problem);
-  } catch (const UsageError& error) {
-    return report(error, exit_usage);
-  } catch (const std::bad_alloc&) {
-    return report(Error("out of memory; choose a smaller --batch or --preset small"), exit_data);
-  } catch (const std::exception& error) {
-    return report(error, exit_data);
-  }
+  return program.run(argc, argv);
 }

@@ -3,11 +3,13 @@
 #include "core/listener.h"
 #include "core/ops.h"
 #include "layers/recurrent/recurrent.h"
+#include "models/attentive_reader/model.h"
 #include "models/convnet/experiment.h"
 #include "models/draw/model.h"
 #include "models/handwriting/model.h"
 #include "models/mnist/experiment.h"
 #include "models/order_embedding/model.h"
+#include "models/skip_thoughts/model.h"
 
 namespace lamina {
 
@@ -17,6 +19,17 @@ Tensor normal(Shape shape) {
   Tensor values(shape);
   Random(2).fill_normal(values.data(), values.size(), 0, 1);
   return values;
+}
+
+/// Sentences of equal length, of random words.
+TokenBatch random_sentences(size_t steps, size_t rows, size_t vocabulary, std::uint64_t seed = 3) {
+  TokenBatch batch;
+  batch.steps = steps;
+  batch.rows = rows;
+  Random random(seed);
+  for (size_t i = 0; i < steps * rows; ++i)
+    batch.tokens.push_back(static_cast<int>(random.below(static_cast<std::uint32_t>(vocabulary))));
+  return batch;
 }
 
 /// A layer as `make bench` times it.
@@ -65,12 +78,8 @@ TrainingStep order_embedding_step(const TrainingStepOptions& options) {
   const order_embedding::ModelOptions sizes{.norm = options.norm, .vocabulary = 10000};
   const auto model = std::make_shared<order_embedding::Model>(*parameters, sizes);
   const Tensor features = relu(normal({options.batch, sizes.features}));
-  const auto captions = std::make_shared<TokenBatch>();
-  captions->steps = 15;
-  captions->rows = options.batch;
-  Random random(3);
-  for (size_t i = 0; i < captions->steps * captions->rows; ++i)
-    captions->tokens.push_back(static_cast<int>(random.below(static_cast<std::uint32_t>(sizes.vocabulary))));
+  const auto captions =
+      std::make_shared<const TokenBatch>(random_sentences(15, options.batch, sizes.vocabulary));
   return {.parameters = parameters, .loss = [=] { return model->loss(features, *captions); }};
 }
 
@@ -93,6 +102,44 @@ TrainingStep handwriting_step(const TrainingStepOptions& options) {
           .loss = [=] { return model->loss(*batch) / static_cast<real>(options.batch); }};
 }
 
+TrainingStep attentive_reader_step(const TrainingStepOptions& options) {
+  using namespace attentive_reader;
+  const ModelOptions sizes{.norm = options.norm,
+                           .vocabulary = 20000,
+                           .entities = 500,
+                           .bilinear = false,
+                           .mean_state = false,
+                           .learn_initial = false,
+                           .dropout = 0};
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model = std::make_shared<Model>(*parameters, sizes);
+  const auto batch = std::make_shared<const QuestionBatch>(
+      QuestionBatch{.passages = random_sentences(200, options.batch, sizes.vocabulary),
+                    .questions = random_sentences(30, options.batch, sizes.vocabulary)});
+  Random random(4);
+  std::vector<int> answers(options.batch);
+  for (int& answer : answers) answer = static_cast<int>(random.below(500));
+  return {.parameters = parameters, .loss = [=] {
+            const Answers given = (*model)(*batch, Mode::train);
+            const Scope scope("loss");
+            return cross_entropy(given.logits, answers);
+          }};
+}
+
+TrainingStep skip_thoughts_step(const TrainingStepOptions& options) {
+  constexpr size_t words = 20;
+  const auto parameters = std::make_shared<Parameters>(1);
+  const skip_thoughts::ModelOptions sizes{.norm = options.norm,
+                                          .condition = skip_thoughts::Condition::every_step};
+  const auto model = std::make_shared<skip_thoughts::Model>(*parameters, sizes);
+  const auto sentences = [&](std::uint64_t seed) {
+    return random_sentences(words, options.batch, sizes.sizes.vocabulary, seed);
+  };
+  const auto data = std::make_shared<skip_thoughts::Neighbours>();
+  *data = {.previous = sentences(3), .current = sentences(4), .next = sentences(5)};
+  return {.parameters = parameters, .loss = [=] { return model->loss(*data); }};
+}
+
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};
   static const std::vector<Norm> maps = {Norm::layer, Norm::none, Norm::batch, Norm::group,
@@ -103,6 +150,8 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step},
       {"handwriting", {Norm::layer, Norm::none}, 8, handwriting_step},
       {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
+      {"attentive-reader", {Norm::layer, Norm::none, Norm::batch}, 64, attentive_reader_step},
+      {"skip-thoughts", {Norm::layer, Norm::none}, 64, skip_thoughts_step},
       {"rnn", dense, 32, usual_recurrent_step<Rnn>},
       {"lstm", dense, 32, usual_recurrent_step<Lstm>},
       {"gru", dense, 32, usual_recurrent_step<Gru>},

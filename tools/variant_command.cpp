@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "core/file.h"
 #include "core/gemm.h"
@@ -30,9 +31,11 @@ void fill_in_preset(const VariantCommand& command, CommonFlags& flags) {
 }
 
 RunConfig config_of(const VariantCommand& command, const CommonFlags& flags, const std::string& variant) {
+  Settings settings = to_settings(flags);
+  if (command.write_settings) command.write_settings(settings);
   return {.experiment = command.name,
           .variant = variant,
-          .settings = to_settings(flags),
+          .settings = std::move(settings),
           .backend = gemm_backend()};
 }
 
@@ -49,9 +52,10 @@ RunFolder folder_of(const VariantCommand& command, const RunFolder& whole, const
 }
 
 /// The folder of the run to go on with, whose settings replace the flags.
-RunFolder resume_folder(CommonFlags& flags) {
+RunFolder resume_folder(const VariantCommand& command, CommonFlags& flags) {
   RunFolder folder = RunFolder::resume(flags.out);
   from_settings(folder.config().settings, flags);
+  if (command.read_settings) command.read_settings(folder.config().settings);
   if (flags.threads == 0) flags.threads = folder.config().threads;
   return folder;
 }
@@ -74,7 +78,7 @@ void require_batches(const CommonFlags& flags, size_t cases) {
 int run_variants(const VariantCommand& command, CommonFlags flags) {
   std::optional<RunFolder> opened;
   if (flags.resume)
-    opened = resume_folder(flags);
+    opened = resume_folder(command, flags);
   else
     fill_in_preset(command, flags);
   set_threads(flags.threads);

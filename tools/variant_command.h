@@ -37,6 +37,9 @@ struct VariantCommand {
   /// A markdown table, one row a variant, from the metrics of each.
   std::function<std::string(const std::vector<Variant>&, const std::vector<Table>&)> summary;
   std::function<std::vector<Panel>(const std::vector<Variant>&, const std::vector<Table>&)> figure;
+  /// For commands with flags of their own: into the settings of a run, and back when one is resumed.
+  std::function<void(Settings&)> write_settings = {};
+  std::function<void(const Settings&)> read_settings = {};
 };
 
 /// Trains, prints and saves a summary and draws the figure. Returns the exit code.

@@ -118,18 +118,26 @@ Tensor gather(const Tensor& table, std::span<const int> indices) {
     if (index < 0 || static_cast<size_t>(index) >= entries)
       fail("gather: index ", index, " is outside the table of ", entries, " rows");
   Tensor y({indices.size(), width});
-  for (size_t i = 0; i < indices.size(); ++i)
-    std::copy_n(table.data() + static_cast<size_t>(indices[i]) * width, width, y.data() + i * width);
+  parallel_for(indices.size(), elementwise_grain / (width + 1) + 1,
+               [=, from = table.data(), to = y.data()](size_t begin, size_t end) {
+                 for (size_t i = begin; i < end; ++i)
+                   std::copy_n(from + static_cast<size_t>(indices[i]) * width, width, to + i * width);
+               });
   if (Tape::current() == nullptr || !table.needs_gradient()) return y;
   return record("gather", y, {table}, [=, kept = PoolVector<int>(indices.begin(), indices.end())] {
     const GradientSink sink = table.gradient_sink();
-    if (!sink.add) std::fill_n(sink.values, table.size(), real{0});
-    for (size_t i = 0; i < kept.size(); ++i) {
-      real* const target = sink.values + static_cast<size_t>(kept[i]) * width;
-      const real* const dy = y.gradient_data() + i * width;
+    if (!sink.add) for_each_index(table.size(), [=, to = sink.values](size_t i) { to[i] = 0; });
+    // Threads take columns, so that the order of each sum is fixed.
+    parallel_for(
+        width, elementwise_grain / (kept.size() + 1) + 1,
+        [&, dy = y.gradient_data()](size_t begin, size_t end) {
+          for (size_t i = 0; i < kept.size(); ++i) {
+            real* const target = sink.values + static_cast<size_t>(kept[i]) * width;
 #pragma omp simd
-      for (size_t d = 0; d < width; ++d) target[d] += dy[d];
-    }
+            for (size_t d = begin; d < end; ++d) target[d] += dy[i * width + d];
+          }
+        },
+        16);
   });
 }
 

@@ -23,7 +23,8 @@ Tensor batch_step(const StepNormParameters& norm, const Tensor& a, const Tensor&
   return norm.bias.defined() ? normalized + norm.bias : normalized;
 }
 
-/// N(a) for one step, a [B x width].
+}  // namespace
+
 Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
   if (norm.norm == Norm::none) return a;
   if (norm.norm == Norm::batch) return batch_step(norm, a, mask);
@@ -35,6 +36,8 @@ Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& 
   return second == 0 ? segment(0, first)
                      : lamina::concatenate({segment(0, first), segment(first, first + second)}, -1);
 }
+
+namespace {
 
 /// Summed inputs, whose gradients are kept small if the layer wants that.
 Tensor clipped(const Recurrent& layer, const Tensor& a) {
@@ -59,7 +62,8 @@ Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with
   for (size_t i = 0; i < steps; ++i) {
     const size_t t = layer.options().reverse ? steps - 1 - i : i;
     const Tensor mask = with.mask.defined() ? with.mask.step(t).reshape({rows, 1}) : everyone;
-    const Tensor x_t = normalize(layer.input_norm, layer.project(x.step(t)), mask);
+    Tensor x_t = normalize(layer.input_norm, layer.project(x.step(t)), mask);
+    if (with.condition.defined()) x_t = x_t + layer.project_condition(with.condition);
     state = step(layer, x_t, state, mask);
     outputs[t] = state.h.reshape({1, rows, hidden});
   }

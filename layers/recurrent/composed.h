@@ -6,6 +6,9 @@
 
 namespace lamina::composed {
 
+/// N(a) for one step, a [B x width], over the cases whose mask [B x 1] is 1; only batch norm asks for it.
+Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& mask = {});
+
 /// One step: the state after it. x_part [B x gates H] is W_x x_t + b, normalized if the layer is.
 RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before,
                          const Tensor& mask);

@@ -162,6 +162,7 @@ void Pass::update_row(size_t step, size_t r, const RowScratch& scratch, real* ne
   real* gates = gates_row(t, r, scratch);
   const real* kept = kept_part_.data() + kept_at(t, r);
   if (input_norm_.active()) input_norm_.normalize_row(t, r, x_part_.data() + gates_at(t, r), gates);
+  if (options_.condition.defined()) add_condition(r, gates);
   if (joint()) {
     hidden_norm_.normalize_row(t, r, gates, scratch.gates);
     gates = scratch.gates;
@@ -175,6 +176,13 @@ void Pass::update_row(size_t step, size_t r, const RowScratch& scratch, real* ne
                   .all_kept = kept_ == gates_width_,
                   .previous = (cell_->has_memory() ? previous_c(step) : previous_h(step)) + r * size_,
                   .next = next});
+}
+
+/// What stays the same over all steps, onto the x part.
+void Pass::add_condition(size_t r, real* gates) const {
+  const real* const condition = options_.condition.data() + r * gates_width_;
+#pragma omp simd
+  for (size_t k = 0; k < gates_width_; ++k) gates[k] += condition[k];
 }
 
 /// h = o tanh(normalize(c))
@@ -204,7 +212,7 @@ RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part
   RecurrentState last = pass.forward();
   record("recurrence", {hidden, last.c},
          {x_part, weight, initial.h, initial.c, options.input_norm.gain, options.hidden_norm.gain,
-          options.memory_norm.gain},
+          options.memory_norm.gain, options.condition},
          [pass = std::move(pass), c = last.c]() mutable { pass.backward(c); });
   return last;
 }

@@ -18,6 +18,7 @@ struct RecurrenceOptions {
   /// For the simple cell over the sum of both parts (Eq. 4), otherwise over the hidden part.
   StepNormParameters hidden_norm = {};
   StepNormParameters memory_norm = {};  ///< over c in h = o tanh(c) (Eq. 22, 31), for cells with memory
+  Tensor condition = {};  ///< [B x gates H], added to the x part of every step after its normalization
   Mode mode = Mode::train;
   real clip = 0;                     ///< bound of dL/d(summed inputs), element by element; 0: none
   bool reverse = false;              ///< from the last step to the first

@@ -17,6 +17,7 @@ struct Pass::Back {
   Tensor dh, dc;        ///< [B x H]
   Tensor dnormalized;   ///< [B x H], of the normalized c
   Tensor scratch;       ///< a RowScratch for each thread
+  Tensor dcondition;    ///< [B x gates], where there is a condition
   Tensor sums;          ///< of gains and biases, [threads x all]
 };
 
@@ -42,6 +43,7 @@ void Pass::backward(const Tensor& last_c) {
             .dc = Tensor::zeros({rows_, size_}),
             .dnormalized = Tensor({rows_, size_}),
             .scratch = Tensor({schedule.threads(), scratch_size()}),
+            .dcondition = options_.condition.defined() ? Tensor::zeros({rows_, gates_width_}) : Tensor(),
             .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)})};
   if (const real* const dlast = last_c.gradient_data()) std::copy_n(dlast, rows_ * size_, back.dc.data());
 
@@ -58,6 +60,8 @@ void Pass::backward(const Tensor& last_c) {
   contribute_weight(back);
   contribute(initial_.h, [d = back.dh.data()](size_t i) { return d[i]; });
   contribute(initial_.c, [d = back.dc.data()](size_t i) { return d[i]; });
+  if (back.dcondition.defined())
+    contribute(options_.condition, [d = back.dcondition.data()](size_t i) { return d[i]; });
   const auto contribute_norm = [&](const StepNorm& norm, size_t at) {
     norm.contribute(back.sums.data() + at, schedule.threads(), back.sums.columns());
   };
@@ -182,6 +186,11 @@ void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) cons
                    .dprevious = dstate});
   clip_row(row.dgates, gates_width_, options_.clip);
   clip_row(row.dkept, kept_, options_.clip);
+  if (back.dcondition.defined()) {
+    real* const dcondition = back.dcondition.data() + r * gates_width_;
+#pragma omp simd
+    for (size_t k = 0; k < gates_width_; ++k) dcondition[k] += row.dgates[k];
+  }
   const auto through = [&](const StepNorm& norm, size_t at, const real* raw, const real* d, real* draw) {
     if (norm.active() && norm.by_rows())
       norm.backward_row(t, r, raw, d, draw, row.sums + at, row.sums + at + norm.width());

@@ -69,6 +69,7 @@ class Pass {
   void fetch_row(size_t t, size_t r) const;
   void measure_row(size_t t, size_t r);
   void update_row(size_t step, size_t r, const RowScratch& scratch, real* next);
+  void add_condition(size_t r, real* gates) const;
   void emit_row(size_t t, size_t r, const RowScratch& scratch);
   void record_states();
 

@@ -6,6 +6,7 @@
 #include "core/listener.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
+#include "layers/recurrent/composed.h"
 #include "layers/weight_norm.h"
 
 namespace lamina {
@@ -48,6 +49,11 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
     fail("recurrent '", name,
          "': checkpointing would move batch norm's population statistics twice; switch it off");
 
+  if (chosen.condition > 0 &&
+      (cell.gates() == 1 || chosen.checkpoint || (chosen.norm != Norm::none && chosen.norm != Norm::layer)))
+    fail("recurrent '", name,
+         "': a condition is for an LSTM or GRU without checkpoints, and with norm none or layer");
+
   const size_t width = cell.gates() * hidden;
   const auto add_weight = [&](const std::string& which, const Tensor& initial, Tensor& weight, Tensor& gain) {
     const bool normalized = chosen.norm == Norm::weight;
@@ -76,6 +82,12 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   };
   if (!joint) input_norm = add_norm(".input_norm", gate_site, {width - apart, apart}, true);
   hidden_norm = add_norm(".hidden_norm", gate_site, {width - apart, apart}, joint || !batch);
+  if (chosen.condition > 0) {
+    condition_weight = parameters.add(
+        name + ".condition_weight",
+        chosen.input_initial({chosen.condition, width}, parameters.random(name + ".condition_weight")));
+    condition_norm = add_norm(".condition_norm", gate_site, {width - apart, apart}, true);
+  }
   if (cell.has_memory()) memory_norm = add_norm(".memory_norm", site, {hidden, 0}, true);
   if (gate_site == Norm::none) bias = parameters.add(name + ".bias", Tensor::zeros({width}));
   if (cell.has_memory()) {
@@ -101,6 +113,12 @@ void Recurrent::require_shapes(const Tensor& x, const SequenceOptions& with) con
     if (state.defined() && state.shape() != Shape{shape[1], options_.hidden})
       fail("recurrent '", name_, "': the initial state is ", state.shape(), "; [", shape[1], " x ",
            options_.hidden, "] is needed");
+  const size_t conditions = with.condition.defined() ? with.condition.columns() : 0;
+  if (conditions != options_.condition ||
+      (conditions > 0 && with.condition.shape() != Shape{shape[1], conditions}))
+    fail("recurrent '", name_, "': the condition is ",
+         with.condition.defined() ? text(with.condition.shape()) : "missing", "; [", shape[1], " x ",
+         options_.condition, "] is needed");
   if (with.initial.c.defined() && !cell_->has_memory())
     fail("recurrent '", name_, "': an initial c was given, but only an LSTM has one");
 }
@@ -123,13 +141,18 @@ Tensor Recurrent::effective_hidden_weight() const {
   return hidden_gain.defined() ? weight_norm(hidden_weight, hidden_gain) : hidden_weight;
 }
 
+Tensor Recurrent::project_condition(const Tensor& v) const {
+  return composed::normalize(condition_norm, matmul(v, condition_weight));
+}
+
 /// One piece, from step `begin` of the whole on: project all inputs, then carry the state through.
 RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
-                              size_t begin, const Tensor& hidden) const {
+                              const Tensor& condition, size_t begin, const Tensor& hidden) const {
   return recurrence({.cell = cell_,
                      .input_norm = input_norm,
                      .hidden_norm = hidden_norm,
                      .memory_norm = memory_norm,
+                     .condition = condition,
                      .mode = with.mode,
                      .clip = options_.clip,
                      .reverse = options_.reverse,
@@ -140,12 +163,12 @@ RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, cons
 
 /// The same without keeping anything for the way back, which runs the piece a second time.
 RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState& state,
-                                          const SequenceOptions& with, size_t begin,
+                                          const SequenceOptions& with, const Tensor& condition, size_t begin,
                                           const Tensor& hidden) const {
   RecurrentState last;
   {
     const Tape::Pause pause;
-    last = run(x, state, with, begin, hidden);
+    last = run(x, state, with, condition, begin, hidden);
   }
   const auto leaf = [](const Tensor& t) { return t.needs_gradient() ? t.detach().require_gradient() : t; };
   record("checkpoint", {hidden, last.c},
@@ -154,7 +177,7 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
            const Tensor again_x = leaf(x), again_hidden(hidden.shape());
            const RecurrentState again{.h = leaf(state.h), .c = leaf(state.c)};
            Tape tape;
-           const RecurrentState again_last = run(again_x, again, with, begin, again_hidden);
+           const RecurrentState again_last = run(again_x, again, with, condition, begin, again_hidden);
            if (last.c.gradient_data() != nullptr)
              tape.backward({{again_hidden, hidden.gradient()}, {again_last.c, last.c.gradient()}});
            else
@@ -177,6 +200,7 @@ Sequence Recurrent::operator()(const Tensor& x, const SequenceOptions& with) con
   SequenceRecord* const record = record_for(with.record, name_, steps);
   const Tensor hidden({steps, rows, options_.hidden});
   RecurrentState state = initial_state(with.initial, rows);
+  const Tensor condition = with.condition.defined() ? project_condition(with.condition) : Tensor();
   for (size_t done = 0; done < steps; done += length) {
     const size_t count = std::min(length, steps - done);
     const size_t begin = options_.reverse ? steps - done - count : done;
@@ -185,7 +209,7 @@ Sequence Recurrent::operator()(const Tensor& x, const SequenceOptions& with) con
     if (with.mask.defined()) piece.mask = with.mask.slice(begin, begin + count);
     const auto run_piece =
         options_.checkpoint && Tape::current() != nullptr ? &Recurrent::run_again_later : &Recurrent::run;
-    state = (this->*run_piece)(x.slice(begin, begin + count), state, piece, begin,
+    state = (this->*run_piece)(x.slice(begin, begin + count), state, piece, condition, begin,
                                hidden.slice(begin, begin + count));
   }
   return {.hidden = hidden, .last = state};

@@ -7,6 +7,9 @@
 //   GRU (Eq. 26-28)   (z, r) = N(W_h h_{t-1}) + N(W_x x_t),  n = tanh(N(W x_t) + sig(r) N(U h_{t-1})),
 //                     h_t = (1 - sig(z)) h_{t-1} + sig(z) n
 //
+// A vector v that conditions the whole sequence adds N(C v), gate by gate like W_x x, to the x part of every
+// step (the sentence vector of Kiros et al. 2015, Eq. 5-7).
+//
 // N is nothing, layer norm, or batch norm per step; under weight norm W_x and W_h are normalized instead.
 // Every N has a gain of its own; the bias b is that of N(W_x x) where there is one. Sequences are time-major,
 // [T x B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are
@@ -32,6 +35,7 @@ struct RecurrentOptions {
   real clip = 0;         ///< bound of dL/d(summed inputs), element by element (Graves 2013); 0: none
   bool learn_initial = false;  ///< the initial state is a parameter shared by all cases, starting at 0
   bool reverse = false;        ///< from the last step to the first
+  size_t condition = 0;        ///< size of a vector that enters every step; 0: there is none
   bool checkpoint = false;  ///< keep only every sqrt(T)-th state for the way back and compute the rest again
   Initializer input_initial = xavier();
   Initializer hidden_initial = orthogonal();  ///< for each gate's [H x H]
@@ -41,6 +45,7 @@ struct RecurrentOptions {
 struct SequenceOptions {
   Tensor mask = {};             ///< [T x B]: 1, or 0 at padded steps, which carry the state over unchanged
   RecurrentState initial = {};  ///< [B x H]; what is empty is learned or zero
+  Tensor condition = {};        ///< v [B x condition], for layers that have one
   Mode mode = Mode::train;
   SequenceRecord* record = nullptr;  ///< filled if given, else a SequenceObserver's; must outlive backward()
 };
@@ -53,8 +58,8 @@ struct Sequence {
 class Recurrent {
  public:
   /// Parameters under `name`: .input_weight, .hidden_weight (.direction and .gain of each under weight norm),
-  /// .bias or those of the normalizations, .initial_h, .initial_c. Throws Error for sizes of 0 and for
-  /// combinations that do not exist.
+  /// .condition_weight and .condition_norm, .bias or those of the normalizations, .initial_h, .initial_c.
+  /// Throws Error for sizes of 0 and for combinations that do not exist.
   Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
             const RecurrentOptions& options);
 
@@ -66,6 +71,8 @@ class Recurrent {
   /// W_x and W_h as they are used: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
+  /// N(C v) [B x gates H].
+  Tensor project_condition(const Tensor& v) const;
 
   /// What is given, else learned, else nothing, which means zeros: [rows x hidden].
   RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
@@ -75,15 +82,15 @@ class Recurrent {
   const Cell& cell() const { return *cell_; }
 
   Tensor input_weight, input_gain, hidden_weight, hidden_gain, bias;
-  Tensor initial_h, initial_c;
-  StepNormParameters input_norm, hidden_norm, memory_norm;
+  Tensor initial_h, initial_c, condition_weight;
+  StepNormParameters input_norm, hidden_norm, memory_norm, condition_norm;
 
  private:
   void require_shapes(const Tensor& x, const SequenceOptions& with) const;
-  RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with, size_t begin,
-                     const Tensor& hidden) const;
+  RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
+                     const Tensor& condition, size_t begin, const Tensor& hidden) const;
   RecurrentState run_again_later(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
-                                 size_t begin, const Tensor& hidden) const;
+                                 const Tensor& condition, size_t begin, const Tensor& hidden) const;
 
   std::string name_;
   const Cell* cell_;

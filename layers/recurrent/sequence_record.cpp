@@ -44,8 +44,8 @@ void CaseRecord::summed_inputs(size_t t, size_t row, const real* x, size_t size,
   const real center = sum_over(size, input) / count;
   const real variance =
       sum_over(size, [=](size_t k) { return (input(k) - center) * (input(k) - center); }) / count;
-  at(t, row, mean) = center;
-  at(t, row, deviation) = std::sqrt(variance);
+  at(t, row, input_mean) = center;
+  at(t, row, input_deviation) = std::sqrt(variance);
 }
 
 void CaseRecord::hidden(size_t t, size_t row, const real* h, size_t size) {
@@ -57,8 +57,8 @@ void CaseRecord::hidden_gradient(size_t t, size_t row, const real* dh, size_t si
 }
 
 void CaseRecord::finish_forward(size_t t, const real* mask) const {
-  record_->summed_input_mean[begin_ + t] = mean_of(mean, t, mask);
-  record_->summed_input_deviation[begin_ + t] = mean_of(deviation, t, mask);
+  record_->summed_input_mean[begin_ + t] = mean_of(input_mean, t, mask);
+  record_->summed_input_deviation[begin_ + t] = mean_of(input_deviation, t, mask);
   record_->hidden_norm[begin_ + t] = mean_of(state, t, mask);
 }
 

@@ -312,6 +312,8 @@ RecurrentSession::RecurrentSession(const Recurrent& layer, const SessionOptions&
   if (layer.options().reverse)
     fail(
         "recurrent session: the layer runs in reverse; call a session's steps in the order you want instead");
+  if (layer.options().condition > 0)
+    fail("recurrent session: the layer has a condition, which only whole sequences take");
   const auto norm = [&](const StepNormParameters& parameters) {
     return StepNorm(parameters, options.steps, options.rows, options.mode);
   };

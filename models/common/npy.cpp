@@ -194,4 +194,17 @@ void NpyMatrix::copy_row(size_t row, real* to) const {
     copy_as(float{});
 }
 
+std::string npy_bytes(const Tensor& matrix) {
+  constexpr size_t before = 10, unit = 64;  // the numbers begin at a multiple of 64 bytes
+  std::string header = text("{'descr': '<f", sizeof(real), "', 'fortran_order': False, 'shape': (",
+                            matrix.rows(), ", ", matrix.columns(), "), }");
+  header.append(unit - 1 - (before + header.size()) % unit, ' ');
+  header += '\n';
+  std::string bytes(magic);
+  bytes += {1, 0, static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
+  bytes += header;
+  bytes.append(reinterpret_cast<const char*>(matrix.data()), matrix.size() * sizeof(real));
+  return bytes;
+}
+
 }  // namespace lamina

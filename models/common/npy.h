@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/mapped_file.h"
-#include "core/real.h"
+#include "core/tensor.h"
 
 namespace lamina {
 
@@ -33,5 +33,8 @@ class NpyMatrix {
   bool doubles_ = false;           ///< float64, otherwise float32
   const char* numbers_ = nullptr;  ///< at any address
 };
+
+/// A matrix as the bytes of a .npy file, version 1.0, numbers of type `real`.
+std::string npy_bytes(const Tensor& matrix);
 
 }  // namespace lamina

@@ -4,27 +4,43 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/file.h"
 #include "models/text/utf8.h"
 
 namespace lamina {
 
-std::vector<std::string> read_lines(const std::string& path) {
-  const std::string bytes = read_file(path);
-  std::string_view rest = bytes;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  if (rest.empty()) fail<DataError>(path, ": is empty; download it again");
-  std::vector<std::string> lines;
-  while (!rest.empty()) {
-    const size_t length = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, length);
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find('\0') != line.npos)
-      fail<DataError>(path, ":", lines.size() + 1,
-                      ": holds a zero byte, so it is not plain text; save it as UTF-8 (iconv -t UTF-8)");
-    lines.push_back(is_utf8(line) ? std::string(line) : from_latin1(line));
+LineReader::LineReader(const std::string& path, size_t position, size_t longest)
+    : path_(path), file_(path), position_(position), longest_(longest) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (position_ == 0 && file_.bytes().starts_with(mark)) position_ = mark.size();
+  if (position == 0 && position_ == file_.bytes().size())
+    fail<DataError>(path, ": is empty; download it again");
+}
+
+bool LineReader::next(std::string& text) {
+  const std::string_view rest = file_.bytes().substr(std::min(position_, file_.bytes().size()));
+  if (rest.empty()) return false;
+  std::string_view line = rest.substr(0, rest.find('\n'));
+  const size_t begin = position_;
+  if (line.size() > longest_) {
+    line = line.substr(0, longest_);
+    const size_t space = line.rfind(' ');
+    if (space != line.npos && space > 0) line = line.substr(0, space);
+    position_ += line.size();
+  } else {
+    position_ += std::min(line.size() + 1, rest.size());
   }
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.find('\0') != line.npos)
+    fail<DataError>(path_, ":", 1 + std::ranges::count(file_.bytes().substr(0, begin), '\n'),
+                    ": holds a zero byte, so it is not plain text; save it as UTF-8 (iconv -t UTF-8)");
+  text = is_utf8(line) ? std::string(line) : from_latin1(line);
+  return true;
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  LineReader reader(path);
+  std::vector<std::string> lines;
+  for (std::string line; reader.next(line);) lines.push_back(line);
   return lines;
 }
 

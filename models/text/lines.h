@@ -5,12 +5,36 @@
 #include <string>
 #include <vector>
 
+#include "core/mapped_file.h"
+
 namespace lamina {
 
-/// The lines of a file in UTF-8, without their ends and without a byte order mark. A line that is not valid
-/// UTF-8 is taken for Latin-1, in which every line is valid. The last line may lack its end. Throws
-/// DataError, naming the file and the remedy, when it cannot be read, is empty, or holds a zero byte, as
-/// UTF-16 and binary files do.
+/// The lines of a file in UTF-8 one by one, without their ends and without a byte order mark; the file may be
+/// larger than the memory. A line that is not valid UTF-8 is taken for Latin-1, in which every line is valid.
+/// The last line may lack its end.
+class LineReader {
+ public:
+  static constexpr size_t unlimited = static_cast<size_t>(-1);
+
+  /// Begins at the byte `position`, which must be that of another reader of this file. Lines of more than
+  /// `longest` bytes are cut into parts, at a space if there is one. Throws DataError, naming the file and
+  /// the remedy, when it cannot be read or is empty.
+  explicit LineReader(const std::string& path, size_t position = 0, size_t longest = unlimited);
+
+  /// The next line, or false at the end. Throws DataError, naming the line, for one that holds a zero byte,
+  /// as those of UTF-16 and binary files do.
+  bool next(std::string& line);
+
+  /// Where the next line begins, in bytes.
+  size_t position() const { return position_; }
+
+ private:
+  std::string path_;
+  MappedFile file_;
+  size_t position_, longest_;
+};
+
+/// All lines of a file. Errors as those of LineReader.
 std::vector<std::string> read_lines(const std::string& path);
 
 }  // namespace lamina

@@ -1,6 +1,7 @@
 #include "models/text/tokenizer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "models/text/utf8.h"
 
@@ -32,6 +33,8 @@ bool joins(char32_t before, char32_t mark, char32_t after) {
   return (mark == '.' || mark == ',') && is_digit(before) && is_digit(after);
 }
 
+constexpr std::array<std::string_view, 7> clitics{"n't", "'s", "'m", "'d", "'ll", "'re", "'ve"};
+
 }  // namespace
 
 std::vector<std::string_view> split_words(std::string_view line) {
@@ -45,11 +48,19 @@ std::vector<std::string_view> split_words(std::string_view line) {
   return words;
 }
 
-std::vector<std::string> tokenize(std::string_view text) {
+std::string lower_case(std::string_view text) {
+  std::string lowered;
+  while (!text.empty()) append_character(lowered, lower(take_character(text)));
+  return lowered;
+}
+
+std::vector<std::string> tokenize(std::string_view text) { return words_as_written(lower_case(text)); }
+
+std::vector<std::string> words_as_written(std::string_view text) {
   std::u32string characters;
   while (!text.empty()) {
     const char32_t c = take_character(text);
-    characters += c == 0x2019 ? U'\'' : lower(c);
+    characters += c == 0x2019 ? U'\'' : c;
   }
   std::vector<std::string> words;
   bool inside = false;  // a word that the next letter or digit belongs to
@@ -62,6 +73,27 @@ std::vector<std::string> tokenize(std::string_view text) {
       append_character(words.back(), c);
     }
     inside = of_word;
+  }
+  return words;
+}
+
+std::vector<std::string> tokenize_apart(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string_view part : split_words(text)) {
+    if (std::ranges::find(clitics, part) != clitics.end()) {
+      words.emplace_back(part);
+      continue;
+    }
+    for (std::string& word : tokenize(part)) {
+      const auto clitic = std::ranges::find_if(clitics, [&](std::string_view ending) {
+        return word.size() > ending.size() && word.ends_with(ending);
+      });
+      if (clitic != clitics.end()) {
+        words.push_back(word.substr(0, word.size() - clitic->size()));
+        word = *clitic;
+      }
+      words.push_back(std::move(word));
+    }
   }
   return words;
 }

@@ -105,6 +105,27 @@ TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
             folder.path() + "/a");
 }
 
+TEST_CASE("what guessing gives is drawn once beside the runs") {
+  const TemporaryFolder folder;
+  for (const std::string gain : {"1", "0.1"}) {
+    const std::string path = folder / gain;
+    make_run(path, "layer", "step,valid_error,chance_error\n50,0.7,0.9\n100,0.5,0.9\n");
+    Json config = Json::parse(read_file(path + "/config.json"));
+    config["experiment"] = "attentive-reader";
+    config["settings"]["gain"] = gain;
+    config["settings"]["epochs"] = 0;
+    write_file(path + "/config.json", config.dump());
+  }
+  const Json shown = exhibit(make_document(find_runs({folder.path()})), "figure-2");
+  const Json& curves = shown["charts"][0]["curves"];
+  REQUIRE(curves.size() == 3);  // the file has no column of the second level
+  CHECK(curves[0]["label"] == "layer norm, gain 0.1");
+  CHECK(curves[2]["label"] == "a random entity");
+  CHECK(curves[2]["y"] == Json({0.9, 0.9}));
+  CHECK_FALSE(shown["runs"][0]["command"].get<std::string>().find("--gain 0.1") == std::string::npos);
+  CHECK(shown["runs"][0]["command"].get<std::string>().find("--epochs") == std::string::npos);
+}
+
 TEST_CASE("badges say what is synthetic, reduced or unfinished") {
   const TemporaryFolder folder;
   make_run(folder / "a", "layer", two_epochs, "mnist");

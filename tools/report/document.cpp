@@ -40,6 +40,20 @@ Json curve_of(const Trace& trace, const ChartPlan& chart) {
   return {{"label", trace.label}, {"norm", trace.norm}, {"dash", trace.dash}, {"x", x}, {"y", y}};
 }
 
+/// The levels of a chart, as the first trace of the facet has them.
+void add_levels(const ChartPlan& plan, const std::vector<Trace>& traces, const std::string& facet,
+                Json& curves) {
+  const auto first = std::ranges::find(traces, facet, &Trace::facet);
+  for (size_t i = 0; i < plan.levels.size(); ++i) {
+    Trace level = *first;
+    level.label = plan.levels[i].title;
+    level.norm = "level";
+    level.dash = static_cast<int>(i) + 1;
+    if (!level.column(plan.levels[i].column).empty())
+      curves.push_back(curve_of(level, {.x = plan.x, .y = plan.levels[i].column}));
+  }
+}
+
 /// A chart for every facet and plan that has a curve.
 Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
   std::vector<std::string> facets;
@@ -53,6 +67,7 @@ Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
         if (trace.facet == facet && !trace.column(plan.x).empty() && !trace.column(plan.y).empty())
           curves.push_back(curve_of(trace, plan));
       if (curves.empty()) continue;
+      add_levels(plan, traces, facet, curves);
       charts.push_back({{"title", facet.empty() ? plan.title : plan.title + ", " + facet},
                         {"x", plan.x_label},
                         {"y", plan.y_label},
@@ -214,8 +229,11 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
   std::string command = "lamina " + quoted(run.config->experiment);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
-    if (content.empty() || content == "false") continue;
-    command += " --" + name;
+    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
+    if (content.empty() || content == "false" || not_given || name == "variants") continue;
+    std::string flag = name;
+    std::ranges::replace(flag, '_', '-');
+    command += " --" + flag;
     if (!std::holds_alternative<bool>(value)) command += ' ' + quoted(content);
   }
   return command + " --threads " + std::to_string(run.config->threads) + " --out " + quoted(run.path);

@@ -193,14 +193,20 @@ Exhibit figure_2() {
       .setting =
           "Validation error rate against updates, to 800 thousand; in the paper's figure from 1.0 down "
           "to about 0.45. CNN corpus, 240 units, batch 64, Adam at 8e-5.",
-      .command =
-          "lamina attentive-reader --data DIR --norm none,batch,batch-everywhere,layer --out "
-          "runs/attentive-reader",
+      .command = "lamina attentive-reader --data DIR --out runs/attentive-reader",
       .experiment = "attentive-reader",
+      .facet = {"data", "questions in "},
       .distinctions = {{"gain", "gain "}},
-      .charts = {{"Validation", "step", "updates", "valid_error", "error rate"}},
+      .charts = {{.title = "Validation",
+                  .x = "step",
+                  .x_label = "updates",
+                  .y = "valid_error",
+                  .y_label = "error rate",
+                  .levels = {{"chance_error", "a random entity"},
+                             {"frequent_other_error", "the most frequent not in the question"}}}},
       .measures = {{"lowest valid error, %", "valid_error", Pick::lowest, 100},
-                   {"reached at update", "valid_error", Pick::where_lowest, 1, 6, "step"}},
+                   {"reached at update", "valid_error", Pick::where_lowest, 1, 6, "step"},
+                   {"updates", "step", Pick::last, 1, 6}},
       .full_length = 800000,
       .length_column = "step",
   };
@@ -227,8 +233,11 @@ Exhibit figure_3() {
       .setting =
           "Six scores every 50,000 updates. BookCorpus, encoder and decoders of 2400 units, batch 64, "
           "vocabulary 20,000.",
-      .command = "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts",
+      .command =
+          "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
+          "eval runs/skip-thoughts --data TASKS",
       .experiment = "skip-thoughts",
+      .file = "tasks.csv",
       .charts = charts,
       .measures = sentence_measures(),
   };
@@ -246,8 +255,11 @@ Exhibit table_3() {
       .setting =
           "SICK relatedness (Pearson r, Spearman rho, mean squared error) and four classification "
           "tasks (accuracy in %), without fine-tuning.",
-      .command = "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts",
+      .command =
+          "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
+          "eval runs/skip-thoughts --data TASKS",
       .experiment = "skip-thoughts",
+      .file = "tasks.csv",
       .measures = sentence_measures(),
       .paper = {{"Kiros et al.", "", {"0.848", "0.778", "0.287", "75.5", "79.3", "92.1", "86.9"}},
                 {"the authors", "none", {"0.842", "0.767", "0.298", "77.3", "81.8", "92.6", "87.9"}},

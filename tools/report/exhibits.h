@@ -8,10 +8,16 @@
 
 namespace lamina {
 
-/// A chart: the column `y` against the column `x`, one curve a run (or a group of rows).
+/// A column that is the same for all runs on the same data, such as what guessing gives.
+struct Level {
+  std::string column = {}, title = {};
+};
+
+/// A chart: the column `y` against the column `x`, one curve a run (or a group of rows), and one a level.
 struct ChartPlan {
   std::string title = {}, x = {}, x_label = {}, y = {}, y_label = {};
   bool log_x = false, log_y = false;  ///< how it opens; the reader can switch
+  std::vector<Level> levels = {};
 };
 
 enum class Pick { first, last, lowest, highest, where_lowest, where_highest };

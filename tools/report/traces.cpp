@@ -60,7 +60,7 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
 /// The baseline first, layer norm last: the same order in every legend and table.
 int rank_of(const Trace& trace) {
   const auto order = std::to_array<std::string_view>(
-      {"none", "weight", "batch", "batch-everywhere", "rms", "instance", "group", "layer-interior", "layer"});
+      {"bag-of-words", "none", "weight", "batch", "batch-everywhere", "rms", "instance", "group", "layer-interior", "layer"});
   return static_cast<int>(std::ranges::find(order, trace.norm) - order.begin());
 }
 

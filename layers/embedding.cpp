@@ -1,0 +1,69 @@
+#include "layers/embedding.h"
+
+#include <algorithm>
+
+#include "core/ops.h"
+#include "core/pool_vector.h"
+#include "core/tape.h"
+
+namespace lamina {
+
+/// The rows of the gradient's buffer that are not zero.
+struct Embedding::Used {
+  const real* buffer = nullptr;  ///< whose other rows are known to be zero
+  std::vector<int> rows;         ///< each once
+  std::vector<bool> listed;      ///< whether a row is in `rows`
+
+  /// Makes the buffer zero.
+  void clear(real* gradient, size_t size, size_t width) {
+    if (buffer == gradient)
+      for (const int row : rows) std::fill_n(gradient + static_cast<size_t>(row) * width, width, real{0});
+    else
+      std::fill_n(gradient, size, real{0});
+    buffer = gradient;
+    for (const int row : rows) listed[static_cast<size_t>(row)] = false;
+    rows.clear();
+  }
+
+  void add(int row) {
+    if (listed[static_cast<size_t>(row)]) return;
+    listed[static_cast<size_t>(row)] = true;
+    rows.push_back(row);
+  }
+};
+
+Embedding::Embedding(Parameters& parameters, const std::string& name, const EmbeddingOptions& options)
+    : used_(std::make_shared<Used>()) {
+  if (options.entries == 0 || options.width == 0)
+    fail("embedding '", name, "': ", options.entries, " entries of width ", options.width,
+         "; both must be positive");
+  table_ = parameters.add(name, options.initial({options.entries, options.width}, parameters.random(name)));
+  used_->rows.reserve(options.entries);
+  used_->listed.resize(options.entries);
+}
+
+Tensor Embedding::operator()(std::span<const int> indices) const {
+  Tensor y;
+  {
+    const Tape::Pause pause;
+    y = gather(table_, indices);
+  }
+  if (Tape::current() == nullptr || !table_.needs_gradient()) return y;
+  return record("embedding", y, {table_},
+                [=, table = table_, used = used_, kept = PoolVector<int>(indices.begin(), indices.end())] {
+                  const GradientSink sink = table.gradient_sink();
+                  const size_t width = table.columns();
+                  if (!sink.add) used->clear(sink.values, table.size(), width);
+                  for (size_t i = 0; i < kept.size(); ++i) {
+                    used->add(kept[i]);
+                    real* const target = sink.values + static_cast<size_t>(kept[i]) * width;
+                    const real* const dy = y.gradient_data() + i * width;
+#pragma omp simd
+                    for (size_t d = 0; d < width; ++d) target[d] += dy[d];
+                  }
+                });
+}
+
+std::shared_ptr<const std::vector<int>> Embedding::used_rows() const { return {used_, &used_->rows}; }
+
+}  // namespace lamina

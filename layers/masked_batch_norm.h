@@ -1,0 +1,38 @@
+#pragma once
+// Batch normalization of sequences of unequal length: mu and sigma of each unit over all cases and all steps
+// that are not padded.
+//
+// For what stands outside of recurrence (attention, output layers) in a model whose recurrent layers are
+// batch-normalized too: "BN-everywhere" in Figure 2 of the paper.
+
+#include <string>
+
+#include "core/parameters.h"
+#include "layers/mode.h"
+
+namespace lamina {
+
+struct MaskedBatchNormOptions {
+  size_t features = 0;
+  real gain = real(0.1);  ///< where every gain starts (Cooijmans et al. 2016)
+};
+
+/// Parameters: `name`.gain, `name`.bias, and the population statistics `name`.mean and `name`.variance.
+class MaskedBatchNorm {
+ public:
+  MaskedBatchNorm(Parameters& parameters, const std::string& name, const MaskedBatchNormOptions& options);
+
+  /// a [... x features]; mask, of one number a row of a, holds 1, or 0 for rows that are padded; empty: none.
+  /// Mode::train normalizes with these rows' statistics and moves the population's; Mode::evaluate uses
+  /// those. Padded rows become zeros and get no gradient. Throws Error for other shapes.
+  Tensor operator()(const Tensor& a, const Tensor& mask, Mode mode) const;
+
+  Tensor gain, bias, population_mean, population_variance;
+};
+
+namespace composed {
+/// What Mode::train computes, from primitive ops.
+Tensor masked_batch_norm(const MaskedBatchNorm& norm, const Tensor& a, const Tensor& mask);
+}  // namespace composed
+
+}  // namespace lamina

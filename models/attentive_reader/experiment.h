@@ -1,0 +1,82 @@
+#pragma once
+// Section 6.2 as an experiment for the training loop.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/attentive_reader/baselines.h"
+#include "models/attentive_reader/data.h"
+#include "models/attentive_reader/model.h"
+#include "models/common/training.h"
+
+namespace lamina::attentive_reader {
+
+struct ReaderOptions {
+  Norm norm = Norm::none;
+  bool everywhere = false;
+  real gain = 0;
+  size_t embedding = 240, hidden = 240;
+  size_t batch = 64;
+  real learning_rate = real(8e-5);
+  std::uint64_t seed = 1;
+};
+
+/// The file of a run's folder that keeps the model which was best on the validation questions.
+inline constexpr const char* best_model = "best.safetensors";
+
+/// Over the questions of a split.
+struct ReaderScore {
+  double error = 0;  ///< how many answers are wrong, from 0 to 1
+  double loss = 0;   ///< mean -log p(answer), in nats
+};
+
+/// An epoch visits every question once, in random order; the questions left over beside whole batches change
+/// from epoch to epoch. Batches are made of passages of similar length: each sixteen batches are sorted
+/// among themselves, and come in random order.
+class ReaderExperiment final : public Experiment {
+ public:
+  /// `data` must outlive the experiment; `folder` gets `best_model`. Throws Error for a batch of 0 or one
+  /// larger than the training set.
+  ReaderExperiment(const Data& data, const ReaderOptions& options, RunFolder folder);
+
+  Tensor loss(std::uint64_t step) override;
+  /// Gradients longer than 10 are shortened.
+  void adjust_gradients() override;
+  /// On the validation questions. Keeps the model when none was better.
+  Metrics evaluate(double mean_training_loss) override;
+  std::vector<std::string> metric_names() const override;
+
+  ReaderScore score(const Split& split) const;
+  /// On the test questions, with the parameters as they are. Writes it to test.csv in the run's folder.
+  ReaderScore test() const;
+
+  /// The answers to some questions, without recording; attention [T x B].
+  Answers answer(std::span<const Question> questions) const;
+
+  std::uint64_t steps_per_epoch() const { return data_.train.count / options_.batch; }
+
+ private:
+  void draw_epoch(std::uint64_t epoch);
+  double epochs_done() const {
+    return static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch());
+  }
+
+  const Data& data_;
+  ReaderOptions options_;
+  RunFolder folder_;
+  Baselines baselines_;     // means over the validation questions
+  std::vector<int> order_;  // of the training questions in the epoch under way
+  std::uint64_t drawn_epoch_ = ~std::uint64_t{0};
+  double best_;  // validation error of `best_model`
+
+ public:
+  Parameters parameters;
+  Model model;
+  Adam adam;
+};
+
+/// The mean of each number over the questions of a split.
+Baselines baselines_of(const Split& split);
+
+}  // namespace lamina::attentive_reader

@@ -1,0 +1,82 @@
+#pragma once
+// The attentive reader (Hermann et al. 2015; Section 6.2): answers a cloze question about a passage. As in
+// the public code both readers run in one direction.
+//
+//   d_t = LSTM_d(words of the passage),  u = last state of LSTM_q(words of the question)
+//   r   = sum_t alpha_t d_t              alpha from W_d d_t, W_q u and d_t . W u: see attention.h
+//   g   = tanh(W_r r + W_u u + W_m mean_t d_t)
+//   p(entity) = softmax(W_o g + b)
+//
+// Under layer norm the LSTMs are those of Eq. 20-22. "BN-LSTM" normalizes inside the LSTMs, per time step
+// (Cooijmans et al. 2016), "BN-everywhere" W_d d_t, W_q u, W_r r, W_u u and W_m mean_t d_t as well.
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "layers/linear.h"
+#include "layers/masked_batch_norm.h"
+#include "layers/recurrent/recurrent.h"
+#include "models/attentive_reader/attention.h"
+#include "models/text/batches.h"
+
+namespace lamina::attentive_reader {
+
+struct ModelOptions {
+  Norm norm = Norm::none;   ///< of the LSTMs: none, batch or layer
+  bool everywhere = false;  ///< batch norm outside of the LSTMs too
+  real gain = 0;            ///< where gains start; 0: at 1, under batch norm at 0.1
+  size_t vocabulary = 0;
+  size_t entities = 0;  ///< answers to choose from
+  size_t embedding = 240, hidden = 240;
+  size_t max_steps = 200;     ///< batch norm: population statistics for so many steps
+  bool bilinear = true;       ///< the term d_t . W u
+  bool mean_state = true;     ///< the term W_m mean_t d_t
+  bool learn_initial = true;  ///< the LSTMs' first states
+  real dropout = real(0.1);   ///< of the words' embeddings
+};
+
+/// Questions side by side.
+struct QuestionBatch {
+  TokenBatch passages, questions;
+};
+
+struct Answers {
+  Tensor logits;     ///< of the entities [B x entities]
+  Tensor attention;  ///< alpha [T x B]
+};
+
+class Model {
+ public:
+  /// Throws Error for a size of 0 and for normalizations that do not exist here.
+  Model(Parameters& parameters, const ModelOptions& options);
+
+  /// For the words of `batch`, which must be in the vocabulary. `random` draws the dropout of Mode::train.
+  Answers operator()(const QuestionBatch& batch, Mode mode, Random random = Random(0)) const;
+
+  const ModelOptions& options() const { return options_; }
+
+ private:
+  /// A product in the feed-forward parts, and its batch norm if there is one.
+  struct Projection {
+    Projection(Parameters& parameters, const std::string& name, const ModelOptions& options, bool bias);
+    Tensor operator()(const Tensor& x, const Tensor& mask, Mode mode) const;
+    Linear linear;
+    std::optional<MaskedBatchNorm> norm;
+  };
+
+  Tensor embed(const TokenBatch& batch, Mode mode, Random random) const;
+  Answers answer(const Tensor& states, const Tensor& mask, const Tensor& question, Mode mode) const;
+
+  ModelOptions options_;
+  Tensor words_;  // [vocabulary x embedding]
+  Lstm passage_lstm_, question_lstm_;
+  Projection attend_state_, attend_question_;  // W_d, W_q
+  Tensor attend_weight_;                       // w
+  std::optional<Linear> relation_;             // W
+  Projection from_context_, from_question_;    // W_r, W_u
+  std::optional<Projection> from_mean_;        // W_m
+  Linear output_;                              // W_o
+};
+
+}  // namespace lamina::attentive_reader

@@ -1,0 +1,49 @@
+#pragma once
+// Contiguous text to learn from: books, or the stories in their place. A corpus is cut into passages, short
+// pieces of consecutive sentences of one book, which are read from the disk when they are needed.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/text/batches.h"
+#include "models/text/vocabulary.h"
+
+namespace lamina::skip_thoughts {
+
+inline constexpr size_t passage_sentences = 128;  ///< a passage has about as many
+inline constexpr size_t longest_sentence = 30;    ///< words; what is behind them is left out
+
+struct Corpus {
+  Vocabulary vocabulary;
+  std::vector<size_t> passages = {};  ///< how many sentences each has
+  std::function<std::vector<Sentence>(size_t passage)> read = {};
+  std::function<void(const std::string& folder)> save = {};  ///< so that load_books finds it again
+  std::string source = {};  ///< one line for the log: what the text is, and whether it is real
+
+  size_t sentences() const;
+};
+
+/// The words of a sentence as everything here takes them: in lower case, contractions in two, at most
+/// `longest_sentence`.
+std::vector<std::string> words_of(std::string_view sentence);
+
+/// All plain texts (*.txt) in a folder and below it, in the order of their names, read once from end to end
+/// without keeping more than a paragraph: counts the words, of which the `most_words` most frequent become
+/// the vocabulary, and notes where each passage begins. Throws DataError, naming the file, the line and the
+/// remedy, when there is no such file, or one is empty or not text.
+Corpus scan_books(const std::string& folder, size_t most_words);
+
+/// The same from what `save` has written into a run's folder, without reading the books. DataError when a
+/// book is missing or has another size, or the files are broken.
+Corpus load_books(const std::string& run_folder);
+
+/// Reads the vocabulary that a run has saved.
+Vocabulary load_vocabulary(const std::string& run_folder);
+void save_vocabulary(const Vocabulary& vocabulary, const std::string& run_folder);
+
+/// `stories` built-in stories of the sequence `seed`.
+Corpus synthetic_stories(std::uint64_t seed, size_t stories);
+
+}  // namespace lamina::skip_thoughts

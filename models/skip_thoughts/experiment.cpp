@@ -1,0 +1,84 @@
+#include "models/skip_thoughts/experiment.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "core/checkpoint.h"
+#include "core/tape.h"
+#include "optim/clip.h"
+
+namespace lamina::skip_thoughts {
+
+namespace {
+
+constexpr real largest_gradient = 5;
+constexpr std::string_view snapshot_begin = "snapshot-", snapshot_end = ".safetensors";
+
+/// Words that a batch predicts.
+double predicted_words(const Neighbours& sentences) {
+  double count = 0;
+  for (const TokenBatch* const batch : {&sentences.previous, &sentences.next})
+    for (const int word : words_to_predict(*batch)) count += word != no_word;
+  return count;
+}
+
+}  // namespace
+
+std::string snapshot_file(std::uint64_t updates) { return text(snapshot_begin, updates, snapshot_end); }
+
+std::vector<std::uint64_t> snapshots_in(const std::string& run_folder) {
+  std::vector<std::uint64_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator(run_folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(snapshot_begin)) continue;
+    const std::uint64_t updates = std::strtoull(name.c_str() + snapshot_begin.size(), nullptr, 10);
+    if (name == snapshot_file(updates)) found.push_back(updates);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+SkipExperiment::SkipExperiment(const Corpus& corpus, const SkipOptions& options, RunFolder folder)
+    : folder_(std::move(folder)),
+      triples_(corpus, {.batch = options.batch, .seed = options.seed}),
+      held_out_(triples_.held_out()),
+      parameters(options.seed),
+      model(parameters, {.norm = options.norm,
+                         .condition = options.condition,
+                         .sizes = {.vocabulary = corpus.vocabulary.size(),
+                                   .embedding = options.embedding,
+                                   .hidden = options.hidden}}),
+      adam(parameters, {.learning_rate = options.learning_rate}) {
+  const Embedding& words = model.encoder().words();
+  if (options.lazy) adam.update_only(words.table(), words.used_rows());
+  corpus.save(folder_.path());
+}
+
+Tensor SkipExperiment::loss(std::uint64_t step) { return model.loss(triples_.batch(step)); }
+
+void SkipExperiment::adjust_gradients() { clip_gradient_norm(parameters, largest_gradient); }
+
+Metrics SkipExperiment::evaluate(double mean_training_loss) {
+  const Tape::Pause pause;
+  double total = 0, words = 0;
+  for (const Neighbours& batch : held_out_) {
+    const double count = predicted_words(batch);
+    total += count * static_cast<double>(model.loss(batch).item());
+    words += count;
+  }
+  save_snapshot();
+  return {{"epoch", static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch())},
+          {"train_nll", mean_training_loss},
+          {"valid_nll", total / words}};
+}
+
+void SkipExperiment::save_snapshot() const {
+  Checkpoint snapshot;
+  for (const auto& [name, value] : parameters.learned())
+    if (name == "words" || name.starts_with("encoder.")) snapshot.tensors.push_back({name, value});
+  snapshot.metadata = {{"format", "pt"}, {"updates", std::to_string(adam.steps)}};
+  save_checkpoint(folder_.file(snapshot_file(adam.steps)), snapshot);
+}
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,57 @@
+#pragma once
+// Section 6.3 as an experiment for the training loop.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/common/training.h"
+#include "models/skip_thoughts/triples.h"
+
+namespace lamina::skip_thoughts {
+
+struct SkipOptions {
+  Norm norm = Norm::none;
+  Condition condition = Condition::initial;
+  size_t embedding = 620, hidden = 2400;
+  size_t batch = 64;
+  real learning_rate = real(1e-3);
+  bool lazy = false;  ///< a step leaves the embeddings of words that it does not see as they are
+  std::uint64_t seed = 1;
+};
+
+/// The file in a run's folder that keeps the encoder as it was after so many updates.
+std::string snapshot_file(std::uint64_t updates);
+
+/// How many updates each snapshot in a run's folder has seen, in rising order.
+std::vector<std::uint64_t> snapshots_in(const std::string& run_folder);
+
+class SkipExperiment final : public Experiment {
+ public:
+  /// `corpus` must outlive the experiment; `folder` gets its vocabulary, what load_books needs, and the
+  /// snapshots.
+  SkipExperiment(const Corpus& corpus, const SkipOptions& options, RunFolder folder);
+
+  Tensor loss(std::uint64_t step) override;
+  /// All gradients together, to norm 5.
+  void adjust_gradients() override;
+  /// Nats per word on the passages held out. Keeps a snapshot of the encoder.
+  Metrics evaluate(double mean_training_loss) override;
+  std::vector<std::string> metric_names() const override { return {"epoch", "train_nll", "valid_nll"}; }
+
+  std::uint64_t steps_per_epoch() const { return triples_.steps_per_epoch(); }
+
+ private:
+  void save_snapshot() const;
+
+  RunFolder folder_;
+  Triples triples_;
+  std::vector<Neighbours> held_out_;
+
+ public:
+  Parameters parameters;
+  Model model;
+  Adam adam;
+};
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,24 @@
+#pragma once
+// L-BFGS (Liu and Nocedal 1989): minimizes a smooth convex function from its values and gradients, with the
+// curvature it has seen in the last few steps.
+
+#include <functional>
+#include <span>
+
+#include "core/real.h"
+
+namespace lamina::skip_thoughts {
+
+/// f(w), and its gradient into the second argument.
+using Objective = std::function<double(std::span<const real> w, std::span<real> gradient)>;
+
+struct LbfgsOptions {
+  size_t memory = 10;  ///< steps that are remembered
+  size_t most_steps = 300;
+  double tolerance = 1e-5;  ///< stops when no part of the gradient is larger
+};
+
+/// Starts at `w` and leaves the minimum there. Returns f(w).
+double minimize(const Objective& f, std::span<real> w, const LbfgsOptions& options = {});
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,128 @@
+#include "models/skip_thoughts/representation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/ops.h"
+#include "core/tape.h"
+#include "models/skip_thoughts/corpus.h"
+
+namespace lamina::skip_thoughts {
+
+namespace {
+
+class SkipThoughtVectors final : public Representation {
+ public:
+  SkipThoughtVectors(const Encoder& encoder, const Vocabulary& vocabulary)
+      : encoder_(encoder), vocabulary_(vocabulary) {}
+
+  std::unique_ptr<Features> of(const std::vector<std::string>& sentences) const override {
+    return std::make_unique<DenseFeatures>(encode(encoder_, vocabulary_, sentences));
+  }
+
+  std::unique_ptr<Features> of_pairs(const std::vector<std::string>& first,
+                                     const std::vector<std::string>& second) const override {
+    std::vector<std::string> all = first;
+    all.insert(all.end(), second.begin(), second.end());
+    const Tensor vectors = encode(encoder_, vocabulary_, all);
+    const size_t width = vectors.columns();
+    Tensor pairs({first.size(), 2 * width});
+    for (size_t row = 0; row < first.size(); ++row) {
+      const real *const u = vectors.data() + row * width, *const v =
+                                                              vectors.data() + (first.size() + row) * width;
+      real* const to = pairs.data() + row * 2 * width;
+      for (size_t i = 0; i < width; ++i) {
+        to[i] = std::fabs(u[i] - v[i]);
+        to[width + i] = u[i] * v[i];
+      }
+    }
+    return std::make_unique<DenseFeatures>(pairs);
+  }
+
+ private:
+  const Encoder& encoder_;
+  const Vocabulary& vocabulary_;
+};
+
+/// Numbers for words, in the order in which they come.
+class WordNumbers {
+ public:
+  /// The words of a sentence, each once, in rising order.
+  std::vector<int> numbers(const std::string& sentence) {
+    std::vector<int> found;
+    for (const std::string& word : words_of(sentence))
+      found.push_back(numbers_.emplace(word, static_cast<int>(numbers_.size())).first->second);
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+  size_t size() const { return numbers_.size(); }
+
+ private:
+  WordMap<int> numbers_;
+};
+
+class BagOfWords final : public Representation {
+ public:
+  std::unique_ptr<Features> of(const std::vector<std::string>& sentences) const override {
+    WordNumbers words;
+    std::vector<SparseFeatures::Row> rows;
+    for (const std::string& sentence : sentences) {
+      SparseFeatures::Row row;
+      for (const int word : words.numbers(sentence)) row.emplace_back(word, real(1));
+      rows.push_back(std::move(row));
+    }
+    return std::make_unique<SparseFeatures>(std::move(rows), words.size());
+  }
+
+  /// |u - v| is 1 for the words of one sentence alone, u v for those of both: columns 2 w and 2 w + 1.
+  std::unique_ptr<Features> of_pairs(const std::vector<std::string>& first,
+                                     const std::vector<std::string>& second) const override {
+    WordNumbers words;
+    std::vector<SparseFeatures::Row> rows;
+    for (size_t i = 0; i < first.size(); ++i) {
+      std::map<int, int> count;
+      for (const std::string* const sentence : {&first[i], &second[i]})
+        for (const int word : words.numbers(*sentence)) ++count[word];
+      SparseFeatures::Row row;
+      for (const auto& [word, sides] : count) row.emplace_back(2 * word + (sides == 2 ? 1 : 0), real(1));
+      rows.push_back(std::move(row));
+    }
+    return std::make_unique<SparseFeatures>(std::move(rows), 2 * words.size());
+  }
+};
+
+}  // namespace
+
+Tensor encode(const Encoder& encoder, const Vocabulary& vocabulary,
+              const std::vector<std::string>& sentences) {
+  constexpr size_t batch_size = 64;
+  const Tape::Pause pause;
+  std::map<Sentence, int> first_place;  // among `different`
+  std::vector<Sentence> different;
+  std::vector<int> place;
+  for (const std::string& sentence : sentences) {
+    Sentence words = vocabulary.sentence(words_of(sentence));
+    const auto [entry, added] = first_place.emplace(words, static_cast<int>(different.size()));
+    if (added) different.push_back(std::move(words));
+    place.push_back(entry->second);
+  }
+  Tensor vectors;  // of `different`
+  for (const std::vector<int>& batch : batches_by_length(different, batch_size)) {
+    const Tensor some = encoder(make_batch(different, batch));
+    if (!vectors.defined()) vectors = Tensor({different.size(), some.columns()});
+    for (size_t i = 0; i < batch.size(); ++i)
+      std::copy_n(some.data() + i * some.columns(), some.columns(),
+                  vectors.data() + static_cast<size_t>(batch[i]) * some.columns());
+  }
+  return gather(vectors, place);
+}
+
+std::unique_ptr<Representation> skip_thought_vectors(const Encoder& encoder, const Vocabulary& vocabulary) {
+  return std::make_unique<SkipThoughtVectors>(encoder, vocabulary);
+}
+
+std::unique_ptr<Representation> bag_of_words() { return std::make_unique<BagOfWords>(); }
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,20 @@
+#pragma once
+// How well predicted numbers agree with true ones. Throw Error when they are not equally many, or none.
+
+#include <span>
+#include <vector>
+
+namespace lamina::skip_thoughts {
+
+/// Pearson's r, the correlation; NaN when either side is constant.
+double pearson(std::span<const double> a, std::span<const double> b);
+
+/// Spearman's rho: Pearson's r of the ranks, where equal numbers share the mean of their ranks.
+double spearman(std::span<const double> a, std::span<const double> b);
+
+double mean_squared_error(std::span<const double> a, std::span<const double> b);
+
+/// 1 for the smallest; equal numbers get the mean of their ranks.
+std::vector<double> ranks_of(std::span<const double> values);
+
+}  // namespace lamina::skip_thoughts

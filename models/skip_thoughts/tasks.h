@@ -1,0 +1,36 @@
+#pragma once
+// The data sets that sentence vectors are judged by (Table 3), in their original files, which lie in a folder
+// or in its subfolders sick and sentiment.
+//
+//   SICK   SICK_train.txt, SICK_trial.txt, SICK_test_annotated.txt: pairs of sentences and how related they
+//          are, from 1 to 5; columns separated by tabs, a header first
+//   MR     rt-polarity.pos, .neg                 CR     custrev.pos, .neg
+//   SUBJ   subj.subjective, subj.objective       MPQA   mpqa.pos, .neg: a sentence or phrase a line
+
+#include <string>
+#include <vector>
+
+namespace lamina::skip_thoughts {
+
+struct Pairs {
+  std::vector<std::string> first, second;
+  std::vector<double> relatedness;
+};
+
+struct Relatedness {
+  Pairs train, trial, test;
+};
+
+struct Classification {
+  std::string name;  ///< "MR"
+  std::vector<std::string> sentences;
+  std::vector<int> labels;  ///< 1 for the first of the two files, 0 for the second
+};
+
+/// Throw DataError, naming the file, the line and the remedy, when a file is missing or not text, or a line
+/// of SICK lacks columns or a relatedness from 1 to 5.
+Relatedness read_sick(const std::string& folder);
+/// MR, CR, SUBJ and MPQA.
+std::vector<Classification> read_classifications(const std::string& folder);
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,117 @@
+#include "models/skip_thoughts/triples.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "core/random.h"
+
+namespace lamina::skip_thoughts {
+
+namespace {
+
+// Streams of random numbers that have nothing to do with each other.
+constexpr std::uint64_t deal_stream = 0x6465616c, order_stream = 0x6f72646572, pool_stream = 0x706f6f6c;
+
+/// How many sentences of a passage have a neighbour on both sides.
+size_t middles_of(size_t sentences) { return sentences < 3 ? 0 : sentences - 2; }
+
+}  // namespace
+
+Triples::Triples(const Corpus& corpus, const TripleOptions& options) : corpus_(corpus), options_(options) {
+  std::vector<int> dealt = Random(options.seed, deal_stream).permutation(corpus.passages.size());
+  const size_t held_out = std::clamp<size_t>(dealt.size() / 20, 1, most_held_out);
+  held_out_.assign(dealt.begin(),
+                   dealt.begin() + static_cast<std::ptrdiff_t>(std::min(held_out, dealt.size())));
+  size_t in_pool = 0, middles = 0;
+  const auto close_pool = [&] {
+    steps_.push_back(middles / options.batch);
+    steps_per_epoch_ += steps_.back();
+    in_pool = middles = 0;
+  };
+  for (const int passage : std::span(dealt).subspan(held_out_.size())) {
+    if (in_pool == 0) pools_.emplace_back();
+    pools_.back().push_back(passage);
+    const size_t sentences = corpus.passages[static_cast<size_t>(passage)];
+    in_pool += sentences;
+    middles += middles_of(sentences);
+    if (in_pool >= options.pool) close_pool();
+  }
+  if (in_pool > 0) close_pool();
+  if (steps_per_epoch_ == 0)
+    fail<DataError>(corpus.source, ": is too short for a batch of ", options.batch,
+                    " sentences and their neighbours; add books or choose a smaller --batch");
+}
+
+size_t Triples::Pool::longest(int middle) const {
+  const auto at = sentences.begin() + middle;
+  return std::max({(at - 1)->size(), at->size(), (at + 1)->size()});
+}
+
+Neighbours Triples::Pool::neighbours(std::span<const int> chosen) const {
+  std::vector<int> before, after;
+  for (const int middle : chosen) {
+    before.push_back(middle - 1);
+    after.push_back(middle + 1);
+  }
+  return {.previous = make_batch(sentences, before),
+          .current = make_batch(sentences, chosen),
+          .next = make_batch(sentences, after)};
+}
+
+Triples::Pool Triples::read(std::span<const int> passages) const {
+  Pool pool;
+  for (const int passage : passages) {
+    std::vector<Sentence> more = corpus_.read(static_cast<size_t>(passage));
+    const auto first = static_cast<int>(pool.sentences.size());
+    for (size_t i = 0; i < middles_of(more.size()); ++i)
+      pool.middles.push_back(first + 1 + static_cast<int>(i));
+    std::ranges::move(more, std::back_inserter(pool.sentences));
+  }
+  return pool;
+}
+
+/// Reads a pool and puts its sentences into the order of the epoch.
+void Triples::open(std::uint64_t epoch, size_t number) {
+  if (open_epoch_ != epoch || open_pool_ != number || open_.sentences.empty()) {
+    open_ = read(pools_[number]);
+    open_epoch_ = epoch;
+    open_pool_ = number;
+    Random random = Random(options_.seed, order_stream).split(epoch).split(number);
+    random.permute(open_.middles);
+    open_.middles.resize(steps_[number] * options_.batch);  // what is left over changes with the epoch
+    std::ranges::stable_sort(open_.middles, {}, [&](int middle) { return open_.longest(middle); });
+    std::vector<int> shuffled;
+    for (const int batch : random.permutation(steps_[number])) {
+      const auto begin = open_.middles.begin() + batch * static_cast<std::ptrdiff_t>(options_.batch);
+      shuffled.insert(shuffled.end(), begin, begin + static_cast<std::ptrdiff_t>(options_.batch));
+    }
+    open_.middles = std::move(shuffled);
+  }
+}
+
+Neighbours Triples::batch(std::uint64_t step) {
+  const std::uint64_t epoch = step / steps_per_epoch_;
+  std::uint64_t within = step % steps_per_epoch_;
+  for (const int pool : Random(options_.seed, pool_stream).split(epoch).permutation(pools_.size())) {
+    const std::uint64_t steps = steps_[static_cast<size_t>(pool)];
+    if (within < steps) {
+      open(epoch, static_cast<size_t>(pool));
+      break;
+    }
+    within -= steps;
+  }
+  return open_.neighbours(std::span(open_.middles).subspan(within * options_.batch, options_.batch));
+}
+
+std::vector<Neighbours> Triples::held_out() const {
+  Pool pool = read(held_out_);
+  std::ranges::stable_sort(pool.middles, {}, [&](int middle) { return pool.longest(middle); });
+  std::vector<Neighbours> batches;
+  for (size_t begin = 0; begin < pool.middles.size(); begin += options_.batch)
+    batches.push_back(pool.neighbours(
+        std::span(pool.middles).subspan(begin, std::min(options_.batch, pool.middles.size() - begin))));
+  return batches;
+}
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,60 @@
+#pragma once
+// The order in which a corpus is learned: batches of a sentence with both of its neighbours.
+//
+// Passages are dealt at random into pools that fit into memory. In each epoch the pools come in another
+// order, and the sentences of each in another; those that are about equally long with their neighbours go
+// into one batch, so little is padded. Which batch a step gets is a function of seed and step.
+
+#include <cstdint>
+#include <vector>
+
+#include "models/skip_thoughts/corpus.h"
+#include "models/skip_thoughts/model.h"
+
+namespace lamina::skip_thoughts {
+
+struct TripleOptions {
+  size_t batch = 64;
+  std::uint64_t seed = 1;
+  size_t pool = 65536;  ///< sentences in memory at a time, about
+};
+
+class Triples {
+ public:
+  /// One passage in twenty, at least one and at most `most_held_out`, is kept for validation. `corpus` must
+  /// outlive this. Throws DataError when what is left does not make one batch.
+  Triples(const Corpus& corpus, const TripleOptions& options);
+  static constexpr size_t most_held_out = 16;
+
+  std::uint64_t steps_per_epoch() const { return steps_per_epoch_; }
+
+  /// The batch of training step number `step`.
+  Neighbours batch(std::uint64_t step);
+
+  /// All sentences with two neighbours of the passages held out, shortest first, in batches.
+  std::vector<Neighbours> held_out() const;
+
+ private:
+  /// Sentences of whole passages, and the numbers of those with a sentence before and after.
+  struct Pool {
+    std::vector<Sentence> sentences;
+    std::vector<int> middles;
+    size_t longest(int middle) const;
+    Neighbours neighbours(std::span<const int> middles) const;
+  };
+  Pool read(std::span<const int> passages) const;
+  void open(std::uint64_t epoch, size_t pool);
+
+  const Corpus& corpus_;
+  TripleOptions options_;
+  std::vector<int> held_out_;
+  std::vector<std::vector<int>> pools_;  // the passages of each
+  std::vector<std::uint64_t> steps_;     // that each lasts
+  std::uint64_t steps_per_epoch_ = 0;
+
+  Pool open_;  // the pool at hand, its middles in the order of the epoch
+  std::uint64_t open_epoch_ = ~std::uint64_t{0};
+  size_t open_pool_ = 0;
+};
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,78 @@
+// The embedding, and optimizers that update only the rows in use.
+
+#include "layers/embedding.h"
+#include "optim/adam.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+const std::vector<std::vector<int>> steps{{0, 3, 3}, {2}, {4, 0, 1, 4}, {3}};
+
+}  // namespace
+
+TEST_CASE("embedding: over several steps the same gradient as gather, with other parameters beside it") {
+  Parameters parameters(1), others(1);
+  const Embedding words(parameters, "words", {.entries = 5, .width = 3});
+  const Tensor bias = parameters.add("bias", Tensor::zeros({3}));
+  const Tensor table = others.add("words", words.table().copy());
+  (void)parameters.values();
+  for (const bool twice : {false, true})
+    for (const std::vector<int>& step : steps) {
+      const auto loss = [&](const auto& embed) {
+        const Tensor first = weighted(embed(step));
+        return twice ? first + weighted(square(embed(std::vector<int>{1, 1}))) : first;
+      };
+      Tape ours;
+      ours.backward(loss([&](const auto& chosen) { return words(chosen); }) + sum(bias));
+      Tape theirs;
+      theirs.backward(loss([&](const auto& chosen) { return gather(table, chosen); }));
+      CHECK(identical(words.table().gradient(), table.gradient()));
+      parameters.clear_gradients();
+      others.clear_gradients();
+    }
+}
+
+TEST_CASE("embedding: gradients, errors, and nothing recorded without a tape") {
+  Parameters parameters(1);
+  const Embedding words(parameters, "words", {.entries = 5, .width = 3, .initial = normal(1)});
+  const std::vector<int> some{1, 4, 1};
+  check_gradients({words.table()}, [&] { return weighted(square(words(some))); });
+  CHECK_FALSE(words(some).needs_gradient());
+  CHECK_ERROR(words(std::vector<int>{5}), "gather: index 5 is outside the table of 5 rows");
+  CHECK_ERROR(Embedding(parameters, "none", {.entries = 0, .width = 3}),
+              "embedding 'none': 0 entries of width 3; both must be positive");
+}
+
+TEST_CASE("lazy Adam: rows in use go as Adam's, all others stay") {
+  const auto make = [](bool lazy, const std::vector<std::vector<int>>& batches) {
+    Parameters parameters(1);
+    const Tensor first = parameters.add("a", Tensor::ones({2}));
+    const Embedding words(parameters, "words", {.entries = 5, .width = 3, .initial = normal(1)});
+    const Tensor last = parameters.add("z", Tensor::ones({2}));
+    Adam adam(parameters, {.learning_rate = real(0.1)});
+    if (lazy) adam.update_only(words.table(), words.used_rows());
+    for (const std::vector<int>& batch : batches) {
+      Tape tape;
+      tape.backward(weighted(square(words(batch))) + sum(square(first)) + sum(square(last)));
+      adam.step();
+    }
+    return std::vector<Tensor>{words.table().copy(), first.copy(), last.copy()};
+  };
+  const std::vector<std::vector<int>> everything{{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0, 0}};
+  const auto dense = make(false, everything), lazy = make(true, everything);
+  for (size_t i = 0; i < dense.size(); ++i) CHECK(identical(dense[i], lazy[i]));
+
+  const Tensor start = make(true, {})[0], after = make(true, {{1}, {3}})[0], once = make(true, {{1}})[0];
+  for (const size_t row : {size_t{0}, size_t{2}, size_t{4}})
+    CHECK(identical(start.step(row), after.step(row)));
+  CHECK(identical(once.step(1), after.step(1)));
+  CHECK_FALSE(identical(start.step(3), after.step(3)));
+  Parameters parameters(1);
+  parameters.add("a", Tensor::ones({2}));
+  Adam adam(parameters, {});
+  CHECK_ERROR(adam.update_only(Tensor::ones({2, 3}), nullptr),
+              "adam: the table [2 x 3] is not a parameter of this model");
+}

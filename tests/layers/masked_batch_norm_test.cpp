@@ -1,0 +1,86 @@
+// Batch norm that leaves padded rows out.
+
+#include "layers/masked_batch_norm.h"
+#include "tests/layers/twins.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+constexpr size_t steps = 4, cases = 3, width = 19;
+
+/// Cases of 4, 3 and 1 steps.
+Tensor mask() { return Tensor::from({steps, cases}, {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0}); }
+
+struct Norm {
+  Parameters parameters{1};
+  MaskedBatchNorm norm{parameters, "norm", {.features = width}};
+};
+
+/// The same layer with this gain and bias.
+MaskedBatchNorm with(MaskedBatchNorm norm, const Tensor& gain, const Tensor& bias) {
+  norm.gain = gain;
+  norm.bias = bias;
+  return norm;
+}
+
+}  // namespace
+
+TEST_CASE("masked batch norm: gradients, and the composed twin") {
+  const Norm made;
+  for (const Tensor& padding : {mask(), Tensor()}) {
+    const std::vector<Tensor> inputs{sample({steps, cases, width}, 1, -2, 3), sample({width}, 2, 0.5, 1.5),
+                                     sample({width}, 3)};
+    check_twins([&](const auto& in) { return with(made.norm, in[1], in[2])(in[0], padding, Mode::train); },
+                [&](const auto& in) {
+                  return composed::masked_batch_norm(with(made.norm, in[1], in[2]), in[0], padding);
+                },
+                inputs, twin_tolerance(64));
+    for (const Mode mode : {Mode::train, Mode::evaluate})
+      check_gradients(
+          inputs, [&] { return weighted(with(made.norm, inputs[1], inputs[2])(inputs[0], padding, mode)); },
+          1e-4);
+  }
+}
+
+TEST_CASE("masked batch norm: one and two threads") {
+  const Norm made;
+  const Tensor padding = sample({300, 40}, 5, 0, 1);
+  Tensor ones = padding.copy();
+  for (real& value : ones.values()) value = value < real(0.7) ? 1 : 0;
+  check_threads([&](const auto& in) { return with(made.norm, in[1], in[2])(in[0], ones, Mode::train); },
+                {sample({300, 40, width}, 1), sample({width}, 2), sample({width}, 3)}, 64 * ulp);
+}
+
+TEST_CASE("masked batch norm: what stands in padded rows changes nothing, not even the population") {
+  std::vector<std::vector<Tensor>> results;
+  for (const real junk : {real(0), real(1000)}) {
+    const Norm made;
+    Tensor a = sample({steps, cases, width}, 1);
+    for (size_t r = 0; r < steps * cases; ++r)
+      if (mask()[r] == 0) std::fill_n(a.data() + r * width, width, junk);
+    a.require_gradient();
+    Tape tape;
+    const Tensor y = made.norm(a, mask(), Mode::train);
+    tape.backward(weighted(y));
+    results.push_back({y, a.gradient(), made.norm.population_mean.copy(),
+                       made.norm.population_variance.copy(), made.norm(a, mask(), Mode::evaluate)});
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    CAPTURE(i);
+    CHECK(identical(results[0][i], results[1][i]));
+  }
+  double largest = 0;
+  for (const real mean : results[0][2].values())
+    largest = std::max(largest, std::fabs(static_cast<double>(mean)));
+  CHECK(largest > 0.01);  // it moved
+}
+
+TEST_CASE("masked batch norm: shapes that do not fit are named") {
+  const Norm made;
+  CHECK_ERROR(made.norm(Tensor::zeros({2, 3}), {}, Mode::train),
+              "masked_batch_norm: the input is [2 x 3]; rows of 19 are needed");
+  CHECK_ERROR(made.norm(Tensor::zeros({2, 19}), Tensor::ones({3}), Mode::train),
+              "masked_batch_norm: the mask [3] has not one number for each row of [2 x 19]");
+}

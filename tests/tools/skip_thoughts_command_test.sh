@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# lamina skip-thoughts from outside: training, killed and resumed runs, encode, eval, neighbours, bad input.
+source "$(dirname "$0")/checks.sh"
+export LAMINA_SMOKE=2  # 150 stories and at most two epochs
+
+# --- two variants from one call
+"$lamina" skip-thoughts --preset small --norm none,layer --batch 128 --epochs 1 --evaluate-every 3 --out all >out 2>err || cat err
+check "says that the text is synthetic" grep -q "built-in stories, not books" out
+check "a table with both" [ "$(grep -cE '^\| (baseline|layer norm) \|' all/summary.md)" = 2 ]
+check "the encoder at every evaluation" [ -s all/none-b128/snapshot-3.safetensors -a -s all/layer-b128/snapshot-6.safetensors ]
+
+# --- books; the same run uninterrupted, and killed and resumed without scanning them again
+mkdir books && for i in $(seq 400); do printf 'He saw the %d dogs. She didn’t see “them” at\nall! Mr. Bennet ran.\n\n' $((i % 9)); done >books/a.txt
+run=("$lamina" skip-thoughts --data books --norm layer --preset small --batch 64 --threads 2 --evaluate-every 9 --out)
+"${run[@]}" whole >out || echo "the uninterrupted run failed"
+check "says what it reads" grep -q "1 books, the first books/a.txt: 1200 sentences" out
+"${run[@]}" killed >/dev/null &
+victim=$!
+for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
+sleep 0.1
+kill -9 $victim 2>/dev/null
+wait $victim 2>/dev/null
+check "a killed run leaves a checkpoint" [ -s killed/state ]
+"$lamina" skip-thoughts --resume --out killed >/dev/null || echo "resuming failed"
+same_metrics() { diff <(cut -d, -f1-5 whole/metrics.csv) <(cut -d, -f1-5 killed/metrics.csv); }
+check "killed and resumed: the same weights" cmp whole/model.safetensors killed/model.safetensors
+check "killed and resumed: the same curve" same_metrics
+check "lazy updates end elsewhere" eval '"${run[@]}" lazy --lazy >/dev/null && ! cmp -s whole/model.safetensors lazy/model.safetensors'
+check "conditioned at every step" eval '"${run[@]}" conditioned --condition every-step >/dev/null'
+
+# --- vectors
+printf 'He ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >vectors.npy
+check "vectors as .npy: header and 3 x 60 numbers" [ "$(head -c 6 vectors.npy | tail -c 5)" = NUMPY -a "$(stat -c %s vectors.npy)" = $((128 + 4 * 180)) ]
+"$lamina" skip-thoughts neighbours whole "Mr. Bennet ran." --count 3 >out 2>err || cat err
+check "neighbours" [ "$(grep -cE '^cosine [0-9.]+: ' out)" = 3 ]
+check "the nearest to a sentence of the text is itself" grep -qE '^cosine 1: mr \. bennet ran \.' out
+
+# --- the evaluation, on data that words decide
+mkdir -p tasks/sick tasks/sentiment
+for part in train trial test_annotated; do
+  printf 'pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n'
+  for i in $(seq 40); do printf '%d\ta dog %d\ta %s %d\t%d.5\tX\n' "$i" $((i % 4)) "$([ $((i % 3)) = 0 ] && echo dog || echo cat)" $((i % 5)) $((1 + i % 3)); done
+done >all.txt
+split -l 41 all.txt part-
+mv part-aa tasks/sick/SICK_train.txt && mv part-ab tasks/sick/SICK_trial.txt && mv part-ac tasks/sick/SICK_test_annotated.txt
+for name in rt-polarity.pos custrev.pos subj.subjective mpqa.pos; do for i in $(seq 20); do echo "a good film $i"; done >tasks/sentiment/$name; done
+for name in rt-polarity.neg custrev.neg subj.objective mpqa.neg; do for i in $(seq 20); do echo "a bad film $i"; done >tasks/sentiment/$name; done
+"$lamina" skip-thoughts eval --features bag-of-words --data tasks --out words >out 2>err || cat err
+check "bag of words: what words decide is decided" grep -q "MR 100.0, CR 100.0, SUBJ 100.0, MPQA 100.0" out
+check "kept for the report" [ "$(cut -d, -f1,5 words/tasks.csv | tail -1)" = 0,100 ]
+"$lamina" skip-thoughts eval all --data tasks --last >out 2>err || cat err
+check "the last snapshot of each is judged" [ "$(wc -l <all/none-b128/tasks.csv)" = 2 -a "$(wc -l <all/layer-b128/tasks.csv)" = 2 ]
+check "Table 3 with a row each" [ "$(grep -cE '^\| (baseline|layer norm) \| 6 \|' all/table-3.md)" = 2 ]
+cp all/none-b128/tasks.csv before.csv
+"$lamina" skip-thoughts eval all --data tasks --last >/dev/null
+check "what is judged is not judged again" cmp before.csv all/none-b128/tasks.csv
+
+# --- usage: exit code 2; data: exit code 1
+check "unknown condition" refuses 2 "--condition" skip-thoughts --condition never
+check "unknown norm" refuses 2 "--norm" skip-thoughts --norm batch
+check "batch larger than the data" refuses 2 "--batch 100000" skip-thoughts --batch 100000 --out large
+check "batch larger than a pool" refuses 1 "is too short for a batch of 1000" skip-thoughts --batch 1000 --out large
+check "missing books" refuses 1 "nowhere: is not a folder" skip-thoughts --data nowhere --out a
+mkdir empty binary && : >empty/a.txt && printf 'a\n\0b\n' >binary/a.txt
+check "an empty book" refuses 1 "empty/a.txt: is empty" skip-thoughts --data empty --out a
+check "a binary book" refuses 1 "binary/a.txt:2: holds a zero byte" skip-thoughts --data binary --out a
+check "eval without a run" refuses 2 "give the folder of a run" skip-thoughts eval --data tasks
+check "eval of a run of something else" refuses 1 "nowhere" skip-thoughts eval nowhere --data tasks
+check "encode with several variants" refuses 2 "all/layer-b64" skip-thoughts encode all
+check "encode of nothing" refuses 1 "standard input: is empty" skip-thoughts encode whole </dev/null
+printf '2\tx\ty\n' >>tasks/sick/SICK_trial.txt
+check "SICK with a missing column" refuses 1 "tasks/sick/SICK_trial.txt:42: has 3 columns" skip-thoughts eval all --data tasks
+
+finish

@@ -1,0 +1,290 @@
+// lamina attentive-reader: Section 6.2 and Figure 2. Trains the five variants of the figure, or the chosen
+// ones, one after the other and compares them; `show` tells where a trained reader looked.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "core/file.h"
+#include "core/gemm.h"
+#include "core/ops.h"
+#include "core/parallel.h"
+#include "models/attentive_reader/experiment.h"
+#include "models/attentive_reader/heat_map.h"
+#include "models/common/interrupt.h"
+#include "tools/commands.h"
+#include "tools/common_flags.h"
+#include "tools/reader_report.h"
+
+namespace lamina {
+
+namespace {
+
+using namespace attentive_reader;
+
+struct ReaderFlags {
+  CommonFlags common;
+  std::vector<double> gains;        ///< of layer norm; empty, with no --norm: 1 and 0.1
+  std::int64_t updates = 0;         ///< 0: the preset's, or by --epochs
+  std::int64_t validate_every = 0;  ///< 0: the preset's
+  std::int64_t sentences = 4;       ///< 0: whole passages
+  std::vector<ReaderVariant> variants;
+};
+
+/// All that was chosen, or the five curves of Figure 2.
+std::vector<ReaderVariant> variants_of(const ReaderFlags& flags, bool norm_given) {
+  const std::vector<std::string> all{"none", "batch", "batch-everywhere", "layer"};
+  const bool everything = !norm_given && flags.gains.empty();
+  const std::vector<double> gains = !flags.gains.empty() ? flags.gains
+                                    : everything         ? std::vector<double>{1, 0.1}
+                                                         : std::vector<double>{1};
+  std::vector<ReaderVariant> variants;
+  for (const std::string& norm : everything ? all : flags.common.norms) {
+    if (norm != "layer") variants.push_back({norm});
+    if (norm == "layer")
+      for (const double gain : gains) variants.push_back({norm, gain});
+  }
+  return variants;
+}
+
+/// What the user left open is the preset's.
+void fill_in_preset(ReaderFlags& flags) {
+  CommonFlags& common = flags.common;
+  const bool paper = common.preset == "paper";
+  if (flags.updates == 0 && common.epochs == 0) flags.updates = paper ? 800000 : 1500;
+  if (common.batches.empty()) common.batches = {64};
+  if (common.learning_rate == 0) common.learning_rate = paper ? 8e-5 : 1e-3;
+  if (flags.validate_every == 0) flags.validate_every = paper ? 1000 : 100;
+}
+
+/// "none,layer,layer" as "norm" and the gains of the layer norms among them, "1,0.1", as "gain".
+Settings to_settings(const ReaderFlags& flags) {
+  Settings settings = to_settings(flags.common);
+  std::string norms, gains;
+  for (const ReaderVariant& variant : flags.variants) {
+    norms += (norms.empty() ? "" : ",") + variant.norm;
+    if (variant.norm == "layer") gains += (gains.empty() ? "" : ",") + text(variant.gain);
+  }
+  settings.set("norm", norms);
+  if (!gains.empty()) settings.set("gain", gains);
+  settings.set("updates", flags.updates);
+  settings.set("validate_every", flags.validate_every);
+  settings.set("sentences", flags.sentences);
+  return settings;
+}
+
+void from_settings(const Settings& settings, ReaderFlags& flags) {
+  from_settings(settings, flags.common);
+  flags.updates = settings.get<std::int64_t>("updates");
+  flags.validate_every = settings.get<std::int64_t>("validate_every");
+  flags.sentences = settings.get<std::int64_t>("sentences");
+  std::istringstream gains(settings.has("gain") ? settings.get<std::string>("gain") : "");
+  flags.variants.clear();
+  for (const std::string& norm : flags.common.norms) {
+    flags.variants.push_back({norm});
+    std::string gain;
+    if (norm == "layer" && std::getline(gains, gain, ',')) flags.variants.back().gain = std::stod(gain);
+  }
+}
+
+ReaderOptions options_of(const ReaderVariant& variant, const ReaderFlags& flags) {
+  const size_t width = flags.common.preset == "paper" ? 240 : 64;
+  const bool everywhere = variant.norm == "batch-everywhere";
+  return {.norm = norm_from(everywhere ? "batch" : variant.norm),
+          .everywhere = everywhere,
+          .gain = variant.norm == "layer" ? static_cast<real>(variant.gain) : 0,
+          .embedding = width,
+          .hidden = width,
+          .batch = static_cast<size_t>(flags.common.batches.front()),
+          .learning_rate = static_cast<real>(flags.common.learning_rate),
+          .seed = static_cast<std::uint64_t>(flags.common.seed)};
+}
+
+Data load_data(const ReaderFlags& flags) {
+  if (!flags.common.data.empty())
+    return load_questions(flags.common.data, static_cast<size_t>(flags.sentences));
+  StorySizes sizes;
+  if (flags.common.preset == "small") sizes.events = 5;
+  if (smoke_epochs() > 0) sizes.train = 320, sizes.valid = sizes.test = 64;
+  return built_in_stories(static_cast<std::uint64_t>(flags.common.seed), sizes);
+}
+
+RunConfig config_of(const ReaderFlags& flags, const std::string& variant) {
+  return {.experiment = "attentive-reader",
+          .variant = variant,
+          .settings = to_settings(flags),
+          .backend = gemm_backend()};
+}
+
+/// The folder of one variant: the given one itself when it is the only one, otherwise a folder in it.
+RunFolder folder_of(const RunFolder& whole, const ReaderVariant& variant, const ReaderFlags& flags) {
+  if (flags.variants.size() == 1) return whole;
+  const std::string path = whole.file(variant.name());
+  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path);
+  ReaderFlags own = flags;
+  own.variants = {variant};
+  return RunFolder::create(path, config_of(own, variant.name()));
+}
+
+/// Trains in whole periods between validations, or in a single shorter one.
+TrainingPlan plan_of(const ReaderVariant& variant, const ReaderFlags& flags, std::uint64_t steps_per_epoch) {
+  const auto [epochs, smoke] = std::pair(flags.common.epochs, smoke_epochs());
+  std::uint64_t total = flags.updates > 0 ? static_cast<std::uint64_t>(flags.updates)
+                                          : static_cast<std::uint64_t>(epochs) * steps_per_epoch;
+  if (smoke > 0) total = std::min(total, static_cast<std::uint64_t>(smoke) * steps_per_epoch);
+  const std::uint64_t period = std::min(total, static_cast<std::uint64_t>(flags.validate_every));
+  return {
+      .label = title_of(variant), .steps_per_epoch = period, .epochs = total / period, .epoch = "validation"};
+}
+
+/// Trains a variant and tests its best model; nothing when it was interrupted.
+std::optional<ReaderResult> run_variant(const RunFolder& folder, const ReaderVariant& variant,
+                                        const ReaderFlags& flags, const Data& data) {
+  ReaderExperiment experiment(data, options_of(variant, flags), folder);
+  const TrainingPlan plan = plan_of(variant, flags, experiment.steps_per_epoch());
+  if (train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::interrupted)
+    return {};
+  load_model(folder, experiment.parameters, best_model);
+  return ReaderResult{
+      .variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = experiment.test()};
+}
+
+void require_batch(const ReaderFlags& flags, size_t questions) {
+  if (flags.common.batches.size() > 1) fail<UsageError>("--batch: one size at a time");
+  if (static_cast<size_t>(flags.common.batches.front()) > questions)
+    fail<UsageError>("--batch ", flags.common.batches.front(), ": there are only ", questions,
+                     " training questions; choose a smaller one");
+}
+
+int train_all(ReaderFlags flags, bool norm_given) {
+  std::optional<RunFolder> opened;
+  if (flags.common.resume) {
+    opened = RunFolder::resume(flags.common.out);
+    from_settings(opened->config().settings, flags);
+    if (flags.common.threads == 0) flags.common.threads = opened->config().threads;
+  } else {
+    flags.variants = variants_of(flags, norm_given);
+    fill_in_preset(flags);
+  }
+  set_threads(flags.common.threads);
+  const Data data = load_data(flags);
+  require_batch(flags, data.train.count);
+  const RunFolder whole =
+      opened ? *opened
+             : RunFolder::create(
+                   flags.common.out,
+                   config_of(flags, flags.variants.size() == 1 ? flags.variants[0].name() : "all"));
+  std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
+
+  std::vector<ReaderResult> results;
+  for (const ReaderVariant& variant : flags.variants) {
+    auto result = run_variant(folder_of(whole, variant, flags), variant, flags, data);
+    if (!result) {
+      std::cout << "saved; go on with: lamina attentive-reader --resume --out " << whole.path() << '\n';
+      return interrupted_exit_code;
+    }
+    results.push_back(std::move(*result));
+  }
+  const std::string report = summary(results);
+  write_file(whole.file("summary.md"), report);
+  std::cout << '\n' << report;
+  if (write_figure(whole.file("figure"), figure(results)))
+    std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
+  return 0;
+}
+
+// --- Showing
+
+struct ShowFlags {
+  std::string run;
+  std::int64_t number = 0;
+  bool test = false;
+  int threads = 0;
+};
+
+/// What the model sees in a question, with its `count` likeliest answers.
+Reading read(const ReaderExperiment& experiment, const Question& question, size_t count) {
+  const Answers answers = experiment.answer({&question, 1});
+  Reading reading{.question = question, .weights = {}, .answers = {}};
+  for (const real weight : answers.attention.values()) reading.weights.push_back(static_cast<double>(weight));
+  const Tensor probabilities = softmax(answers.logits);
+  for (size_t entity = 0; entity < probabilities.size(); ++entity)
+    reading.answers.emplace_back(entity_name(entity), static_cast<double>(probabilities[entity]));
+  std::ranges::stable_sort(reading.answers, std::ranges::greater(), &std::pair<std::string, double>::second);
+  reading.answers.resize(std::min(count, reading.answers.size()));
+  return reading;
+}
+
+/// One question as a heat map, on the terminal and in the run's folder as a page.
+int run_show(const ShowFlags& show) {
+  constexpr size_t answers = 5;
+  const RunFolder folder = RunFolder::open(show.run);
+  if (folder.config().experiment != "attentive-reader")
+    fail<UsageError>("show ", show.run, ": a run of lamina ", folder.config().experiment,
+                     "; give the folder of a run of lamina attentive-reader");
+  ReaderFlags flags;
+  from_settings(folder.config().settings, flags);
+  if (flags.variants.size() > 1)
+    fail<UsageError>("show ", show.run, ": holds several runs; name one of them, as in ",
+                     folder.file(flags.variants.back().name()));
+  set_threads(show.threads);
+  const Data data = load_data(flags);
+  const Split& split = show.test ? data.test : data.valid;
+  const auto number = static_cast<size_t>(show.number);
+  if (number >= split.count)
+    fail<UsageError>("show ", show.run, " ", number, ": the ", show.test ? "test" : "validation",
+                     " questions have the numbers 0 to ", split.count - 1);
+  ReaderExperiment experiment(data, options_of(flags.variants.front(), flags), folder);
+  load_model(folder, experiment.parameters, best_model);
+  const Reading reading = read(experiment, split.read(number), answers);
+  const std::string page = folder.file(text(show.test ? "test-" : "validation-", number, ".html"));
+  write_file(page, as_html(reading));
+  std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << page << '\n';
+  return 0;
+}
+
+void add_show(Command& command) {
+  Command& show =
+      command.add_command("show", "where a trained reader looked: a passage as a heat map (* right answer)");
+  show.footer("Example: lamina attentive-reader show runs/reader/layer-gain-1 7");
+  const auto flags = std::make_shared<ShowFlags>();
+  show.add("RUN", flags->run, "folder of a run of one variant").required();
+  show.add("N", flags->number, "number of a validation question, from 0").required().non_negative();
+  show.add("--test", flags->test, "a test question instead");
+  show.add("--threads", flags->threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  show.action([flags] { return run_show(*flags); });
+}
+
+}  // namespace
+
+void add_attentive_reader_command(Command& program) {
+  Command& command =
+      program.add_command("attentive-reader", "a reader of cloze questions (Section 6.2, Figure 2)");
+  command.footer(
+      "Without --norm and --gain it trains the five curves of Figure 2: none, batch, batch-everywhere, and "
+      "layer with\ngains that start at 1 and at 0.1.\n"
+      "Example: lamina attentive-reader --lr 1e-3 --updates 2000 --validate-every 100 --out runs/reader\n"
+      "         lamina attentive-reader --data cnn --norm none,layer --out runs/cnn\n"
+      "         lamina attentive-reader show runs/reader/layer-gain-1 7");
+  const auto flags = std::make_shared<ReaderFlags>();
+  add_common_flags(command, flags->common, {"layer", "none", "batch", "batch-everywhere"});
+  command.add("--gain", flags->gains, "where layer norm's gains start, or several values separated by commas")
+      .separated_by_commas()
+      .positive();
+  command.add("--updates", flags->updates, "how many, in place of --epochs; 800000 in the paper").positive();
+  command.add("--validate-every", flags->validate_every, "updates between validations; 1000 in the paper")
+      .positive();
+  command
+      .add("--sentences", flags->sentences,
+           "with --data: keep so many sentences of a passage, the most relevant; 0: all")
+      .non_negative()
+      .show_default();
+  add_show(command);
+  command.action([flags, &command] { return train_all(*flags, command.given("--norm")); });
+}
+
+}  // namespace lamina

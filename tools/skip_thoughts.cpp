@@ -1,0 +1,51 @@
+#include "tools/skip_thoughts.h"
+
+namespace lamina {
+
+using namespace skip_thoughts;
+
+void fill_in_preset(SkipFlags& flags) {
+  if (flags.evaluate_every == 0) flags.evaluate_every = flags.paper() ? 50000 : 250;
+  if (flags.hidden > 0) return;
+  const bool smoke = smoke_epochs() > 0;
+  flags.embedding = smoke ? 30 : flags.paper() ? 620 : 300;
+  flags.hidden = smoke ? 60 : flags.paper() ? 2400 : 600;
+}
+
+void write_settings(const SkipFlags& flags, Settings& settings) {
+  settings.set("condition", flags.condition);
+  settings.set("evaluate_every", flags.evaluate_every);
+  settings.set("embedding", flags.embedding);
+  settings.set("hidden", flags.hidden);
+  settings.set("lazy", flags.lazy);
+}
+
+void read_settings(const Settings& settings, SkipFlags& flags) {
+  flags.condition = settings.get<std::string>("condition");
+  flags.evaluate_every = settings.get<std::int64_t>("evaluate_every");
+  for (const auto& [name, value] :
+       {std::pair("embedding", &flags.embedding), std::pair("hidden", &flags.hidden)})
+    if (settings.has(name)) *value = settings.get<std::int64_t>(name);
+  if (settings.has("lazy")) flags.lazy = settings.get<bool>("lazy");
+}
+
+SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int64_t batch) {
+  return {.norm = norm_from(norm),
+          .condition = flags.condition == "initial" ? Condition::initial : Condition::every_step,
+          .embedding = static_cast<size_t>(flags.embedding),
+          .hidden = static_cast<size_t>(flags.hidden),
+          .batch = static_cast<size_t>(batch),
+          .learning_rate = static_cast<real>(flags.common.learning_rate),
+          .lazy = flags.lazy,
+          .seed = static_cast<std::uint64_t>(flags.common.seed)};
+}
+
+Corpus corpus_of(const SkipFlags& flags, const std::string& saved) {
+  if (flags.common.data.empty()) {
+    const size_t stories = smoke_epochs() > 0 ? 150 : flags.paper() ? 20000 : 2000;
+    return synthetic_stories(static_cast<std::uint64_t>(flags.common.seed), stories);
+  }
+  return saved.empty() ? scan_books(flags.common.data, flags.paper() ? 20000 : 10000) : load_books(saved);
+}
+
+}  // namespace lamina

@@ -1,0 +1,325 @@
+// lamina skip-thoughts encode, eval and neighbours: what trained sentence vectors are for.
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <limits>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/gemm.h"
+#include "core/parallel.h"
+#include "models/common/npy.h"
+#include "models/common/progress.h"
+#include "models/skip_thoughts/evaluation.h"
+#include "models/text/utf8.h"
+#include "tools/skip_report.h"
+#include "tools/skip_thoughts.h"
+
+namespace lamina {
+
+namespace {
+
+using namespace skip_thoughts;
+
+/// A run's encoder with its vocabulary.
+struct Trained {
+  explicit Trained(const RunFolder& folder)
+      : flags(flags_of(folder)),
+        vocabulary(load_vocabulary(folder.path())),
+        encoder(parameters, norm_from(flags.common.norms.front()), sizes()) {}
+
+  static SkipFlags flags_of(const RunFolder& folder) {
+    SkipFlags flags;
+    from_settings(folder.config().settings, flags.common);
+    read_settings(folder.config().settings, flags);
+    fill_in_preset(flags);
+    return flags;
+  }
+  Sizes sizes() const {
+    const SkipOptions options = options_of(flags, flags.common.norms.front(), 1);
+    return {.vocabulary = vocabulary.size(), .embedding = options.embedding, .hidden = options.hidden};
+  }
+
+  SkipFlags flags;
+  Vocabulary vocabulary;
+  Parameters parameters{0};
+  Encoder encoder;
+};
+
+RunFolder open_run(const std::string& command, const std::string& path) {
+  RunFolder folder = RunFolder::open(path);
+  if (folder.config().experiment != "skip-thoughts")
+    fail<UsageError>(command, " ", path, ": a run of lamina ", folder.config().experiment,
+                     "; give the folder of a run of lamina skip-thoughts");
+  return folder;
+}
+
+/// A run of one variant.
+RunFolder open_single_run(const std::string& command, const std::string& path) {
+  RunFolder folder = open_run(command, path);
+  if (!std::filesystem::exists(folder.file("vocabulary.txt")))
+    fail<UsageError>(command, " ", path, ": holds no encoder; name the run of one variant, as in ",
+                     folder.file("layer-b64"));
+  return folder;
+}
+
+void add_threads(Command& command, int& threads) {
+  command.add("--threads", threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+}
+
+// --- encode
+
+struct EncodeFlags {
+  std::string run;
+  int threads = 0;
+};
+
+std::vector<std::string> lines_of_standard_input() {
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.find('\0') != line.npos)
+      fail<DataError>("standard input:", lines.size() + 1, ": holds a zero byte, so it is not plain text");
+    lines.push_back(is_utf8(line) ? line : from_latin1(line));
+  }
+  if (lines.empty())
+    fail<DataError>("standard input: is empty; give a sentence a line, as in encode RUN < lines");
+  return lines;
+}
+
+int run_encode(const EncodeFlags& flags) {
+  if (::isatty(STDOUT_FILENO) == 1)
+    fail<UsageError>(
+        "encode: writes numbers that a terminal cannot show; redirect them, as in > vectors.npy");
+  set_threads(flags.threads);
+  const RunFolder folder = open_single_run("encode", flags.run);
+  Trained trained(folder);
+  load_model(folder, trained.parameters);
+  const std::string bytes = npy_bytes(encode(trained.encoder, trained.vocabulary, lines_of_standard_input()));
+  std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
+  if (!std::cout) fail<DataError>("standard output: cannot be written; check the disk");
+  return 0;
+}
+
+void add_encode(Command& parent) {
+  Command& command =
+      parent.add_command("encode", "vectors of the sentences on standard input, one a line, as .npy");
+  command.footer("Example: lamina skip-thoughts encode runs/skip-thoughts/layer-b64 < lines > vectors.npy");
+  const auto flags = std::make_shared<EncodeFlags>();
+  command.add("RUN", flags->run, "folder of a run of one variant").required();
+  add_threads(command, flags->threads);
+  command.action([flags] { return run_encode(*flags); });
+}
+
+// --- neighbours
+
+struct NeighbourFlags {
+  std::string run, sentence;
+  std::int64_t count = 5, among = 5000;
+  int threads = 0;
+};
+
+/// Sentences of the run's own text, from passages all over it.
+std::vector<std::string> sentences_of(const Corpus& corpus, size_t most) {
+  const size_t passages = corpus.passages.size();
+  const size_t wanted = std::min(passages, most / passage_sentences + 1);
+  std::vector<std::string> found;
+  for (size_t i = 0; i < wanted; ++i)
+    for (const Sentence& sentence : corpus.read(i * passages / wanted)) {
+      std::string words;
+      for (const int word : sentence)
+        if (word != Vocabulary::end) words += (words.empty() ? "" : " ") + corpus.vocabulary.word(word);
+      found.push_back(std::move(words));
+    }
+  return found;
+}
+
+int run_neighbours(const NeighbourFlags& flags) {
+  set_threads(flags.threads);
+  const RunFolder folder = open_single_run("neighbours", flags.run);
+  Trained trained(folder);
+  load_model(folder, trained.parameters);
+  const Corpus corpus = corpus_of(trained.flags, folder.path());
+  std::vector<std::string> sentences = sentences_of(corpus, static_cast<size_t>(flags.among));
+  sentences.push_back(flags.sentence);
+  const Tensor vectors = encode(trained.encoder, trained.vocabulary, sentences);
+  const DenseFeatures features(vectors);
+  const size_t last = sentences.size() - 1;
+  const real* const own = vectors.data() + last * vectors.columns();
+  const auto length = [&](size_t row) {
+    return std::sqrt(features.dot(row, vectors.data() + row * vectors.columns()));
+  };
+  std::vector<std::pair<real, size_t>> cosines;
+  for (size_t i = 0; i < last; ++i)
+    cosines.emplace_back(features.dot(i, own) / (length(i) * length(last)), i);
+  const auto count = std::min(cosines.size(), static_cast<size_t>(flags.count));
+  std::ranges::partial_sort(cosines, cosines.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>());
+  std::cout << corpus.source << '\n';
+  for (size_t i = 0; i < count; ++i)
+    std::cout << text("cosine ", cosines[i].first, ": ", sentences[cosines[i].second]) << '\n';
+  return 0;
+}
+
+void add_neighbours(Command& parent) {
+  Command& command =
+      parent.add_command("neighbours", "the sentences of a run's own text that are nearest to one");
+  command.footer(
+      "Example: lamina skip-thoughts neighbours runs/skip-thoughts/layer-b64 \"he shut the door .\"");
+  const auto flags = std::make_shared<NeighbourFlags>();
+  command.add("RUN", flags->run, "folder of a run of one variant").required();
+  command.add("SENTENCE", flags->sentence, "in quotes").required();
+  command.add("--count", flags->count, "how many to list").positive().show_default();
+  command.add("--among", flags->among, "how many sentences to look through, about").positive().show_default();
+  add_threads(command, flags->threads);
+  command.action([flags] { return run_neighbours(*flags); });
+}
+
+// --- eval
+
+struct EvalFlags {
+  std::string run, data, features = "vectors", out;
+  std::int64_t inner_folds = 1;
+  bool last = false;
+  int threads = 0;
+
+  EvaluationOptions options() const { return {.inner_folds = static_cast<size_t>(inner_folds)}; }
+};
+
+struct TaskData {
+  Relatedness sick;
+  std::vector<Classification> tasks;
+  explicit TaskData(const std::string& folder)
+      : sick(read_sick(folder)), tasks(read_classifications(folder)) {}
+};
+
+TaskScores score(const Representation& features, const TaskData& data, const EvaluationOptions& options,
+                 Progress& progress) {
+  return evaluate(features, data.sick, data.tasks, options, [&] { progress.step(); });
+}
+
+/// The folder itself, or the runs of single variants in it.
+std::vector<RunFolder> runs_in(const std::string& path) {
+  const auto single = [](const std::string& folder) {
+    return std::filesystem::exists(folder + "/vocabulary.txt") ||
+           std::filesystem::exists(folder + "/tasks.csv");
+  };
+  if (single(path)) return {open_run("eval", path)};
+  if (!std::filesystem::is_directory(path)) return {open_single_run("eval", path)};
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(path))
+    if (single(entry.path().string())) paths.push_back(entry.path().string());
+  if (paths.empty()) return {open_single_run("eval", path)};
+  std::ranges::sort(paths, std::greater<>());  // the baseline before layer norm
+  std::vector<RunFolder> runs;
+  for (const std::string& folder : paths) runs.push_back(open_run("eval", folder));
+  return runs;
+}
+
+/// The snapshots that have not been judged yet.
+std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, bool only_last) {
+  std::vector<std::uint64_t> snapshots = snapshots_in(run.path());
+  if (only_last && snapshots.size() > 1) snapshots.erase(snapshots.begin(), snapshots.end() - 1);
+  if (std::filesystem::exists(run.file(task_file)))
+    for (const double done : read_table(run.file(task_file)).column("step"))
+      std::erase(snapshots, static_cast<std::uint64_t>(done));
+  return snapshots;
+}
+
+void evaluate_run(const RunFolder& run, const TaskData& data, const EvalFlags& flags) {
+  const std::vector<std::uint64_t> snapshots = missing_snapshots(run, flags.last);
+  if (snapshots.empty()) return;
+  Trained trained(run);
+  Progress progress(
+      {.total = static_cast<long>(snapshots.size() * evaluation_steps(flags.options())), .unit = "fit"});
+  for (const std::uint64_t updates : snapshots) {
+    progress.label(text(run.config().variant, ", update ", updates));
+    load_model(run, trained.parameters, snapshot_file(updates));
+    const auto vectors = skip_thought_vectors(trained.encoder, trained.vocabulary);
+    const TaskScores scores = score(*vectors, data, flags.options(), progress);
+    append_scores(run, static_cast<double>(updates), scores);
+    progress.line(text(run.config().variant, ", update ", updates, ": ", line_of(scores)));
+  }
+}
+
+/// The bag of words as a run of its own, so that it stands beside the others in the report.
+void evaluate_words(const TaskData& data, const EvalFlags& flags) {
+  Progress progress({.total = static_cast<long>(evaluation_steps(flags.options())), .unit = "fit"});
+  progress.label("bag of words");
+  const TaskScores scores = score(*bag_of_words(), data, flags.options(), progress);
+  progress.finish();
+  std::cout << "bag of words: " << line_of(scores) << '\n';
+  if (flags.out.empty()) return;
+  Settings settings;
+  settings.set("norm", "bag-of-words");
+  settings.set("data", flags.data);
+  const RunFolder folder = RunFolder::create(flags.out, {.experiment = "skip-thoughts",
+                                                         .variant = "bag-of-words",
+                                                         .settings = settings,
+                                                         .backend = gemm_backend()});
+  append_scores(folder, 0, scores);
+}
+
+int run_eval(const EvalFlags& flags) {
+  const bool words = flags.features == "bag-of-words";
+  if (words != flags.run.empty())
+    fail<UsageError>("eval: give the folder of a run, or --features bag-of-words without one");
+  set_threads(flags.threads);
+  const std::vector<RunFolder> runs = words ? std::vector<RunFolder>() : runs_in(flags.run);
+  const TaskData data(flags.data);
+  if (words) {
+    evaluate_words(data, flags);
+    return 0;
+  }
+  std::vector<JudgedRun> judged;
+  for (const RunFolder& run : runs) {
+    evaluate_run(run, data, flags);
+    if (std::filesystem::exists(run.file(task_file)))
+      judged.push_back({run.config().variant, run.config().settings.get<std::string>("norm"),
+                        read_table(run.file(task_file))});
+  }
+  if (judged.empty())
+    fail<DataError>(flags.run, ": holds no snapshots yet; wait for the run's first evaluation");
+  const std::string table = table_3(judged);
+  write_file(flags.run + "/table-3.md", table);
+  std::cout << '\n' << table;
+  if (write_figure(flags.run + "/figure-3", figure_3(judged)))
+    std::cout << "\nfigure: " << flags.run << "/figure-3.svg, " << flags.run << "/figure-3.png\n";
+  return 0;
+}
+
+void add_eval(Command& parent) {
+  Command& command = parent.add_command(
+      "eval", "the scores of Table 3 on SICK, MR, CR, SUBJ and MPQA, for every encoder that a run has kept");
+  command.footer(
+      "Example: lamina skip-thoughts eval runs/skip-thoughts --data tasks\n"
+      "         lamina skip-thoughts eval --features bag-of-words --data tasks --out runs/bag-of-words");
+  const auto flags = std::make_shared<EvalFlags>();
+  command.add("RUN", flags->run, "folder of a run, of one variant or of several");
+  command.add("--data", flags->data, "folder with the original files, or with sick/ and sentiment/")
+      .required();
+  command.add("--features", flags->features, "what to judge: the run's vectors, or bag-of-words alone")
+      .one_of({"vectors", "bag-of-words"})
+      .show_default();
+  command
+      .add("--inner-folds", flags->inner_folds,
+           "parts that C is chosen on in each fold; the public code takes all 10")
+      .range(1, 10)
+      .show_default();
+  command.add("--last", flags->last, "only the last encoder of each run");
+  command.add("--out", flags->out, "with bag-of-words: a folder to keep the scores in, for the report");
+  add_threads(command, flags->threads);
+  command.action([flags] { return run_eval(*flags); });
+}
+
+}  // namespace
+
+void add_skip_vector_commands(Command& command) {
+  add_encode(command);
+  add_eval(command);
+  add_neighbours(command);
+}
+
+}  // namespace lamina
