@@ -76,15 +76,16 @@ int train_all(const std::shared_ptr<SkipFlags>& flags) {
       .small_epochs = 5,
       .batch = 64,
       .prepare =
-          [flags](const CommonFlags& common) {
+          [flags](CommonFlags& common) {
             flags->common = common;
+            if (common.resume) read_settings(common.own, *flags);
             fill_in_preset(*flags);
+            write_settings(*flags, common.own);
             return prepare(*flags);
           },
       .summary = summary,
       .figure = figure,
-      .write_settings = [flags](Settings& settings) { write_settings(*flags, settings); },
-      .read_settings = [flags](const Settings& settings) { read_settings(settings, *flags); }};
+  };
   return run_variants(command, flags->common);
 }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <utility>
 
 #include "core/file.h"
 #include "core/gemm.h"
@@ -31,11 +30,9 @@ void fill_in_preset(const VariantCommand& command, CommonFlags& flags) {
 }
 
 RunConfig config_of(const VariantCommand& command, const CommonFlags& flags, const std::string& variant) {
-  Settings settings = to_settings(flags);
-  if (command.write_settings) command.write_settings(settings);
   return {.experiment = command.name,
           .variant = variant,
-          .settings = std::move(settings),
+          .settings = to_settings(flags),
           .backend = gemm_backend()};
 }
 
@@ -55,7 +52,6 @@ RunFolder folder_of(const VariantCommand& command, const RunFolder& whole, const
 RunFolder resume_folder(const VariantCommand& command, CommonFlags& flags) {
   RunFolder folder = RunFolder::resume(flags.out);
   from_settings(folder.config().settings, flags);
-  if (command.read_settings) command.read_settings(folder.config().settings);
   if (flags.threads == 0) flags.threads = folder.config().threads;
   return folder;
 }

@@ -33,13 +33,11 @@ struct VariantCommand {
   std::string name;  ///< "mnist", as on the command line
   std::int64_t paper_epochs = 60, small_epochs = 5;
   std::int64_t batch = 128;  ///< where --batch is not given
-  std::function<Prepared(const CommonFlags& flags)> prepare;
+  /// May still write into flags.own what config.json shall keep; when a run is resumed, it is there.
+  std::function<Prepared(CommonFlags& flags)> prepare;
   /// A markdown table, one row a variant, from the metrics of each.
   std::function<std::string(const std::vector<Variant>&, const std::vector<Table>&)> summary;
   std::function<std::vector<Panel>(const std::vector<Variant>&, const std::vector<Table>&)> figure;
-  /// For commands with flags of their own: into the settings of a run, and back when one is resumed.
-  std::function<void(Settings&)> write_settings = {};
-  std::function<void(const Settings&)> read_settings = {};
 };
 
 /// Trains, prints and saves a summary and draws the figure. Returns the exit code.

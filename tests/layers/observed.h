@@ -28,7 +28,8 @@ inline Records records_of(const std::function<void()>& run) {
 inline void check_same_records(const Records& ours, const Records& twins, size_t layers, size_t steps) {
   REQUIRE(ours.size() == layers);
   REQUIRE(twins.size() == layers);
-  for (const auto& [layer, record] : ours)
+  for (const auto& [name, record] : ours) {
+    const std::string& layer = name;
     for (const auto numbers : {&SequenceRecord::hidden_norm, &SequenceRecord::hidden_gradient_norm,
                                &SequenceRecord::summed_input_mean, &SequenceRecord::summed_input_deviation}) {
       const std::vector<double>&mine = record.*numbers, &twin = twins.at(layer).*numbers;
@@ -40,6 +41,7 @@ inline void check_same_records(const Records& ours, const Records& twins, size_t
         CHECK(mine[t] == doctest::Approx(twin[t]).epsilon(sizeof(real) == 8 ? 1e-11 : 1e-3));
       }
     }
+  }
 }
 
 }  // namespace lamina::test
