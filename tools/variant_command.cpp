@@ -49,7 +49,7 @@ RunFolder folder_of(const VariantCommand& command, const RunFolder& whole, const
 }
 
 /// The folder of the run to go on with, whose settings replace the flags.
-RunFolder resume_folder(const VariantCommand& command, CommonFlags& flags) {
+RunFolder resume_folder(CommonFlags& flags) {
   RunFolder folder = RunFolder::resume(flags.out);
   from_settings(folder.config().settings, flags);
   if (flags.threads == 0) flags.threads = folder.config().threads;
@@ -74,7 +74,7 @@ void require_batches(const CommonFlags& flags, size_t cases) {
 int run_variants(const VariantCommand& command, CommonFlags flags) {
   std::optional<RunFolder> opened;
   if (flags.resume)
-    opened = resume_folder(command, flags);
+    opened = resume_folder(flags);
   else
     fill_in_preset(command, flags);
   set_threads(flags.threads);

@@ -67,7 +67,7 @@ Tensor Model::loss(const Neighbours& sentences) const {
   const std::vector<int> before = words_to_predict(previous), after = words_to_predict(next);
   const std::array<Predictions, 2> decoders{Predictions{decode(previous_, previous, meaning), before},
                                             Predictions{decode(next_, next, meaning), after}};
-  const Scope scope("output");
+  const Scope scope("loss");
   return word_loss(decoders, output_.weight, output_.bias);
 }
 

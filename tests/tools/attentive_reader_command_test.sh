@@ -42,7 +42,7 @@ check "a page" grep -q "</html>" whole/validation-3.html
 check "test questions" "$lamina" attentive-reader show whole 3 --test >out
 check "a question that is not there" refuses 2 "the validation questions have the numbers 0 to 63" attentive-reader show whole 64
 check "a folder of several runs" refuses 2 "all/layer-gain-0.1" attentive-reader show all 0
-check "not a run" refuses 1 "nowhere/config.json" attentive-reader show nowhere 0
+check "not a run" refuses 1 "nowhere: is not a run's folder" attentive-reader show nowhere 0
 
 # --- questions from a book
 for chapter in $(seq 20); do

@@ -40,7 +40,7 @@ check "captions for an image" lists 3 '^[* ] score ' whole --image 7 --count 3
 check "nothing to search" refuses 2 "give a sentence" order-embedding search whole
 check "an image that is not there" refuses 2 "--image 100: the test images have the numbers 0 to 99" order-embedding search whole --image 100
 check "a folder of several runs" refuses 2 "all/order-layer" order-embedding search all "a dog"
-check "not a run" refuses 1 "nowhere/config.json" order-embedding search nowhere "a dog"
+check "not a run" refuses 1 "nowhere: is not a run's folder" order-embedding search nowhere "a dog"
 
 # --- usage: exit code 2; data: exit code 1
 check "unknown score" refuses 2 "--score" order-embedding --score dot
