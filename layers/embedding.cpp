@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops.h"
+#include "core/parallel.h"
 #include "core/pool_vector.h"
 #include "core/tape.h"
 
@@ -54,13 +55,15 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
                   const GradientSink sink = table.gradient_sink();
                   const size_t width = table.columns();
                   if (!sink.add) used->clear(sink.values, table.size(), width);
-                  for (size_t i = 0; i < kept.size(); ++i) {
-                    used->add(kept[i]);
-                    real* const target = sink.values + static_cast<size_t>(kept[i]) * width;
-                    const real* const dy = y.gradient_data() + i * width;
+                  for (const int row : kept) used->add(row);
+                  const auto add_columns = [&, dy = y.gradient_data()](size_t begin, size_t end) {
+                    for (size_t i = 0; i < kept.size(); ++i) {
+                      real* const target = sink.values + static_cast<size_t>(kept[i]) * width;
 #pragma omp simd
-                    for (size_t d = 0; d < width; ++d) target[d] += dy[d];
-                  }
+                      for (size_t d = begin; d < end; ++d) target[d] += dy[i * width + d];
+                    }
+                  };
+                  parallel_for(width, elementwise_grain / (kept.size() + 1) + 1, add_columns, 16);
                 });
 }
 

@@ -39,7 +39,8 @@ Sizes sizes_of(const AttentionInputs& in) {
   return sizes;
 }
 
-/// Cases are shared out among threads: each takes its own through all steps.
+/// Cases are shared out among threads: each takes its own through all steps, step by step, because the cases
+/// of a step lie side by side.
 size_t shares_for(const Sizes& s) {
   return shares_of(s.rows, elementwise_grain / 8 / (s.steps * (s.hidden + s.units) + 1) + 1);
 }
@@ -111,59 +112,64 @@ struct Gradients {
   Tensor weight;  ///< [shares x A]
 };
 
-/// dalpha_t = dr . d_t,  de_t = alpha_t (dalpha_t - sum_s alpha_s dalpha_s), for case b
-void score_derivatives(const AttentionInputs& in, const Sizes& s, size_t b, const Attended& out, real* de) {
-  const real* const dr = out.context.gradient_data() + b * s.hidden;
-  const auto alpha = [&](size_t t) { return out.weights[t * s.rows + b]; };
-  real inner = 0;
-  for (size_t t = 0; t < s.steps; ++t) {
-    de[t] = 0;
-    if (alpha(t) == 0) continue;  // padded steps may hold anything
-    const real* const d = in.states.data() + (t * s.rows + b) * s.hidden;
-    de[t] = sum_over(s.hidden, [=](size_t j) { return dr[j] * d[j]; });
-    inner += alpha(t) * de[t];
-  }
-  for (size_t t = 0; t < s.steps; ++t) de[t] = alpha(t) * (de[t] - inner);
-}
-
-/// dk_t = de_t w (1 - m_t^2),  dq = sum_t dk_t,  dw += sum_t de_t m_t, for case b
-void sums_backward(const AttentionInputs& in, const Sizes& s, size_t b, const real* derivatives,
-                   const Gradients& to, real* dw) {
-  const real *const q = in.query.data() + b * s.units, *const w = in.weight.data();
-  real* const dq = to.query.storage()->values + b * s.units;
-  for (size_t t = 0; t < s.steps; ++t) {
-    const size_t at = (t * s.rows + b) * s.units;
-    const real* const k = in.keys.data() + at;
-    const GradientSink sink = to.keys.at(at);
-    real* const dk = sink.values;
-    const bool add = sink.add;
-    const real de = derivatives[t];
-#pragma omp simd
-    for (size_t j = 0; j < s.units; ++j) {
-      const real m = scalar::tanh(k[j] + q[j]), dsum = de * w[j] * (1 - m * m);
-      dk[j] = (add ? dk[j] : 0) + dsum;
-      dq[j] += dsum;
-      dw[j] += de * m;
+/// dalpha_t = dr . d_t,  de_t = alpha_t (dalpha_t - sum_s alpha_s dalpha_s), into `de` [T x B]; `inner` [B]
+/// starts as zeros and holds the sums.
+void score_derivatives(const AttentionInputs& in, const Sizes& s, Range cases, const Attended& out, real* de,
+                       real* inner) {
+  const real* const alpha = out.weights.data();
+  for (size_t t = 0; t < s.steps; ++t)
+    for (size_t b = cases.begin; b < cases.end; ++b) {
+      const size_t at = t * s.rows + b;
+      de[at] = 0;
+      if (alpha[at] == 0) continue;  // padded steps may hold anything
+      const real *const dr = out.context.gradient_data() + b * s.hidden, *const d =
+                                                                             in.states.data() + at * s.hidden;
+      de[at] = sum_over(s.hidden, [=](size_t j) { return dr[j] * d[j]; });
+      inner[b] += alpha[at] * de[at];
     }
-  }
+  for (size_t t = 0; t < s.steps; ++t)
+    for (size_t b = cases.begin; b < cases.end; ++b)
+      de[t * s.rows + b] = alpha[t * s.rows + b] * (de[t * s.rows + b] - inner[b]);
 }
 
-/// dd_t = alpha_t dr + de_t v,  dv = sum_t de_t d_t, for case b
-void states_backward(const AttentionInputs& in, const Sizes& s, size_t b, const Attended& out,
+/// dk_t = de_t w (1 - m_t^2),  dq = sum_t dk_t,  dw += sum_t de_t m_t
+void sums_backward(const AttentionInputs& in, const Sizes& s, Range cases, const real* derivatives,
+                   const Gradients& to, real* dw) {
+  const real* const w = in.weight.data();
+  for (size_t t = 0; t < s.steps; ++t)
+    for (size_t b = cases.begin; b < cases.end; ++b) {
+      const size_t at = t * s.rows + b;
+      const real *const k = in.keys.data() + at * s.units, *const q = in.query.data() + b * s.units;
+      real* const dq = to.query.storage()->values + b * s.units;
+      const GradientSink sink = to.keys.at(at * s.units);
+      real* const dk = sink.values;
+      const bool add = sink.add;
+      const real de = derivatives[at];
+#pragma omp simd
+      for (size_t j = 0; j < s.units; ++j) {
+        const real m = scalar::tanh(k[j] + q[j]), dsum = de * w[j] * (1 - m * m);
+        dk[j] = (add ? dk[j] : 0) + dsum;
+        dq[j] += dsum;
+        dw[j] += de * m;
+      }
+    }
+}
+
+/// dd_t = alpha_t dr + de_t v,  dv = sum_t de_t d_t
+void states_backward(const AttentionInputs& in, const Sizes& s, Range cases, const Attended& out,
                      const real* derivatives, const Gradients& to) {
   const bool related = in.relation.defined();
-  const real* const dr = out.context.gradient_data() + b * s.hidden;
-  const real* const v = related ? in.relation.data() + b * s.hidden : nullptr;
-  real* const dv = related ? to.relation.storage()->values + b * s.hidden : nullptr;
-  for (size_t t = 0; t < s.steps; ++t) {
-    const size_t at = t * s.rows + b;
-    const GradientSink sink = to.states.at(at * s.hidden);
-    if (!sink.add) std::fill_n(sink.values, s.hidden, real{0});
-    add_scaled(s.hidden, out.weights[at], dr, sink.values);
-    if (!related) continue;
-    add_scaled(s.hidden, derivatives[t], v, sink.values);
-    add_scaled(s.hidden, derivatives[t], in.states.data() + at * s.hidden, dv);
-  }
+  for (size_t t = 0; t < s.steps; ++t)
+    for (size_t b = cases.begin; b < cases.end; ++b) {
+      const size_t at = t * s.rows + b;
+      const GradientSink sink = to.states.at(at * s.hidden);
+      if (!sink.add) std::fill_n(sink.values, s.hidden, real{0});
+      add_scaled(s.hidden, out.weights[at], out.context.gradient_data() + b * s.hidden, sink.values);
+      if (!related) continue;
+      add_scaled(s.hidden, derivatives[at], in.relation.data() + b * s.hidden, sink.values);
+      add_scaled(s.hidden, derivatives[at], in.states.data() + at * s.hidden,
+                 to.relation.storage()->values + b * s.hidden);
+    }
 }
 
 }  // namespace
@@ -185,15 +191,12 @@ Attended attend(const AttentionInputs& in) {
                        .query = Tensor::zeros(in.query.shape()),
                        .relation = in.relation.defined() ? Tensor::zeros(in.relation.shape()) : Tensor(),
                        .weight = Tensor::zeros({shares, s.units})};
-    Tensor derivatives({shares, s.steps});
-    for_each_share(shares, [&, all = derivatives.data()](size_t share) {
+    Tensor derivatives({s.steps, s.rows}), inner = Tensor::zeros({s.rows});
+    for_each_share(shares, [&, de = derivatives.data(), sums = inner.data()](size_t share) {
       const Range cases = part_of(s.rows, share, shares);
-      real *const de = all + share * s.steps, *const dw = to.weight.storage()->values + share * s.units;
-      for (size_t b = cases.begin; b < cases.end; ++b) {
-        score_derivatives(in, s, b, out, de);
-        sums_backward(in, s, b, de, to, dw);
-        states_backward(in, s, b, out, de, to);
-      }
+      score_derivatives(in, s, cases, out, de, sums);
+      sums_backward(in, s, cases, de, to, to.weight.storage()->values + share * s.units);
+      states_backward(in, s, cases, out, de, to);
     });
     contribute(in.query, [d = to.query.data()](size_t i) { return d[i]; });
     if (in.relation.defined()) contribute(in.relation, [d = to.relation.data()](size_t i) { return d[i]; });

@@ -50,8 +50,8 @@ Tensor Model::Projection::operator()(const Tensor& x, const Tensor& mask, Mode m
 
 Model::Model(Parameters& parameters, const ModelOptions& options)
     : options_(checked(options)),
-      words_(parameters.add(
-          "words", normal(real(0.1))({options.vocabulary, options.embedding}, parameters.random("words")))),
+      words_(parameters, "words",
+             {.entries = options.vocabulary, .width = options.embedding, .initial = normal(real(0.1))}),
       passage_lstm_(make_lstm(parameters, "passage_lstm", options)),
       question_lstm_(make_lstm(parameters, "question_lstm", options)),
       attend_state_(parameters, "attend_state", options, true),
@@ -68,7 +68,7 @@ Model::Model(Parameters& parameters, const ModelOptions& options)
 }
 
 Tensor Model::embed(const TokenBatch& batch, Mode mode, Random random) const {
-  const Tensor words = gather(words_, batch.tokens).reshape({batch.steps, batch.rows, options_.embedding});
+  const Tensor words = words_(batch.tokens).reshape({batch.steps, batch.rows, options_.embedding});
   return Dropout(options_.dropout)(words, mode, random);
 }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 
+#include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/masked_batch_norm.h"
 #include "layers/recurrent/recurrent.h"
@@ -69,7 +70,7 @@ class Model {
   Answers answer(const Tensor& states, const Tensor& mask, const Tensor& question, Mode mode) const;
 
   ModelOptions options_;
-  Tensor words_;  // [vocabulary x embedding]
+  Embedding words_;
   Lstm passage_lstm_, question_lstm_;
   Projection attend_state_, attend_question_;  // W_d, W_q
   Tensor attend_weight_;                       // w

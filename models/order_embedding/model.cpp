@@ -6,17 +6,9 @@
 
 namespace lamina::order_embedding {
 
-namespace {
-
-Tensor initial_words(const Parameters& parameters, const ModelOptions& options) {
-  return normal(real(0.01))({options.vocabulary, options.embedding}, parameters.random("words"));
-}
-
-}  // namespace
-
 Model::Model(Parameters& parameters, const ModelOptions& options)
     : options_(options),
-      words_(parameters.add("words", initial_words(parameters, options))),
+      words_(parameters, "words", {.entries = options.vocabulary, .width = options.embedding}),
       gru_(parameters, "gru",
            {.input = options.embedding,
             .hidden = options.hidden,
@@ -33,7 +25,7 @@ Tensor Model::images(const Tensor& features) const { return to_point(image_(feat
 
 Tensor Model::captions(const TokenBatch& sentences) const {
   const Tensor words =
-      gather(words_, sentences.tokens).reshape({sentences.steps, sentences.rows, options_.embedding});
+      words_(sentences.tokens).reshape({sentences.steps, sentences.rows, options_.embedding});
   return to_point(gru_(words, {.mask = sentences.mask}).last.h);
 }
 

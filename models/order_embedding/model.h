@@ -6,6 +6,7 @@
 //   order     S(im, s) = -sum_d max(0, s_d - im_d)^2
 //   cosine    S(im, s) = sum_d s_d im_d, without the absolute values ("Sym" in Table 2)
 
+#include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/text/batches.h"
@@ -46,7 +47,7 @@ class Model {
   Tensor to_point(const Tensor& x) const;
 
   ModelOptions options_;
-  Tensor words_;  // [vocabulary x embedding]
+  Embedding words_;
   Gru gru_;
   Linear image_;
 };
