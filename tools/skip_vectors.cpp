@@ -214,6 +214,7 @@ std::vector<RunFolder> runs_in(const std::string& path) {
   if (paths.empty()) return {open_single_run("eval", path)};
   std::ranges::sort(paths, std::greater<>());  // the baseline before layer norm
   std::vector<RunFolder> runs;
+  runs.reserve(paths.size());
   for (const std::string& folder : paths) runs.push_back(open_run("eval", folder));
   return runs;
 }

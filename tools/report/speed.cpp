@@ -35,7 +35,7 @@ Json table_of(const Json& measured) {
     const auto ratios = row.at("ratios").get<std::vector<double>>();
     const double ms = row.at("ms").get<double>();
     const auto range = std::ranges::minmax_element(ratios);
-    rows.push_back({{"label", name + ", " + variant},
+    rows.push_back({{"label", text(name, ", ", variant)},
                     {"norm", norms.contains(variant) ? norms.at(variant) : ""},
                     {"source", "here"},
                     {"cells",

@@ -27,7 +27,8 @@ std::string value_of(const Trace& trace, const std::string& name) {
 std::string label_of(const Exhibit& exhibit, const Trace& trace) {
   std::string label = trace.norm.empty() ? trace.run->path : title_of(trace.norm);
   for (const auto& [name, phrase] : exhibit.distinctions)
-    if (const std::string value = value_of(trace, name); !value.empty()) label += ", " + phrase + value;
+    if (const std::string value = value_of(trace, name); !value.empty())
+      label.append(", ").append(phrase).append(value);
   return label;
 }
 
@@ -59,8 +60,9 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
 
 /// The baseline first, layer norm last: the same order in every legend and table.
 int rank_of(const Trace& trace) {
-  const auto order = std::to_array<std::string_view>(
-      {"bag-of-words", "none", "weight", "batch", "batch-everywhere", "rms", "instance", "group", "layer-interior", "layer"});
+  const auto order =
+      std::to_array<std::string_view>({"bag-of-words", "none", "weight", "batch", "batch-everywhere", "rms",
+                                       "instance", "group", "layer-interior", "layer"});
   return static_cast<int>(std::ranges::find(order, trace.norm) - order.begin());
 }
 
