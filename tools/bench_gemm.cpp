@@ -81,7 +81,7 @@ void measure(const Shape& s, const std::vector<double>& peaks) {
   // Every thread multiplies all m rows by its own copy of c: the weights are what they share.
   std::vector<std::vector<real>> results(peaks.size(), c);
   const auto shared = [&] {
-    for_each_share(results.size(), [&](size_t share) {
+    for_each_share(static_cast<size_t>(threads()), [&](size_t share) {
       gemm_packed(s.m, a.data(), s.k, packed, results[share].data(), s.n, false);
     });
   };

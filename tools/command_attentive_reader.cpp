@@ -4,21 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <sstream>
 
 #include "core/file.h"
-#include "core/gemm.h"
 #include "core/ops.h"
 #include "core/parallel.h"
 #include "models/attentive_reader/experiment.h"
 #include "models/attentive_reader/heat_map.h"
-#include "models/common/interrupt.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
 #include "tools/reader_report.h"
+#include "tools/training_runs.h"
 
 namespace lamina {
 
@@ -113,44 +111,27 @@ Data load_data(const ReaderFlags& flags) {
   return built_in_stories(static_cast<std::uint64_t>(flags.common.seed), sizes);
 }
 
-RunConfig config_of(const ReaderFlags& flags, const std::string& variant) {
-  return {.experiment = "attentive-reader",
-          .variant = variant,
-          .settings = to_settings(flags),
-          .backend = gemm_backend()};
+/// How many updates --updates and --epochs ask for.
+std::uint64_t updates_of(const ReaderFlags& flags, std::uint64_t steps_per_epoch) {
+  const auto asked = flags.updates > 0 ? static_cast<std::uint64_t>(flags.updates)
+                                       : static_cast<std::uint64_t>(flags.common.epochs) * steps_per_epoch;
+  const auto smoke = static_cast<std::uint64_t>(smoke_epochs());
+  return smoke > 0 ? std::min(asked, smoke * steps_per_epoch) : asked;
 }
 
-/// The folder of one variant: the given one itself when it is the only one, otherwise a folder in it.
-RunFolder folder_of(const RunFolder& whole, const ReaderVariant& variant, const ReaderFlags& flags) {
-  if (flags.variants.size() == 1) return whole;
-  const std::string path = whole.file(variant.name());
-  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path);
-  ReaderFlags own = flags;
-  own.variants = {variant};
-  return RunFolder::create(path, config_of(own, variant.name()));
-}
-
-/// Trains in whole periods between validations, or in a single shorter one.
-TrainingPlan plan_of(const ReaderVariant& variant, const ReaderFlags& flags, std::uint64_t steps_per_epoch) {
-  const auto [epochs, smoke] = std::pair(flags.common.epochs, smoke_epochs());
-  std::uint64_t total = flags.updates > 0 ? static_cast<std::uint64_t>(flags.updates)
-                                          : static_cast<std::uint64_t>(epochs) * steps_per_epoch;
-  if (smoke > 0) total = std::min(total, static_cast<std::uint64_t>(smoke) * steps_per_epoch);
-  const std::uint64_t period = std::min(total, static_cast<std::uint64_t>(flags.validate_every));
-  return {
-      .label = title_of(variant), .steps_per_epoch = period, .epochs = total / period, .epoch = "validation"};
-}
-
-/// Trains a variant and tests its best model; nothing when it was interrupted.
-std::optional<ReaderResult> run_variant(const RunFolder& folder, const ReaderVariant& variant,
-                                        const ReaderFlags& flags, const Data& data) {
+/// Trains a variant, tests its best model and adds what came of it to the results.
+Outcome run_variant(const RunFolder& folder, const ReaderVariant& variant, const ReaderFlags& flags,
+                    const Data& data, std::vector<ReaderResult>& results) {
   ReaderExperiment experiment(data, options_of(variant, flags), folder);
-  const TrainingPlan plan = plan_of(variant, flags, experiment.steps_per_epoch());
-  if (train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::interrupted)
-    return {};
+  const Outcome outcome =
+      train(folder, experiment.parameters, experiment.adam, experiment,
+            plan_in_periods(title_of(variant), updates_of(flags, experiment.steps_per_epoch()),
+                            static_cast<std::uint64_t>(flags.validate_every), "validation"));
+  if (outcome == Outcome::interrupted) return outcome;
   load_model(folder, experiment.parameters, best_model);
-  return ReaderResult{
-      .variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = experiment.test()};
+  const ReaderScore test = experiment.test();
+  results.push_back({.variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = test});
+  return outcome;
 }
 
 void require_batch(const ReaderFlags& flags, size_t questions) {
@@ -160,12 +141,10 @@ void require_batch(const ReaderFlags& flags, size_t questions) {
                      " training questions; choose a smaller one");
 }
 
-int train_all(ReaderFlags flags, bool norm_given) {
-  std::optional<RunFolder> opened;
-  if (flags.common.resume) {
-    opened = RunFolder::resume(flags.common.out);
-    from_settings(opened->config().settings, flags);
-    if (flags.common.threads == 0) flags.common.threads = opened->config().threads;
+int train_variants(ReaderFlags flags, bool norm_given) {
+  const std::optional<RunFolder> resumed = folder_to_resume(flags.common);
+  if (resumed) {
+    from_settings(resumed->config().settings, flags);
   } else {
     flags.variants = variants_of(flags, norm_given);
     fill_in_preset(flags);
@@ -173,28 +152,23 @@ int train_all(ReaderFlags flags, bool norm_given) {
   set_threads(flags.common.threads);
   const Data data = load_data(flags);
   require_batch(flags, data.train.count);
-  const RunFolder whole =
-      opened ? *opened
-             : RunFolder::create(
-                   flags.common.out,
-                   config_of(flags, flags.variants.size() == 1 ? flags.variants[0].name() : "all"));
-  std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
-
   std::vector<ReaderResult> results;
-  for (const ReaderVariant& variant : flags.variants) {
-    auto result = run_variant(folder_of(whole, variant, flags), variant, flags, data);
-    if (!result) {
-      std::cout << "saved; go on with: lamina attentive-reader --resume --out " << whole.path() << '\n';
-      return interrupted_exit_code;
-    }
-    results.push_back(std::move(*result));
-  }
-  const std::string report = summary(results);
-  write_file(whole.file("summary.md"), report);
-  std::cout << '\n' << report;
-  if (write_figure(whole.file("figure"), figure(results)))
-    std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
-  return 0;
+  return train_all(
+      {.command = "attentive-reader",
+       .source = data.source,
+       .names = names_of(flags.variants),
+       .settings = to_settings(flags),
+       .settings_alone =
+           [&](size_t i) {
+             ReaderFlags own = flags;
+             own.variants = {flags.variants[i]};
+             return to_settings(own);
+           },
+       .train = [&](const RunFolder& folder,
+                    size_t i) { return run_variant(folder, flags.variants[i], flags, data, results); },
+       .summary = [&] { return summary(results); },
+       .figure = [&] { return figure(results); }},
+      resumed, flags.common.out);
 }
 
 // --- Showing
@@ -284,7 +258,7 @@ void add_attentive_reader_command(Command& program) {
       .non_negative()
       .show_default();
   add_show(command);
-  command.action([flags, &command] { return train_all(*flags, command.given("--norm")); });
+  command.action([flags, &command] { return train_variants(*flags, command.given("--norm")); });
 }
 
 }  // namespace lamina

@@ -31,12 +31,6 @@ Data load(const CommonFlags& flags) {
   return smoke_epochs() > 0 ? synthetic_lines(seed, 64, 16) : synthetic_lines(seed);
 }
 
-/// Whole reports of 200 updates, or a single shorter one.
-TrainingPlan plan_of(const std::string& label, std::uint64_t updates) {
-  const std::uint64_t each = std::min(updates, updates_per_report);
-  return {.label = label, .steps_per_epoch = each, .epochs = updates / each, .epoch = "report"};
-}
-
 Prepared prepare(const CommonFlags& flags) {
   const auto data = std::make_shared<const Data>(load(flags));
   return {.source = data->source,
@@ -47,7 +41,7 @@ Prepared prepare(const CommonFlags& flags) {
             const std::uint64_t all = static_cast<std::uint64_t>(flags.epochs) * experiment.steps_per_epoch();
             std::cout << label << ": " << experiment.parameters.count() << " parameters" << std::endl;
             return train(folder, experiment.parameters, experiment.adam, experiment,
-                         plan_of(label, chosen > 0 ? chosen : all));
+                         plan_in_periods(label, chosen > 0 ? chosen : all, updates_per_report, "report"));
           }};
 }
 

@@ -2,22 +2,18 @@
 // other and compares them; `search` asks a trained model for images or captions.
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <sstream>
 
-#include "core/file.h"
-#include "core/gemm.h"
 #include "core/parallel.h"
-#include "models/common/interrupt.h"
 #include "models/common/metrics.h"
 #include "models/order_embedding/experiment.h"
 #include "models/text/tokenizer.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
 #include "tools/order_report.h"
-#include "tools/plot.h"
+#include "tools/training_runs.h"
 
 namespace lamina {
 
@@ -98,42 +94,21 @@ Data load_data(const OrderFlags& flags) {
                                         : synthetic_coco(seed, {.train = 6400, .test = 1000});
 }
 
-RunConfig config_of(const OrderFlags& flags, const std::string& variant) {
-  return {.experiment = "order-embedding",
-          .variant = variant,
-          .settings = to_settings(flags),
-          .backend = gemm_backend()};
-}
-
-/// The folder of one variant: the given one itself when it is the only one, otherwise a folder in it.
-RunFolder folder_of(const RunFolder& whole, const OrderVariant& variant, const OrderFlags& flags) {
-  if (flags.variants.size() == 1) return whole;
-  const std::string path = whole.file(variant.name());
-  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path);
-  OrderFlags own = flags;
-  own.variants = {variant};
-  return RunFolder::create(path, config_of(own, variant.name()));
-}
-
-/// Trains in whole periods between validations, or in a single shorter one.
-TrainingPlan plan_of(const OrderVariant& variant, const OrderFlags& flags, std::uint64_t steps_per_epoch) {
-  const std::uint64_t total = static_cast<std::uint64_t>(flags.common.epochs) * steps_per_epoch;
-  const std::uint64_t period = std::min(total, static_cast<std::uint64_t>(flags.validate_every));
-  return {
-      .label = title_of(variant), .steps_per_epoch = period, .epochs = total / period, .epoch = "validation"};
-}
-
-/// Trains a variant and tests its best model; nothing when it was interrupted.
-std::optional<OrderResult> run_variant(const RunFolder& folder, const OrderVariant& variant,
-                                       const OrderFlags& flags, const Data& data) {
+/// Trains a variant, tests its best model and adds what came of it to the results.
+Outcome run_variant(const RunFolder& folder, const OrderVariant& variant, const OrderFlags& flags,
+                    const Data& data, std::vector<OrderResult>& results) {
   OrderExperiment experiment(data, options_of(variant, flags), folder);
-  const TrainingPlan plan = plan_of(variant, flags, experiment.steps_per_epoch());
-  if (train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::interrupted)
-    return {};
+  const std::uint64_t steps = static_cast<std::uint64_t>(flags.common.epochs) * experiment.steps_per_epoch();
+  const Outcome outcome =
+      train(folder, experiment.parameters, experiment.adam, experiment,
+            plan_in_periods(title_of(variant), steps, static_cast<std::uint64_t>(flags.validate_every),
+                            "validation"));
+  if (outcome == Outcome::interrupted) return outcome;
   load_model(folder, experiment.parameters, best_model);
   const Retrieval test = experiment.test();
   experiment.write_test(test);
-  return OrderResult{.variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = test};
+  results.push_back({.variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = test});
+  return outcome;
 }
 
 void require_batch(const OrderFlags& flags, size_t images) {
@@ -144,12 +119,10 @@ void require_batch(const OrderFlags& flags, size_t images) {
                      " training images; choose a smaller one");
 }
 
-int train_all(OrderFlags flags, bool norm_given) {
-  std::optional<RunFolder> opened;
-  if (flags.common.resume) {
-    opened = RunFolder::resume(flags.common.out);
-    from_settings(opened->config().settings, flags);
-    if (flags.common.threads == 0) flags.common.threads = opened->config().threads;
+int train_variants(OrderFlags flags, bool norm_given) {
+  const std::optional<RunFolder> resumed = folder_to_resume(flags.common);
+  if (resumed) {
+    from_settings(resumed->config().settings, flags);
   } else {
     flags.variants = variants_of(flags, norm_given);
     fill_in_preset(flags);
@@ -157,28 +130,23 @@ int train_all(OrderFlags flags, bool norm_given) {
   set_threads(flags.common.threads);
   const Data data = load_data(flags);
   require_batch(flags, data.train.images);
-  const RunFolder whole =
-      opened ? *opened
-             : RunFolder::create(
-                   flags.common.out,
-                   config_of(flags, flags.variants.size() == 1 ? flags.variants[0].name() : "all"));
-  std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
-
   std::vector<OrderResult> results;
-  for (const OrderVariant& variant : flags.variants) {
-    auto result = run_variant(folder_of(whole, variant, flags), variant, flags, data);
-    if (!result) {
-      std::cout << "saved; go on with: lamina order-embedding --resume --out " << whole.path() << '\n';
-      return interrupted_exit_code;
-    }
-    results.push_back(std::move(*result));
-  }
-  const std::string report = summary(results);
-  write_file(whole.file("summary.md"), report);
-  std::cout << '\n' << report;
-  if (write_figure(whole.file("figure"), figure(results, static_cast<double>(flags.validate_every))))
-    std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
-  return 0;
+  return train_all(
+      {.command = "order-embedding",
+       .source = data.source,
+       .names = names_of(flags.variants),
+       .settings = to_settings(flags),
+       .settings_alone =
+           [&](size_t i) {
+             OrderFlags own = flags;
+             own.variants = {flags.variants[i]};
+             return to_settings(own);
+           },
+       .train = [&](const RunFolder& folder,
+                    size_t i) { return run_variant(folder, flags.variants[i], flags, data, results); },
+       .summary = [&] { return summary(results); },
+       .figure = [&] { return figure(results, static_cast<double>(flags.validate_every)); }},
+      resumed, flags.common.out);
 }
 
 // --- Searching
@@ -286,7 +254,7 @@ void add_order_embedding_command(Command& program) {
   command.add("--validate-every", flags->validate_every, "updates between validations; 300 in the paper")
       .positive();
   add_search(command);
-  command.action([flags, &command] { return train_all(*flags, command.given("--norm")); });
+  command.action([flags, &command] { return train_variants(*flags, command.given("--norm")); });
 }
 
 }  // namespace lamina

@@ -31,10 +31,9 @@ Prepared prepare(const SkipFlags& flags) {
             SkipExperiment experiment(*corpus, options_of(flags, variant.norm, variant.batch), folder);
             const std::uint64_t total =
                 static_cast<std::uint64_t>(flags.common.epochs) * experiment.steps_per_epoch();
-            const std::uint64_t period = std::min(total, static_cast<std::uint64_t>(flags.evaluate_every));
-            return train(
-                folder, experiment.parameters, experiment.adam, experiment,
-                {.label = label, .steps_per_epoch = period, .epochs = total / period, .epoch = "evaluation"});
+            return train(folder, experiment.parameters, experiment.adam, experiment,
+                         plan_in_periods(label, total, static_cast<std::uint64_t>(flags.evaluate_every),
+                                         "evaluation"));
           }};
 }
 

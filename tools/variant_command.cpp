@@ -1,14 +1,9 @@
 #include "tools/variant_command.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <iostream>
 #include <optional>
 
-#include "core/file.h"
-#include "core/gemm.h"
 #include "core/parallel.h"
-#include "models/common/interrupt.h"
 
 namespace lamina {
 
@@ -29,39 +24,6 @@ void fill_in_preset(const VariantCommand& command, CommonFlags& flags) {
   if (flags.learning_rate == 0) flags.learning_rate = 1e-3;
 }
 
-RunConfig config_of(const VariantCommand& command, const CommonFlags& flags, const std::string& variant) {
-  return {.experiment = command.name,
-          .variant = variant,
-          .settings = to_settings(flags),
-          .backend = gemm_backend()};
-}
-
-/// The folder of one variant: the given one itself when it is the only one, otherwise a folder in it.
-RunFolder folder_of(const VariantCommand& command, const RunFolder& whole, const Variant& variant,
-                    const CommonFlags& flags) {
-  if (variants_of(flags).size() == 1) return whole;
-  const std::string path = whole.file(variant.name());
-  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path);
-  CommonFlags own = flags;
-  own.norms = {variant.norm};
-  own.batches = {variant.batch};
-  return RunFolder::create(path, config_of(command, own, variant.name()));
-}
-
-/// The folder of the run to go on with, whose settings replace the flags.
-RunFolder resume_folder(CommonFlags& flags) {
-  RunFolder folder = RunFolder::resume(flags.out);
-  from_settings(folder.config().settings, flags);
-  if (flags.threads == 0) flags.threads = folder.config().threads;
-  return folder;
-}
-
-RunFolder create_folder(const VariantCommand& command, const CommonFlags& flags) {
-  const auto variants = variants_of(flags);
-  return RunFolder::create(flags.out,
-                           config_of(command, flags, variants.size() == 1 ? variants[0].name() : "all"));
-}
-
 void require_batches(const CommonFlags& flags, size_t cases) {
   for (const std::int64_t batch : flags.batches)
     if (static_cast<size_t>(batch) > cases)
@@ -72,34 +34,40 @@ void require_batches(const CommonFlags& flags, size_t cases) {
 }  // namespace
 
 int run_variants(const VariantCommand& command, CommonFlags flags) {
-  std::optional<RunFolder> opened;
-  if (flags.resume)
-    opened = resume_folder(flags);
+  const std::optional<RunFolder> resumed = folder_to_resume(flags);
+  if (resumed)
+    from_settings(resumed->config().settings, flags);
   else
     fill_in_preset(command, flags);
   set_threads(flags.threads);
   const Prepared prepared = command.prepare(flags);
   require_batches(flags, prepared.training_cases);
-  const RunFolder whole = opened ? *opened : create_folder(command, flags);
-  std::cout << prepared.source << '\n' << "run folder: " << whole.path() << std::endl;
 
-  const auto variants = variants_of(flags);
+  const std::vector<Variant> variants = variants_of(flags);
   std::vector<Table> tables;
-  for (const Variant& variant : variants) {
-    const RunFolder folder = folder_of(command, whole, variant, flags);
-    const std::string label = text(title_of(variant.norm), ", batch ", variant.batch);
-    if (prepared.train(folder, variant, label) == Outcome::interrupted) {
-      std::cout << "saved; go on with: lamina " << command.name << " --resume --out " << whole.path() << '\n';
-      return interrupted_exit_code;
-    }
-    tables.push_back(read_table(folder.file("metrics.csv")));
-  }
-  const std::string table = command.summary(variants, tables);
-  write_file(whole.file("summary.md"), table);
-  std::cout << '\n' << table;
-  if (write_figure(whole.file("figure"), command.figure(variants, tables)))
-    std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
-  return 0;
+  return train_all({.command = command.name,
+                    .source = prepared.source,
+                    .names = names_of(variants),
+                    .settings = to_settings(flags),
+                    .settings_alone =
+                        [&](size_t i) {
+                          CommonFlags own = flags;
+                          own.norms = {variants[i].norm};
+                          own.batches = {variants[i].batch};
+                          return to_settings(own);
+                        },
+                    .train =
+                        [&](const RunFolder& folder, size_t i) {
+                          const std::string label =
+                              text(title_of(variants[i].norm), ", batch ", variants[i].batch);
+                          const Outcome outcome = prepared.train(folder, variants[i], label);
+                          if (outcome == Outcome::finished)
+                            tables.push_back(read_table(folder.file("metrics.csv")));
+                          return outcome;
+                        },
+                    .summary = [&] { return command.summary(variants, tables); },
+                    .figure = [&] { return command.figure(variants, tables); }},
+                   resumed, flags.out);
 }
 
 }  // namespace lamina

@@ -1,15 +1,14 @@
 #pragma once
-// What commands that train share: each chosen normalization is trained with each batch size, in a folder of
-// its own when there are several; a run can be resumed; and the whole ends with a table and a figure.
+// Commands whose variants are normalizations and batch sizes: each chosen one of the former is trained with
+// each of the latter.
 
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "models/common/metrics.h"
-#include "models/common/training.h"
 #include "tools/common_flags.h"
-#include "tools/plot.h"
+#include "tools/training_runs.h"
 
 namespace lamina {
 

@@ -1,12 +1,9 @@
 #include "models/attentive_reader/experiment.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <numeric>
 #include <utility>
 
-#include "core/checkpoint.h"
 #include "core/ops.h"
 #include "core/tape.h"
 #include "models/common/metrics.h"
@@ -59,17 +56,6 @@ int most_likely(const Tensor& logits, size_t row) {
   return static_cast<int>(std::max_element(begin, begin + logits.columns()) - begin);
 }
 
-/// What the model that an earlier sitting kept had reached; above every error when there is none. It may be
-/// of a later step than the one to go on with: then that step comes again, and changes nothing.
-double kept_error(const std::string& path) {
-  if (!std::filesystem::exists(path)) return 2;
-  const Checkpoint kept = load_checkpoint(path);
-  const auto error = kept.metadata.find("error");
-  if (error == kept.metadata.end())
-    fail<DataError>(path, ": holds no 'error'; start a new run in another folder");
-  return std::strtod(error->second.c_str(), nullptr);
-}
-
 }  // namespace
 
 ReaderExperiment::ReaderExperiment(const Data& data, const ReaderOptions& options, RunFolder folder)
@@ -88,7 +74,7 @@ ReaderExperiment::ReaderExperiment(const Data& data, const ReaderOptions& option
       adam(parameters, {.learning_rate = options.learning_rate}) {
   if (options.batch == 0 || options.batch > data.train.count)
     fail("attentive reader: a batch of ", options.batch, " from ", data.train.count, " training questions");
-  best_ = kept_error(folder_.file(best_model));
+  best_ = number_kept(folder_, best_model, "error", 2);  // above every error
 }
 
 void ReaderExperiment::draw_epoch(std::uint64_t epoch) {

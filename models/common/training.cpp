@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/checkpoint.h"
@@ -120,6 +121,12 @@ std::string describe(const std::string& label, std::uint64_t epoch, const Traini
 
 }  // namespace
 
+TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
+                             const std::string& period) {
+  const std::uint64_t length = std::min(steps, each);
+  return {.label = label, .steps_per_epoch = length, .epochs = steps / length, .epoch = period};
+}
+
 Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
               const TrainingPlan& plan) {
   const std::uint64_t total = plan.epochs * plan.steps_per_epoch;
@@ -185,6 +192,17 @@ void load_model(const RunFolder& folder, Parameters& parameters, const std::stri
   const Checkpoint model = load_checkpoint(path);
   restore(path, model, parameters.learned());
   restore(path, model, parameters.state());
+}
+
+double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
+                   double otherwise) {
+  const std::string path = folder.file(file);
+  if (!std::filesystem::exists(path)) return otherwise;
+  const Checkpoint kept = load_checkpoint(path);
+  const auto number = kept.metadata.find(name);
+  if (number == kept.metadata.end())
+    fail<DataError>(path, ": holds no '", name, "'; start a new run in another folder");
+  return std::strtod(number->second.c_str(), nullptr);
 }
 
 std::string exact(double value) {

@@ -49,6 +49,11 @@ struct TrainingPlan {
   double save_every_seconds = 60;  ///< besides the save after each epoch
 };
 
+/// `steps` in whole periods of `each` between two evaluations, or in a single shorter one. `period` is what a
+/// period is called: "validation".
+TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
+                             const std::string& period);
+
 enum class Outcome { finished, interrupted };
 
 /// Trains until the plan is done or Ctrl-C comes. Goes on from `state` when the folder has one. Writes
@@ -66,6 +71,12 @@ void save_model(const RunFolder& folder, const Parameters& parameters, const std
 /// Reads such a file into parameters of the same names and shapes; DataError otherwise.
 void load_model(const RunFolder& folder, Parameters& parameters,
                 const std::string& file = "model.safetensors");
+
+/// A number among the metadata of a file that save_model wrote, `otherwise` where there is no such file. A kept
+/// best model may be of a later step than the one to go on with: then that step comes again, and changes
+/// nothing.
+double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
+                   double otherwise);
 
 /// A double as text that reads back as the same double.
 std::string exact(double value);

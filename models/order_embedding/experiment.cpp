@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <utility>
 
-#include "core/checkpoint.h"
 #include "core/ops/map.h"
 #include "models/common/metrics.h"
 #include "optim/clip.h"
@@ -32,17 +29,6 @@ std::vector<double> numbers_of(const Retrieval& all) {
 
 constexpr size_t chunk = 250;  // images or captions that are embedded at a time
 
-/// What the model that an earlier sitting kept had reached; below every sum when there is none. It may be of
-/// a later step than the one to go on with: then that step comes again, and changes nothing.
-double kept_sum(const std::string& path) {
-  if (!std::filesystem::exists(path)) return -1;
-  const Checkpoint kept = load_checkpoint(path);
-  const auto sum = kept.metadata.find("sum");
-  if (sum == kept.metadata.end())
-    fail<DataError>(path, ": holds no 'sum'; start a new run in another folder");
-  return std::strtod(sum->second.c_str(), nullptr);
-}
-
 }  // namespace
 
 OrderExperiment::OrderExperiment(const Data& data, const OrderOptions& options, RunFolder folder)
@@ -59,7 +45,7 @@ OrderExperiment::OrderExperiment(const Data& data, const OrderOptions& options, 
       adam(parameters, {.learning_rate = options.learning_rate}) {
   if (options.batch == 0 || options.batch > data.train.images)
     fail("order embedding: a batch of ", options.batch, " from ", data.train.images, " training images");
-  best_ = kept_sum(folder_.file(best_model));
+  best_ = number_kept(folder_, best_model, "sum", -1);  // below every sum
 }
 
 void OrderExperiment::draw_epoch(std::uint64_t epoch) {

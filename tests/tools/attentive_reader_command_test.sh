@@ -19,20 +19,7 @@ check "metrics at every validation" [ "$(cut -d, -f1,2 all/batch/metrics.csv | t
 check "the figure ends where the shortest curve does" grep -q "LN-LSTM, gain 0.5 | 5 |" parts/summary.md
 
 # --- the same run: uninterrupted and killed in the middle of a period
-run=("$lamina" attentive-reader --norm batch-everywhere --preset small --batch 16 --threads 2 --epochs 8 --validate-every 40 --out)
-"${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
-"${run[@]}" killed >/dev/null &
-victim=$!
-for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
-sleep 0.1
-kill -9 $victim 2>/dev/null
-wait $victim 2>/dev/null
-check "a killed run leaves a checkpoint" [ -s killed/state ]
-"$lamina" attentive-reader --resume --out killed >/dev/null || echo "resuming failed"
-same_metrics() { diff <(cut -d, -f1-9 whole/metrics.csv) <(cut -d, -f1-9 killed/metrics.csv); }
-check "killed and resumed: the same weights" cmp whole/model.safetensors killed/model.safetensors
-check "killed and resumed: the same best model" cmp whole/best.safetensors killed/best.safetensors
-check "killed and resumed: the same curve" same_metrics
+killed_and_resumed 9 attentive-reader --norm batch-everywhere --preset small --batch 16 --threads 2 --epochs 8 --validate-every 40
 
 # --- where it looked
 "$lamina" attentive-reader show whole 3 >out 2>err || cat err

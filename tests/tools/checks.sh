@@ -2,6 +2,7 @@
 #
 #   source "$(dirname "$0")/checks.sh"
 #   check "batch 0" refuses 2 "--batch" mnist --batch 0
+#   killed_and_resumed 7 mnist --norm batch --epochs 3
 #   finish
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -31,6 +32,26 @@ refuses() {  # refuses CODE TEXT ARGUMENT...: lamina prints one line on stderr t
   echo "  lamina $*: exit code $status, wanted $code with '$text'; it said:"
   sed 's/^/  | /' err
   return 1
+}
+
+# killed_and_resumed COLUMNS COMMAND ARGUMENT...: lamina COMMAND ARGUMENT... in the folder `whole`, and in `killed`, where it
+# is killed after its first checkpoint and resumed. Every model and the first COLUMNS columns of metrics.csv must be the same.
+killed_and_resumed() {
+  local columns=$1 victim model
+  shift
+  "$lamina" "$@" --out whole >out || echo "the uninterrupted run failed"
+  "$lamina" "$@" --out killed >/dev/null &
+  victim=$!
+  for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
+  sleep 0.1
+  kill -9 $victim 2>/dev/null
+  wait $victim 2>/dev/null
+  check "a killed run leaves a checkpoint" [ -s killed/state ]
+  "$lamina" "$1" --resume --out killed >/dev/null || echo "resuming failed"
+  for model in whole/*.safetensors; do
+    check "killed and resumed: the same ${model#whole/}, bit for bit" cmp -s "$model" "killed/${model#whole/}"
+  done
+  check "killed and resumed: the same metrics" cmp -s <(cut -d, -f"1-$columns" whole/metrics.csv) <(cut -d, -f"1-$columns" killed/metrics.csv)
 }
 
 finish() {

@@ -25,19 +25,7 @@ broken_data token "${row}1\n${row}x\n"
 check "a token that is no bit" refuses 1 "token/binarized_mnist_train.amat: line 2: 'x' where 0 or 1" draw --data token --out d
 
 # --- the same run: uninterrupted, and killed in the middle of an epoch
-run=("$lamina" draw --norm layer --preset small --batch 8 --threads 2 --seed 5 --epochs 3 --out)
-"${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
-"${run[@]}" killed >/dev/null &
-victim=$!
-for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.05; done
-sleep 0.1
-kill -9 $victim 2>/dev/null
-wait $victim 2>/dev/null
-check "a killed run leaves a checkpoint" [ -s killed/state ]
-"$lamina" draw --resume --out killed >/dev/null || echo "resuming failed"
-check "killed and resumed: the same weights, bit for bit" cmp -s whole/model.safetensors killed/model.safetensors
-same_metrics() { diff <(cut -d, -f1-10 whole/metrics.csv) <(cut -d, -f1-10 killed/metrics.csv) >/dev/null; }
-check "killed and resumed: the same metrics" same_metrics
+killed_and_resumed 10 draw --norm layer --preset small --batch 8 --threads 2 --seed 5 --epochs 3
 
 # --- pictures
 check "sample" "$lamina" draw sample whole >out

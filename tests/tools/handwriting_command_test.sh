@@ -51,19 +51,7 @@ check "the figure" [ -s both/figure.svg ]
 check "long lines train with checkpoints" "$lamina" handwriting --preset small --batch 2 --updates 1 --length 5000 --out long >out
 
 # --- the same run: uninterrupted, and killed on its way
-run=("$lamina" handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600 --out)
-"${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
-"${run[@]}" killed >/dev/null &
-victim=$!
-for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.05; done
-sleep 0.1
-kill -9 $victim 2>/dev/null
-wait $victim 2>/dev/null
-check "a killed run leaves a checkpoint" [ -s killed/state ]
-"$lamina" handwriting --resume --out killed >/dev/null || echo "resuming failed"
-check "killed and resumed: the same weights, bit for bit" cmp -s whole/model.safetensors killed/model.safetensors
-same_metrics() { diff <(cut -d, -f1-5 whole/metrics.csv) <(cut -d, -f1-5 killed/metrics.csv) >/dev/null; }
-check "killed and resumed: the same metrics" same_metrics
+killed_and_resumed 5 handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600
 check "models are kept on the way" [ -s whole/model-200.safetensors -a -s whole/model-400.safetensors ]
 
 # --- writing

@@ -13,20 +13,7 @@ check "the test of each, for the report" [ "$(cat all/*/test.csv | grep -c ^4,)"
 check "metrics at every validation" [ "$(cut -d, -f1,2 all/order-layer/metrics.csv | tr '\n' ' ')" = "validation,step 1,5 2,10 3,15 4,20 " ]
 
 # --- the same run: uninterrupted and killed in the middle of a period
-run=("$lamina" order-embedding --score order --norm layer --preset small --batch 32 --threads 2 --epochs 12 --validate-every 30 --out)
-"${run[@]}" whole >/dev/null || echo "the uninterrupted run failed"
-"${run[@]}" killed >/dev/null &
-victim=$!
-for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
-sleep 0.1
-kill -9 $victim 2>/dev/null
-wait $victim 2>/dev/null
-check "a killed run leaves a checkpoint" [ -s killed/state ]
-"$lamina" order-embedding --resume --out killed >/dev/null || echo "resuming failed"
-same_metrics() { diff <(cut -d, -f1-13 whole/metrics.csv) <(cut -d, -f1-13 killed/metrics.csv); }
-check "killed and resumed: the same weights" cmp whole/model.safetensors killed/model.safetensors
-check "killed and resumed: the same best model" cmp whole/best.safetensors killed/best.safetensors
-check "killed and resumed: the same curve" same_metrics
+killed_and_resumed 13 order-embedding --score order --norm layer --preset small --batch 32 --threads 2 --epochs 12 --validate-every 30
 
 # --- searching
 lists() {  # lists LINES PATTERN ARGUMENT...: so many lines match

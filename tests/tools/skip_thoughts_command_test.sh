@@ -11,22 +11,11 @@ check "the encoder at every evaluation" [ -s all/none-b128/snapshot-3.safetensor
 
 # --- books; the same run uninterrupted, and killed and resumed without scanning them again
 mkdir books && for i in $(seq 400); do printf 'He saw the %d dogs. She didn’t see “them” at\nall! Mr. Bennet ran.\n\n' $((i % 97)); done >books/a.txt
-run=("$lamina" skip-thoughts --data books --norm layer --preset small --batch 64 --threads 2 --evaluate-every 9 --out)
-"${run[@]}" whole >out || echo "the uninterrupted run failed"
+run=(skip-thoughts --data books --norm layer --preset small --batch 64 --threads 2 --evaluate-every 9)
+killed_and_resumed 5 "${run[@]}"
 check "says what it reads" grep -q "1 books, the first books/a.txt: 1200 sentences" out
-"${run[@]}" killed >/dev/null &
-victim=$!
-for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
-sleep 0.1
-kill -9 $victim 2>/dev/null
-wait $victim 2>/dev/null
-check "a killed run leaves a checkpoint" [ -s killed/state ]
-"$lamina" skip-thoughts --resume --out killed >/dev/null || echo "resuming failed"
-same_metrics() { diff <(cut -d, -f1-5 whole/metrics.csv) <(cut -d, -f1-5 killed/metrics.csv); }
-check "killed and resumed: the same weights" cmp whole/model.safetensors killed/model.safetensors
-check "killed and resumed: the same curve" same_metrics
-check "lazy updates end elsewhere" eval '"${run[@]}" lazy --lazy >/dev/null && ! cmp -s whole/model.safetensors lazy/model.safetensors'
-check "conditioned at every step" eval '"${run[@]}" conditioned --condition every-step >/dev/null'
+check "lazy updates end elsewhere" eval '"$lamina" "${run[@]}" --out lazy --lazy >/dev/null && ! cmp -s whole/model.safetensors lazy/model.safetensors'
+check "conditioned at every step" eval '"$lamina" "${run[@]}" --out conditioned --condition every-step >/dev/null'
 
 # --- vectors
 printf 'He ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >vectors.npy
