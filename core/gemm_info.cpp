@@ -49,6 +49,7 @@ real multiply_add_loop(int rounds, real factor) {
 }  // namespace
 
 double measure_peak_gflops(int team) {
+  team = std::min(team, threads());
   constexpr int rounds = 20000, chains = vector_registers == 32 ? 24 : 12;
   constexpr double flops = 2.0 * rounds * chains * lanes;
   volatile real factor = real{1} - real{1} / 1024;

@@ -29,13 +29,14 @@ constexpr auto all_copies(std::index_sequence<index...>) {
 }
 constexpr auto copies = all_copies(std::make_index_sequence<max_tile_rows>{});
 
-/// Reads `width` <= lanes numbers from each of `count` <= lanes rows, and transposes them.
-void load_transposed(size_t count, size_t width, const real* from, size_t stride, vec (&x)[lanes]) {
-  if (count == lanes && width == lanes) {
+/// Reads `width` <= lanes numbers from each of `count` <= `vectors` rows, and transposes them.
+template <int vectors>
+void load_transposed(size_t count, size_t width, const real* from, size_t stride, vec (&x)[vectors]) {
+  if (count == vectors && width == lanes) {
 #pragma GCC unroll 16
-    for (size_t i = 0; i < lanes; ++i) x[i] = load(from + i * stride);
+    for (size_t i = 0; i < vectors; ++i) x[i] = load(from + i * stride);
   } else {
-    for (size_t i = 0; i < lanes; ++i)
+    for (size_t i = 0; i < vectors; ++i)
       x[i] = i >= count       ? vec{}
              : width == lanes ? load(from + i * stride)
                               : load_first(from + i * stride, width);
@@ -54,6 +55,18 @@ void transpose_rows(size_t rows, size_t k, const real* a, size_t lda, real* out)
       load_transposed(std::min(rows - g * lanes, size_t{lanes}), width, a + g * lanes * lda + p, lda, x[g]);
     for (size_t j = 0; j < width; ++j, out += rows)
       for (size_t g = 0; g * lanes < rows; ++g) store(out + g * lanes, x[g][j]);
+  }
+}
+
+/// The same for at most half a vector of rows, with less than half the work.
+void transpose_few_rows(size_t rows, size_t k, const real* a, size_t lda, real* out) {
+  constexpr size_t half = lanes / 2;
+  for (size_t p = 0; p < k; p += lanes) {
+    const size_t width = std::min<size_t>(lanes, k - p);
+    vec x[half];
+    load_transposed(rows, width, a + p, lda, x);
+    for (size_t j = 0; j < std::min(width, half); ++j, out += rows) store(out, x[j]);
+    for (size_t j = half; j < width; ++j, out += rows) store(out, second_half(x[j - half]));
   }
 }
 
@@ -97,6 +110,8 @@ void copy_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) 
 void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, real* out) {
   if (op == Transpose::yes)
     copies[rows - 1](k, a, lda, out);
+  else if (rows <= lanes / 2)
+    transpose_few_rows(rows, k, a, lda, out);
   else
     transpose_rows(rows, k, a, lda, out);
 }

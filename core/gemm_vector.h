@@ -87,10 +87,10 @@ vec block_column(vec x, vec y) {
   return block_column<side, step>(x, y, std::make_index_sequence<lanes>{});
 }
 
-template <int step>
-void transpose_step(vec (&x)[lanes]) {
+template <int step, int count>
+void transpose_step(vec (&x)[count]) {
 #pragma GCC unroll 16
-  for (int i = 0; i < lanes; ++i) {
+  for (int i = 0; i < count; ++i) {
     if (i & step) continue;
     const vec left = block_column<0, step>(x[i], x[i + step]);
     x[i + step] = block_column<1, step>(x[i], x[i + step]);
@@ -98,13 +98,23 @@ void transpose_step(vec (&x)[lanes]) {
   }
 }
 
-/// x[i][j] <-> x[j][i], in registers.
-inline void transpose(vec (&x)[lanes]) {
-  if constexpr (lanes >= 16) transpose_step<8>(x);
-  if constexpr (lanes >= 8) transpose_step<4>(x);
-  if constexpr (lanes >= 4) transpose_step<2>(x);
-  transpose_step<1>(x);
+/// x[i][j] <-> x[j][i], in registers. Of half as many vectors as lanes, both halves are transposed by themselves:
+/// x[i] becomes column i, and behind it column i + lanes / 2.
+template <int count>
+void transpose(vec (&x)[count]) {
+  static_assert(count == lanes || count == lanes / 2);
+  if constexpr (count >= 16) transpose_step<8>(x);
+  if constexpr (count >= 8) transpose_step<4>(x);
+  if constexpr (count >= 4) transpose_step<2>(x);
+  if constexpr (count >= 2) transpose_step<1>(x);
 }
+
+/// The second half of x in the place of the first.
+template <size_t... lane>
+vec second_half(vec x, std::index_sequence<lane...>) {
+  return __builtin_shufflevector(x, x, (static_cast<int>(lane + lanes / 2) % lanes)...);
+}
+inline vec second_half(vec x) { return second_half(x, std::make_index_sequence<lanes>{}); }
 
 template <int step>
 void sum_step(vec (&x)[lanes]) {

@@ -20,11 +20,15 @@ inline double exp(double x) { return std::exp(x); }
 inline double tanh(double x) { return std::tanh(x); }
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln(2)/2, where a polynomial of degree 6 is enough.
-inline float exp(float x) {
-  // Beyond these limits the result is infinity or zero; a NaN passes both comparisons unchanged.
-  x = x > 89.0F ? 89.0F : x;
-  x = x < -104.0F ? -104.0F : x;
+namespace detail {
+
+/// x / ln 2 = n + r / ln 2 with n = round(x / ln 2).
+struct PowerOfTwo {
+  std::int32_t n;
+  float power;  ///< e^r; |r| <= ln(2)/2, where a polynomial of degree 6 is enough
+};
+
+inline PowerOfTwo power_of_two(float x) {
   // Adding 1.5 * 2^23 pushes the fraction out of the mantissa: the sum's low bits hold the rounded integer.
   constexpr float magic = 12582912.0F;
   const float shifted = x * 1.44269504F + magic;
@@ -37,30 +41,53 @@ inline float exp(float x) {
   p = p * r + 1.66665211e-1F;
   p = p * r + 0.499999940F;
   // 1 + (r + r^2 p) and not ((p r + 1) r + 1): the sum in brackets is small, and so is its rounding error.
-  p = 1.0F + (r + r * r * p);
-  // 2^n in two factors: 2^128 and the denormals need more range than one exponent field has.
-  const auto exponent = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(magic);
-  const std::int32_t half = exponent >> 1;
-  const float low = std::bit_cast<float>(static_cast<std::uint32_t>(half + 127) << 23U);
-  const float high = std::bit_cast<float>(static_cast<std::uint32_t>(exponent - half + 127) << 23U);
-  return p * low * high;
+  return {std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(magic), 1.0F + (r + r * r * p)};
 }
 
-/// 1 / (1 + e^-x)
-inline float sigmoid(float x) { return 1.0F / (1.0F + exp(-x)); }
+/// 2^n for -126 <= n <= 127
+inline float two_to(std::int32_t n) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23U);
+}
 
-/// Near zero an odd polynomial; elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x.
+/// e^x for x up to 88 in absolute value: sigmoid and tanh need no more, and one factor holds 2^n.
+inline float exp_within_88(float x) {
+  const auto [n, power] = power_of_two(x);
+  return power * two_to(n);
+}
+
+}  // namespace detail
+
+/// e^x = 2^n e^r
+inline float exp(float x) {
+  // Beyond these limits the result is infinity or zero; a NaN passes both comparisons unchanged.
+  x = x > 89.0F ? 89.0F : x;
+  x = x < -104.0F ? -104.0F : x;
+  // 2^n in two factors: 2^128 and the denormals need more range than one exponent field has.
+  const auto [n, power] = detail::power_of_two(x);
+  const std::int32_t half = n >> 1;
+  return power * detail::two_to(half) * detail::two_to(n - half);
+}
+
+/// 1 / (1 + e^-x), which from 88 on is 1 or denormal
+inline float sigmoid(float x) {
+  x = x > 88.0F ? 88.0F : x;
+  x = x < -88.0F ? -88.0F : x;
+  return 1.0F / (1.0F + detail::exp_within_88(-x));
+}
+
+/// Near zero an odd polynomial; elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x, which from 10 on is 1.
 inline float tanh(float x) {
-  const float magnitude = std::fabs(x);
-  const float square = x * x;
+  float magnitude = std::fabs(x);
+  magnitude = magnitude > 10.0F ? 10.0F : magnitude;
+  const float square = magnitude * magnitude;
   float p = -5.70498872745e-3F;
   p = p * square + 2.06390887954e-2F;
   p = p * square - 5.37397155531e-2F;
   p = p * square + 1.33314422036e-1F;
   p = p * square - 3.33332819422e-1F;
   const float small = magnitude + magnitude * square * p;
-  const float large = 1.0F - 2.0F / (exp(2.0F * magnitude) + 1.0F);
-  // NaN takes the second, where exp has kept it. The sign comes last, so that -0 keeps its own.
+  const float large = 1.0F - 2.0F / (detail::exp_within_88(2.0F * magnitude) + 1.0F);
+  // NaN takes the second, where it has been kept. The sign comes last, so that -0 keeps its own.
   return std::copysign(magnitude < 0.625F ? small : large, x);
 }
 

@@ -7,6 +7,19 @@
 
 namespace lamina {
 
+/// The lanes' sum, in halves: every addition but the last few is one of whole vectors.
+template <size_t lanes>
+real sum_of_lanes(real (&running)[lanes]) {
+  if constexpr (lanes == 1) {
+    return running[0];
+  } else {
+    real half[lanes / 2];
+#pragma omp simd
+    for (size_t lane = 0; lane < lanes / 2; ++lane) half[lane] = running[lane] + running[lane + lanes / 2];
+    return sum_of_lanes(half);
+  }
+}
+
 /// term(0) + term(1) + ... + term(count - 1).
 ///
 /// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few
@@ -20,12 +33,9 @@ real sum_over(size_t count, const Term& term) {
 #pragma omp simd
     for (size_t lane = 0; lane < lanes; ++lane) running[lane] += term(done + lane);
   }
-  real total = 0;
-#pragma omp simd reduction(+ : total)
-  for (size_t i = done; i < count; ++i) total += term(i);
-#pragma omp simd reduction(+ : total)
-  for (size_t lane = 0; lane < lanes; ++lane) total += running[lane];
-  return total;
+#pragma omp simd
+  for (size_t lane = 0; lane < count - done; ++lane) running[lane] += term(done + lane);
+  return sum_of_lanes(running);
 }
 
 /// Two such sums in one pass over what they share.
@@ -33,25 +43,18 @@ template <class First, class Second>
 std::pair<real, real> two_sums_over(size_t count, const First& first, const Second& second) {
   constexpr size_t lanes = 32;
   alignas(64) real running[lanes] = {}, beside[lanes] = {};
+  const auto add = [&](size_t done, size_t lane) {
+    running[lane] += first(done + lane);
+    beside[lane] += second(done + lane);
+  };
   size_t done = 0;
   for (; done + lanes <= count; done += lanes) {
 #pragma omp simd
-    for (size_t lane = 0; lane < lanes; ++lane) {
-      running[lane] += first(done + lane);
-      beside[lane] += second(done + lane);
-    }
+    for (size_t lane = 0; lane < lanes; ++lane) add(done, lane);
   }
-  real total = 0, total_beside = 0;
-  for (size_t i = done; i < count; ++i) {
-    total += first(i);
-    total_beside += second(i);
-  }
-#pragma omp simd reduction(+ : total, total_beside)
-  for (size_t lane = 0; lane < lanes; ++lane) {
-    total += running[lane];
-    total_beside += beside[lane];
-  }
-  return {total, total_beside};
+#pragma omp simd
+  for (size_t lane = 0; lane < count - done; ++lane) add(done, lane);
+  return {sum_of_lanes(running), sum_of_lanes(beside)};
 }
 
 }  // namespace lamina
