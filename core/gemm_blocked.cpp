@@ -1,11 +1,13 @@
 // The blocked product: walks c tile by tile so that every operand is in the cache it should be in.
 //
 //   for a block of k            the sums of a tile stay in registers for the length of the block
-//     for a block of rows       its packed a stays in L2
-//       for a panel of b        packed just before its first use, it stays in L1 or close
+//     for a block of rows       its packed a comes from L3, one tile at a time
+//       for a panel of b        packed just before its first use, it stays in L2
 //         for a tile of rows    c[tile x panel] += a[tile x block] * b[block x panel]
 //
-// Products of up to `row_block` rows therefore touch b once, and pack it one panel at a time.
+// Products of up to `row_block` rows therefore touch b once, and pack it one panel at a time. Blocks are large:
+// with shorter ones c would come and go through memory more often, which costs more than a panel in L2
+// instead of L1 (4 to 10% at 512 x 20000 x 2400 and 2400 x 7200 x 1280).
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,7 +20,7 @@ namespace lamina::gemm_detail {
 
 namespace {
 
-constexpr size_t k_block = 512, row_block = 256, column_block = 4096;
+constexpr size_t k_block = 2560, row_block = 512, column_block = 2048;
 
 /// Where the panels of b are: packed, or columns of the matrix itself.
 struct Panels {

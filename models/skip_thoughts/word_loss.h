@@ -3,7 +3,7 @@
 //
 //   P(word | h) = softmax(h W + b)_word,   L = mean over the predicted words of -log P(word | h)
 //
-// Logits exist for a few hundred words at a time and never for all of them: at the paper's size those of a
+// Logits exist for some hundred words at a time and never for all of them: at the paper's size those of a
 // batch would be 200 MB, and their gradients as much again. While a tape records, each block's gradients
 // are taken as soon as its logits are there, so that nothing is computed twice.
 

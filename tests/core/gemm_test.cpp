@@ -130,6 +130,15 @@ TEST_CASE("gemm: larger and lopsided sizes, above the thresholds of threads and 
   for (const auto& [m, n, k] : cases) check_forms(m, n, k);
 }
 
+TEST_CASE("gemm: more than one block of rows, columns and k on one thread") {
+  const int before = threads();
+  set_threads(1);
+  check_forms(520, 2080, 10);
+  check_forms(520, 40, 64);
+  check_forms(20, 60, 2600);
+  set_threads(before);
+}
+
 TEST_CASE("gemm: any number of threads, and inside a parallel region") {
   const int before = threads();
   for (const int count : {1, 3, 4}) {
