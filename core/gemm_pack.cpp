@@ -70,14 +70,17 @@ void transpose_few_rows(size_t rows, size_t k, const real* a, size_t lda, real* 
   }
 }
 
-/// b stored [columns x k].
+/// b stored [columns x k]. As many streams as b has rows here are more than the hardware follows by itself.
 void transpose_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) {
+  constexpr size_t ahead = 4 * lanes;
   for (size_t p = 0; p < k; p += lanes) {
     const size_t width = std::min<size_t>(lanes, k - p);
     for (size_t j = 0; j < panel_columns; j += lanes) {
       const size_t count = std::min<size_t>(lanes, columns - std::min(columns, j));
+      const real* const from = b + std::min(columns, j) * ldb + p;
+      for (size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * ldb + ahead);
       vec x[lanes];
-      load_transposed(count, width, b + std::min(columns, j) * ldb + p, ldb, x);
+      load_transposed(count, width, from, ldb, x);
       for (size_t i = 0; i < width; ++i) store(out + (p + i) * panel_columns + j, x[i]);
     }
   }
