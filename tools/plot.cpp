@@ -156,9 +156,13 @@ class Layout {
     rows_ = (count + columns_ - 1) / columns_;
     const auto same = [&](const Panel& panel) { return legend(panel) == legend(panels.front()); };
     shared_legend_ = count > 1 && std::ranges::all_of(panels, same);
-    size_t curves = 0;
-    for (const Panel& panel : panels) curves = std::max(curves, panel.curves.size());
-    const size_t entries_in_a_row = shared_legend_ ? 2 * columns_ : 2;
+    size_t curves = 0, longest = 0;
+    for (const Panel& panel : panels) {
+      curves = std::max(curves, panel.curves.size());
+      for (const Curve& curve : panel.curves) longest = std::max(longest, curve.title.size());
+    }
+    constexpr size_t half_a_panel = 16;  // characters of a title beside another below a single panel
+    const size_t entries_in_a_row = shared_legend_ ? 2 * columns_ : longest > half_a_panel ? 1 : 2;
     legend_rows_ = (curves + entries_in_a_row - 1) / entries_in_a_row;
   }
 

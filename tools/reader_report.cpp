@@ -87,9 +87,9 @@ std::vector<Panel> figure(const std::vector<ReaderResult>& results) {
                             .line = Line::dotted,
                             .color = color});
   };
-  add_guess("chance_error", "a random entity", color_of("none"));
-  add_guess("frequent_error", "the most frequent", color_of("weight"));
-  add_guess("frequent_other_error", "the most frequent not in the question", color_of("rms"));
+  add_guess("chance_error", "random entity", color_of("none"));
+  add_guess("frequent_error", "most frequent", color_of("weight"));
+  add_guess("frequent_other_error", "most frequent other", color_of("rms"));
   return {panel};
 }
 
