@@ -29,6 +29,18 @@ for list in trainset testset_t testset_f; do echo a01-000u >iam/$list.txt; done
 echo a01-000v >iam/testset_v.txt
 "$lamina" handwriting --data iam --preset small --batch 2 --updates 1 --out fromiam >out || cat out
 check "reads IAM-OnDB's files" grep -q "IAM-OnDB in iam: 2 training lines, 2 test lines" out
+# --- lines of some 5000 points
+mkdir -p long-lines/lineStrokes/a01/a01-000 long-lines/ascii/a01/a01-000
+cp iam/*.txt long-lines
+long=$(printf 'the quick brown fox jumps over it %.0s' 1 2 3 4 5 6 7 8)
+for form in a01-000u a01-000v; do
+  printf 'CSR:\n\n%s\n' "$long" >long-lines/ascii/a01/a01-000/$form.txt
+  "$lamina" handwriting pen "$long" --out long-lines/lineStrokes/a01/a01-000/$form-01.xml >/dev/null
+done
+check "they are long" [ "$(grep -o '<Point' long-lines/lineStrokes/a01/a01-000/a01-000u-01.xml | wc -l)" -gt 4700 ]
+check "long lines train with checkpoints" "$lamina" handwriting --data long-lines --preset small --batch 1 --updates 1 --length 5000 --out long >out
+
+# --- broken files
 strokes=iam/lineStrokes/a01/a01-000/a01-000u-02.xml
 broken() {  # broken TITLE TEXT CONTENT
   printf '%s' "$3" >$strokes
@@ -47,8 +59,6 @@ check "prints the number of parameters" grep -q "baseline, batch 8: 312651 param
 check "says that the lines are synthetic" grep -q "not IAM-OnDB" out
 check "the table" [ "$(grep -cE '^\| (baseline|layer norm) \|' both/summary.md)" = 2 ]
 check "the figure" [ -s both/figure.svg ]
-
-check "long lines train with checkpoints" "$lamina" handwriting --preset small --batch 2 --updates 1 --length 5000 --out long >out
 
 # --- the same run: uninterrupted, and killed on its way
 killed_and_resumed 5 handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600
