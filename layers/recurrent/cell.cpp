@@ -144,10 +144,14 @@ class GruCell final : public Cell {
     const real *const kept = row.kept, *const u = kept + (all_kept ? 2 * hidden : 0),
                       *const previous = row.previous;
     real* const h = row.next;
+    // Two short loops: a CPU works on many more elements at once than of one in which r waits for r's gate.
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
       z[j] = scalar::sigmoid(z[j] + part<all_kept>(kept, j));
       r[j] = scalar::sigmoid(r[j] + part<all_kept>(kept, hidden + j));
+    }
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) {
       n[j] = scalar::tanh(n[j] + r[j] * u[j]);
       h[j] = previous[j] + z[j] * (n[j] - previous[j]);
     }

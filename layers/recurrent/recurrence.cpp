@@ -142,10 +142,8 @@ real* Pass::gates_row(size_t t, size_t r, const RowScratch& scratch) {
 
 /// Lets the summed inputs of a row come from memory while the row before it is worked on.
 void Pass::fetch_row(size_t t, size_t r) const {
-  constexpr size_t line = 64 / sizeof(real);
-  const real *const x = x_part_.data() + gates_at(t, r), *const kept = kept_part_.data() + kept_at(t, r);
-  for (size_t k = 0; k < gates_width_; k += line) __builtin_prefetch(x + k);
-  for (size_t k = 0; k < kept_; k += line) __builtin_prefetch(kept + k);
+  prefetch(x_part_.data() + gates_at(t, r), gates_width_);
+  prefetch(kept_part_.data() + kept_at(t, r), kept_);
 }
 
 /// The statistics of layer norm.

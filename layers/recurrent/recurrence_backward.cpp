@@ -84,7 +84,7 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) {
   };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-      if (r + 1 < share.rows.end) fetch_row(t, r + 1);
+      if (r + 1 < share.rows.end) fetch_row_back(step, r + 1);
       const BackRow row = back_row(step, r, share, back);
       open_row(t, r, row, back);
       close_row(step, r, row, back);
@@ -103,6 +103,16 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) {
   else
     columns(hidden_norm_, hidden_sums(), kept_part_.data() + kept_at(t, 0), dkept);
   columns(input_norm_, 0, x_part_.data() + gates_at(t, 0), dgates);
+}
+
+/// The same for what the way back reads besides.
+void Pass::fetch_row_back(size_t step, size_t r) const {
+  const size_t t = time(step);
+  fetch_row(t, r);
+  prefetch(previous_h(step) + r * size_, size_);
+  if (const real* const outside = hidden_.gradient_data()) prefetch(outside + state_at(t, r), size_);
+  if (!cell_->has_memory()) return;
+  prefetch(previous_c(step) + r * size_, size_);
 }
 
 /// Gates and kept part as the cell saw them, and where their gradients go: to their final place, or where a

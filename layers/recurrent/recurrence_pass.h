@@ -8,6 +8,12 @@
 
 namespace lamina::detail {
 
+/// Lets `count` numbers come from memory while the caller works on something else.
+inline void prefetch(const real* from, size_t count) {
+  constexpr size_t line = 64 / sizeof(real);
+  for (size_t i = 0; i < count; i += line) __builtin_prefetch(from + i);
+}
+
 /// One pass through a sequence: sizes, what is kept for the way back, and both ways.
 ///
 /// The gates' columns are split in two: the first `direct` receive the hidden part on top of the x part, for
@@ -67,6 +73,7 @@ class Pass {
   void rows_forward(size_t step, const Share& share, const RowScratch& scratch);
   real* gates_row(size_t t, size_t r, const RowScratch& scratch);
   void fetch_row(size_t t, size_t r) const;
+  void fetch_row_back(size_t step, size_t r) const;
   void measure_row(size_t t, size_t r);
   void update_row(size_t step, size_t r, const RowScratch& scratch, real* next);
   void add_condition(size_t r, real* gates) const;
