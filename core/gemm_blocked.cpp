@@ -21,11 +21,14 @@ namespace lamina::gemm_detail {
 namespace {
 
 constexpr size_t k_block = 2560, row_block = 512, column_block = 2048;
+/// Packed weights of a megabyte stay in a core's L2 from one step of a sequence to the next.
+constexpr size_t most_numbers_in_l2 = (size_t{1} << 20) / sizeof(real);
 
 /// Where the panels of b are: packed, or columns of the matrix itself.
 struct Panels {
   const real* data;
   size_t row, panel;
+  Source source;
   real* kept = nullptr;  ///< where the first tile leaves a packed copy for the others
 };
 
@@ -67,13 +70,12 @@ void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b
               b.kept,
               b.row == panel_columns ? panel_columns * k * ((columns + panel_columns - 1) / panel_columns)
                                      : columns};
-    TileKernel kernel = tile_kernel(rows, vectors);
-    if (b.kept && i == 0) {
-      kernel = keeping_tile_kernel(rows);
-    } else if (b.kept) {
+    const bool already_kept = b.kept && i > 0;
+    if (already_kept) {
       t.b = b.kept;
       t.b_row = panel_columns;
     }
+    const TileKernel kernel = tile_kernel(rows, vectors, already_kept ? Source::cache : b.source);
     if (direct)
       kernel(t);
     else
@@ -89,22 +91,25 @@ size_t group_columns(size_t rows, size_t columns_left) {
   return columns_left;
 }
 
+/// A transposed a is read a few of its rows at a time, so that every tile finds them in L1.
 void pack_tiles(Transpose op, const Parts& tiles, size_t k, const real* a, size_t lda, real* out) {
-  for (size_t i = 0; i < tiles.count; ++i) {
-    const size_t row = tiles.begin(i);
-    pack_rows(op, tiles.length(i), k, a + (op == Transpose::yes ? row : row * lda), lda, out + row * k);
-  }
+  const size_t step = op == Transpose::yes ? 16 : k;
+  for (size_t p = 0; p < k; p += step)
+    for (size_t i = 0; i < tiles.count; ++i) {
+      const size_t row = tiles.begin(i), rows = tiles.length(i);
+      pack_rows(op, rows, std::min(step, k - p), at(op, a, lda, row, p), lda, out + row * k + p * rows);
+    }
 }
 
 /// Packs or borrows the panels of one group of columns, then multiplies.
 /// b is the block [k x columns] as stored; `packed` has room for it; `fresh` says that it is not there yet.
 Panels prepare_panels(Transpose op, size_t tiles, size_t k, size_t columns, const real* b, size_t ldb,
                       real* packed, bool fresh, bool reused) {
-  const Panels ready = {packed, panel_columns, panel_columns * k};
+  const Panels ready = {packed, panel_columns, panel_columns * k, fresh ? Source::cache : Source::memory};
   if (!fresh) return ready;
   if (op == Transpose::no && columns % panel_columns == 0) {
-    if (tiles == 1 && !reused) return {b, ldb, panel_columns};
-    return {b, ldb, panel_columns, packed};
+    if (tiles == 1 && !reused) return {b, ldb, panel_columns, Source::memory};
+    return {b, ldb, panel_columns, Source::keep, packed};
   }
   for (size_t at = 0; at < columns; at += panel_columns)
     pack_panel(op, k, std::min(panel_columns, columns - at), b + (op == Transpose::yes ? at * ldb : at), ldb,
@@ -176,6 +181,7 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
                  bool accumulate, size_t column_begin, size_t column_end) {
   const size_t k = b.rows(), end = std::min(column_end, b.columns());
   if (m == 0 || column_begin >= end) return;
+  const Source source = (end - column_begin) * k > most_numbers_in_l2 ? Source::memory : Source::cache;
   for (size_t row = 0; row < m; row += row_block) {
     const size_t rows = std::min(row_block, m - row);
     const Parts tiles(rows, max_tile_rows);
@@ -187,7 +193,7 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
       columns = inside ? std::min(panel_columns - inside, end - j) : group_columns(tiles.length(0), end - j);
       real* const to = c + row * ldc + j;
       multiply_group(a_packed, tiles, k,
-                     {b.data() + (j - inside) * k + inside, panel_columns, panel_columns * k}, columns,
+                     {b.data() + (j - inside) * k + inside, panel_columns, panel_columns * k, source}, columns,
                      {to, ldc, 1}, {accumulate ? to : nullptr, ldc, 1});
     }
   }

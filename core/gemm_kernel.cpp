@@ -28,7 +28,7 @@ namespace {
 /// power of two. What is farther away, the next panel, is fetched into L2 a whole panel ahead.
 constexpr size_t rows_ahead = 8;
 
-template <size_t rows, size_t vectors, bool keep = false>
+template <size_t rows, size_t vectors, Source source>
 void tile(const Tile& t) {
   vec sum[rows][vectors] = {};
   const real* a = t.a;
@@ -36,7 +36,8 @@ void tile(const Tile& t) {
   real* c = t.c;
   [[maybe_unused]] real* kept = t.kept;
   const real* addend = t.addend;
-  const size_t k = t.k, next = t.next, b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row,
+  [[maybe_unused]] const size_t next = t.next;
+  const size_t k = t.k, b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row,
                addend_row = t.addend_row;
 
 #pragma GCC unroll 16
@@ -46,13 +47,15 @@ void tile(const Tile& t) {
     vec row[vectors];
 #pragma GCC unroll 16
     for (size_t v = 0; v < vectors; ++v) row[v] = load(b + v / 2 * b_panel + v % 2 * lanes);
+    if constexpr (source != Source::cache) {
 #pragma GCC unroll 16
-    for (size_t v = 0; v < vectors; ++v) {
-      const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
-      __builtin_prefetch(soon + rows_ahead * b_row);
-      __builtin_prefetch(soon + next, 0, 2);
+      for (size_t v = 0; v < vectors; ++v) {
+        const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
+        __builtin_prefetch(soon + rows_ahead * b_row);
+        __builtin_prefetch(soon + next, 0, 2);
+      }
     }
-    if constexpr (keep) {
+    if constexpr (source == Source::keep) {
 #pragma GCC unroll 16
       for (size_t v = 0; v < vectors; ++v) store(kept + v * lanes, row[v]);
       kept += panel_columns;
@@ -76,27 +79,33 @@ void tile(const Tile& t) {
   }
 }
 
-template <size_t rows>
-constexpr std::array<TileKernel, 5> kernels_of() {
-  std::array<TileKernel, 5> kernels = {tile<rows, 1>, tile<rows, 2>, nullptr, nullptr, tile<rows, 2, true>};
-  if constexpr (widest_tile(rows) >= 4) kernels[2] = tile<rows, 4>;
-  if constexpr (widest_tile(rows) >= 8) kernels[3] = tile<rows, 8>;
+/// For 1, 2, 4 and 8 vectors.
+using KernelsOfRow = std::array<TileKernel, 4>;
+
+template <size_t rows, Source source>
+constexpr KernelsOfRow kernels_of() {
+  if constexpr (source == Source::keep) return {nullptr, tile<rows, 2, source>, nullptr, nullptr};
+  KernelsOfRow kernels = {tile<rows, 1, source>, tile<rows, 2, source>, nullptr, nullptr};
+  if constexpr (widest_tile(rows) >= 4) kernels[2] = tile<rows, 4, source>;
+  if constexpr (widest_tile(rows) >= 8) kernels[3] = tile<rows, 8, source>;
   return kernels;
 }
 
-template <size_t... index>
+template <Source source, size_t... index>
 constexpr auto all_kernels(std::index_sequence<index...>) {
-  return std::array{kernels_of<index + 1>()...};
+  return std::array{kernels_of<index + 1, source>()...};
 }
 
-constexpr auto kernels = all_kernels(std::make_index_sequence<max_tile_rows>{});
+template <Source source>
+constexpr auto kernels = all_kernels<source>(std::make_index_sequence<max_tile_rows>{});
 
 }  // namespace
 
-TileKernel tile_kernel(size_t rows, size_t vectors) {
-  return kernels[rows - 1][vectors == 8 ? 3 : vectors / 2];
+TileKernel tile_kernel(size_t rows, size_t vectors, Source source) {
+  const auto& all = source == Source::cache    ? kernels<Source::cache>
+                    : source == Source::memory ? kernels<Source::memory>
+                                               : kernels<Source::keep>;
+  return all[rows - 1][vectors == 8 ? 3 : vectors / 2];
 }
-
-TileKernel keeping_tile_kernel(size_t rows) { return kernels[rows - 1][4]; }
 
 }  // namespace lamina::gemm_detail

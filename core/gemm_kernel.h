@@ -35,16 +35,21 @@ struct Tile {
   const real* addend;
   size_t addend_row;
   real* kept = nullptr;
-  size_t next = 0;
+  size_t next = 0;  ///< from these panels to the ones that follow, for fetching ahead
 };
 using TileKernel = void (*)(const Tile&);
 
-/// The kernel for 1 <= rows <= max_tile_rows and 1, 2, 4 or 8 vectors, at most widest_tile(rows).
-TileKernel tile_kernel(size_t rows, size_t vectors);
+/// Where a tile finds b.
+enum class Source {
+  cache,   ///< packed, in L2: the hardware keeps up by itself, and instructions that fetch cost 2 to 3%
+  memory,  ///< farther away: fetched ahead
+  keep,    ///< the same, and written to `kept` as a packed panel on the way: packing for free, in the store
+           ///< units that multiply-adds leave idle
+};
 
-/// The kernel of two vectors that also writes what it reads of b to `kept`, as a packed panel: packing for
-/// free, in the store units that multiply-adds leave idle.
-TileKernel keeping_tile_kernel(size_t rows);
+/// The kernel for 1 <= rows <= max_tile_rows and 1, 2, 4 or 8 vectors, at most widest_tile(rows); 2 for
+/// Source::keep.
+TileKernel tile_kernel(size_t rows, size_t vectors, Source source);
 
 /// op(a)[rows x k] as [k x rows]. Writes up to one vector past the end.
 void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, real* out);
