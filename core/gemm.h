@@ -16,7 +16,9 @@
 // skipped.
 
 #include <cstddef>
+#include <array>
 #include <memory>
+#include <span>
 
 #include "core/real.h"
 
@@ -57,11 +59,16 @@ class PackedMatrix {
 
 inline constexpr size_t npos = static_cast<size_t>(-1);
 
+/// What the caller works on after a product; empty pieces are nothing. Multiplying leaves the way to memory
+/// idle, so the product lets these come into L2 meanwhile, a few lines a tile.
+using Upcoming = std::array<std::span<const real>, 6>;
+
 /// The columns [column_begin, column_end) of c[m x n] (+)= a[m x k] * b, on the calling thread only: inside a
 /// parallel region each thread takes its own rows, or its own range of columns. `c` points at column 0 of the
 /// whole matrix. A `column_begin` that is not a multiple of `packed_column_step()` costs some speed.
 void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, real* c, size_t ldc,
-                 bool accumulate, size_t column_begin = 0, size_t column_end = npos);
+                 bool accumulate, size_t column_begin = 0, size_t column_end = npos,
+                 const Upcoming& upcoming = {});
 
 /// The number of columns in one packed panel: the natural granularity of a split by columns.
 size_t packed_column_step();

@@ -10,6 +10,7 @@
 // instead of L1 (4 to 10% at 512 x 20000 x 2400 and 2400 x 7200 x 1280).
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <new>
 
@@ -32,6 +33,27 @@ struct Panels {
   real* kept = nullptr;  ///< where the first tile leaves a packed copy for the others
 };
 
+/// Fetches what is upcoming, in `times` equal helpings.
+class Fetcher {
+ public:
+  Fetcher() = default;
+  Fetcher(const Upcoming& upcoming, size_t times) : left_(upcoming) {
+    constexpr size_t line = 64 / sizeof(real);
+    for (size_t i = 0; i < left_.size(); ++i) helping_[i] = (left_[i].size() / times / line + 1) * line;
+  }
+  void next() {
+    for (size_t i = 0; i < left_.size(); ++i) {
+      const size_t count = std::min(helping_[i], left_[i].size());
+      for (size_t at = 0; at < count; at += 64 / sizeof(real)) __builtin_prefetch(left_[i].data() + at, 0, 2);
+      left_[i] = left_[i].subspan(count);
+    }
+  }
+
+ private:
+  Upcoming left_{};
+  std::array<size_t, std::tuple_size_v<Upcoming>> helping_{};
+};
+
 /// Runs one tile whose result may be partial in width or transposed: it goes through a small buffer.
 void tile_through_buffer(TileKernel kernel, Tile t, size_t rows, size_t columns, View c, ConstView addend) {
   alignas(64) real buffer[max_tile_rows * 8 * lanes];
@@ -51,7 +73,7 @@ void tile_through_buffer(TileKernel kernel, Tile t, size_t rows, size_t columns,
 
 /// c[rows x columns] from packed rows of a and the panels of one group, columns <= 8 vectors.
 void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b, size_t columns, View c,
-                    ConstView addend) {
+                    ConstView addend, Fetcher& fetcher) {
   const size_t vectors = columns > lanes ? (columns + panel_columns - 1) / panel_columns * 2 : 1;
   const bool direct = c.column == 1 && columns == vectors * lanes && (!addend.data || addend.column == 1);
   for (size_t i = 0; i < tiles.count; ++i) {
@@ -76,6 +98,7 @@ void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b
       t.b_row = panel_columns;
     }
     const TileKernel kernel = tile_kernel(rows, vectors, already_kept ? Source::cache : b.source);
+    fetcher.next();
     if (direct)
       kernel(t);
     else
@@ -121,6 +144,7 @@ Panels prepare_panels(Transpose op, size_t tiles, size_t k, size_t columns, cons
 void multiply_k_block(const Product& q, size_t p, size_t k, ConstView addend) {
   const Parts row_blocks(q.m, row_block), column_blocks(q.n, column_block);
   const bool reused = row_blocks.count > 1;
+  Fetcher nothing;
   for (size_t cb = 0; cb < column_blocks.count; ++cb) {
     const size_t first = column_blocks.begin(cb), width = column_blocks.length(cb);
     // With one block of rows every panel is used once, right after packing: one group of panels is all we
@@ -137,7 +161,7 @@ void multiply_k_block(const Product& q, size_t p, size_t k, ConstView addend) {
         const size_t j = first + done;
         const Panels panels = prepare_panels(q.b_op, tiles.count, k, columns, at(q.b_op, q.b, q.ldb, p, j),
                                              q.ldb, b_packed + (reused ? done * k : 0), rb == 0, reused);
-        multiply_group(a_packed, tiles, k, panels, columns, at(q.c, row, j), at(addend, row, j));
+        multiply_group(a_packed, tiles, k, panels, columns, at(q.c, row, j), at(addend, row, j), nothing);
       }
     }
   }
@@ -178,7 +202,7 @@ void PackedMatrix::pack(Transpose op, size_t k, size_t n, const real* b, size_t 
 }
 
 void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, real* c, size_t ldc,
-                 bool accumulate, size_t column_begin, size_t column_end) {
+                 bool accumulate, size_t column_begin, size_t column_end, const Upcoming& upcoming) {
   const size_t k = b.rows(), end = std::min(column_end, b.columns());
   if (m == 0 || column_begin >= end) return;
   const Source source = (end - column_begin) * k > most_numbers_in_l2 ? Source::memory : Source::cache;
@@ -187,6 +211,8 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
     const Parts tiles(rows, max_tile_rows);
     real* const a_packed = workspace(Purpose::rows_of_a).reserve(rows * k + lanes);
     pack_tiles(Transpose::no, tiles, k, a + row * lda, lda, a_packed);
+    const size_t groups = (end - column_begin) / group_columns(tiles.length(0), end - column_begin);
+    Fetcher fetcher(row == 0 ? upcoming : Upcoming{}, tiles.count * groups);
     for (size_t j = column_begin, columns = 0; j < end; j += columns) {
       // Ranges that begin inside a panel go vector by vector to the panel's end.
       const size_t inside = j % panel_columns;
@@ -194,7 +220,7 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
       real* const to = c + row * ldc + j;
       multiply_group(a_packed, tiles, k,
                      {b.data() + (j - inside) * k + inside, panel_columns, panel_columns * k, source}, columns,
-                     {to, ldc, 1}, {accumulate ? to : nullptr, ldc, 1});
+                     {to, ldc, 1}, {accumulate ? to : nullptr, ldc, 1}, fetcher);
     }
   }
 }

@@ -50,7 +50,7 @@ TrainingStep recurrent_step(const SequenceSizes& sizes) {
   return {.parameters = parameters, .loss = [=] {
             const Tensor states = (*layer)(x).hidden;
             const Scope scope("loss");
-            return mean(square(states));
+            return mean_square(states);
           }};
 }
 

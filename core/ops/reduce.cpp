@@ -1,7 +1,10 @@
 #include "core/ops/reduce.h"
 
+#include <algorithm>
+
 #include "core/ops/elementwise.h"
 #include "core/ops/map.h"
+#include "core/parallel.h"
 #include "core/sum.h"
 
 namespace lamina {
@@ -12,11 +15,26 @@ void require_some(const char* op, const Tensor& x, size_t count) {
   if (count == 0) fail(op, ": ", x.shape(), " has nothing to take the mean of");
 }
 
+/// The sum of term(i), i < count, in blocks that the threads share out. Its order depends on `count` alone.
+template <class Term>
+Tensor sum_of_blocks(size_t count, const Term& term) {
+  constexpr size_t block = elementwise_grain;
+  const size_t blocks = count / block + 1;
+  Tensor sums({blocks});
+  parallel_for(blocks, 1, [&, to = sums.data()](size_t begin, size_t end) {
+    for (size_t b = begin; b < end; ++b) {
+      const size_t first = b * block;
+      to[b] = sum_over(std::min(block, count - first), [&](size_t i) { return term(first + i); });
+    }
+  });
+  return Tensor::full({}, sum_over(blocks, [from = sums.data()](size_t b) { return from[b]; }));
+}
+
 }  // namespace
 
 /// y = sum_i x_i;  dx_i = dy
 Tensor sum(const Tensor& x) {
-  const Tensor y = Tensor::full({}, sum_over(x.size(), [in = x.data()](size_t i) { return in[i]; }));
+  const Tensor y = sum_of_blocks(x.size(), [in = x.data()](size_t i) { return in[i]; });
   return record("sum", y, {x}, [x, y] {
     const real dy = *y.gradient_data();
     contribute(x, [dy](size_t) { return dy; });
@@ -27,6 +45,20 @@ Tensor mean(const Tensor& x) {
   require_some("mean", x, x.size());
   return sum(x) * (1 / static_cast<real>(x.size()));
 }
+
+/// y = 1/n sum_i x_i^2;  dx_i = 2/n x_i dy
+Tensor mean_square(const Tensor& x) {
+  require_some("mean_square", x, x.size());
+  const real share = 1 / static_cast<real>(x.size());
+  Tensor y = sum_of_blocks(x.size(), [in = x.data()](size_t i) { return in[i] * in[i]; });
+  y[0] *= share;
+  return record("mean_square", y, {x}, [x, y, share] {
+    const real factor = 2 * share * *y.gradient_data();
+    contribute(x, [factor, in = x.data()](size_t i) { return factor * in[i]; });
+  });
+}
+
+Tensor composed::mean_square(const Tensor& x) { return mean(square(x)); }
 
 /// y_r = sum_c x_rc;  dx_rc = dy_r
 Tensor sum_columns(const Tensor& x) {

@@ -109,8 +109,10 @@ void Pass::product_forward(size_t step, const Share& share, const PackedWeight& 
   share.for_columns(direct_, [&](size_t begin, size_t end) {
     gemm_packed(count, h, size_, weight.direct, gates, gates_width_, true, begin, end);
   });
+  Upcoming upcoming;
+  if (input_norm_.active()) upcoming[0] = share_of(x_part_.data(), gates_at(t, 0), share, gates_width_);
   share.for_columns(kept_, [&](size_t begin, size_t end) {
-    gemm_packed(count, h, size_, weight.kept, kept, kept_, false, begin, end);
+    gemm_packed(count, h, size_, weight.kept, kept, kept_, false, begin, end, upcoming);
   });
 }
 

@@ -212,18 +212,34 @@ void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) cons
   through(input_norm_, 0, x_part_.data() + gates_at(t, r), row.dgates, dgates);
 }
 
+/// What the way back through the step before `step` reads and this one has not.
+Upcoming Pass::read_by_step_before(size_t step, const Share& share) const {
+  if (step == 0) return {};
+  const size_t before = step - 1, t = time(before);
+  Upcoming upcoming{share_of(x_part_.data(), gates_at(t, 0), share, gates_width_),
+                    share_of(kept_part_.data(), kept_at(t, 0), share, kept_),
+                    share_of(previous_h(before), 0, share, size_)};
+  if (cell_->has_memory()) upcoming[3] = share_of(previous_c(before), 0, share, size_);
+  if (const real* const outside = hidden_.gradient_data())
+    upcoming[4] = share_of(outside, state_at(t, 0), share, size_);
+  if (gates_.storage() != x_part_.storage())
+    upcoming[5] = share_of(gates_.data(), gates_at(t, 0), share, gates_width_);
+  return upcoming;
+}
+
 /// dL/dh_{t-1} += d W_h^T
 void Pass::product_backward(size_t step, const Share& share, Back& back) const {
   if (step == 0 && !initial_.h.needs_gradient()) return;
   const size_t t = time(step), first = share.rows_of_product.begin, count = share.rows_of_product.size();
   real* const dh = back.dh.data() + first * size_;
+  const Upcoming upcoming = read_by_step_before(step, share);
   share.for_columns(size_, [&](size_t begin, size_t end) {
     if (direct_ > 0)
       gemm_packed(count, back.dgates + gates_at(t, first), gates_width_, back.weight.direct, dh, size_, true,
-                  begin, end);
+                  begin, end, kept_ == 0 ? upcoming : Upcoming{});
     if (kept_ > 0)
       gemm_packed(count, back.dkept.data() + kept_at(t, first), kept_, back.weight.kept, dh, size_, true,
-                  begin, end);
+                  begin, end, upcoming);
   });
 }
 

@@ -69,6 +69,11 @@ class Pass {
   };
   PackedWeight pack(Transpose op) const;
 
+  /// A share's own rows of the step that begins at `from`.
+  static std::span<const real> share_of(const real* from, size_t at, const Share& share, size_t width) {
+    return {from + at + share.rows.begin * width, share.rows.size() * width};
+  }
+
   void product_forward(size_t step, const Share& share, const PackedWeight& weight);
   void rows_forward(size_t step, const Share& share, const RowScratch& scratch);
   real* gates_row(size_t t, size_t r, const RowScratch& scratch);
@@ -87,6 +92,7 @@ class Pass {
   void close_row(size_t step, size_t r, const BackRow& row, Back& back) const;
   void rows_backward(size_t step, const Share& share, Back& back);
   void product_backward(size_t step, const Share& share, Back& back) const;
+  Upcoming read_by_step_before(size_t step, const Share& share) const;
   void contribute_weight(const Back& back) const;
 
   RecurrenceOptions options_;

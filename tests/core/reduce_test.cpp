@@ -4,7 +4,7 @@
 
 #include "core/parallel.h"
 #include "core/sum.h"
-#include "tests/check.h"
+#include "tests/layers/twins.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -13,6 +13,7 @@ TEST_CASE("reductions: values") {
   const Tensor x = Tensor::from({2, 3}, {1, 2, 3, 4, 5, 9});
   CHECK(sum(x).item() == 24);
   CHECK(mean(x).item() == 4);
+  CHECK(mean_square(x).item() == doctest::Approx(136 / 6.0));
   CHECK(difference(sum_columns(x), {6, 18}) == 0);
   CHECK(sum_columns(x).shape() == Shape{2, 1});
   CHECK(difference(mean_columns(x), {2, 6}) <= ulp);
@@ -22,7 +23,7 @@ TEST_CASE("reductions: values") {
 }
 
 TEST_CASE("reductions: gradients") {
-  const auto reductions = {sum, mean, sum_columns, mean_columns, sum_rows, mean_rows};
+  const auto reductions = {sum, mean, mean_square, sum_columns, mean_columns, sum_rows, mean_rows};
   std::vector<Shape> shapes = odd_shapes;
   shapes.insert(shapes.end(), {Shape{5}, Shape{2, 3, 4}, Shape{1, 2, 1, 3}});
   for (const Shape& shape : shapes)
@@ -32,6 +33,28 @@ TEST_CASE("reductions: gradients") {
     }
   const Tensor scalar = sample({}, 1);
   check_gradients({scalar}, [&] { return sum(scalar) * mean(scalar); });
+}
+
+TEST_CASE("mean_square: equals the mean of squares") {
+  for (const Shape& shape : odd_shapes) {
+    const Tensor x = sample(shape, 1);
+    check_twins([](const auto& in) { return mean_square(in[0]); },
+                [](const auto& in) { return composed::mean_square(in[0]); }, {x}, twin_tolerance(16));
+  }
+}
+
+TEST_CASE("sums over many elements do not depend on the number of threads") {
+  const Tensor x = sample({3 * 40000 + 7}, 1);
+  const Tensor total = sum(x), square = mean_square(x);
+  real expected = 0;
+  for (const real value : x.values()) expected += value;
+  CHECK(total.item() == doctest::Approx(expected).epsilon(1e-3));
+  for (const int count : {1, 2, 3}) {
+    set_threads(count);
+    CHECK(identical(sum(x), total));
+    CHECK(identical(mean_square(x), square));
+  }
+  set_threads(0);
 }
 
 TEST_CASE("reductions: higher ranks count all axes but the last as rows") {
@@ -50,6 +73,7 @@ TEST_CASE("reductions: empty tensors sum to zero and have no mean") {
   tape.backward(sum(none));
   CHECK(none.gradient_data() != nullptr);
   CHECK_ERROR(mean(Tensor({0, 3})), "mean: [0 x 3] has nothing to take the mean of");
+  CHECK_ERROR(mean_square(Tensor({0, 3})), "mean_square: [0 x 3] has nothing to take the mean of");
   CHECK_ERROR(mean_columns(Tensor({2, 0})), "mean_columns: [2 x 0] has nothing to take the mean of");
   CHECK_ERROR(mean_rows(Tensor({0, 3})), "mean_rows: [0 x 3] has nothing to take the mean of");
   CHECK_ERROR(sum_columns(Tensor(Shape{})), "sum_columns: a scalar has no last axis");
