@@ -37,21 +37,25 @@ struct Panels {
 class Fetcher {
  public:
   Fetcher() = default;
-  Fetcher(const Upcoming& upcoming, size_t times) : left_(upcoming) {
+  Fetcher(const Upcoming& upcoming, size_t times) : left_(upcoming), done_(false) {
     constexpr size_t line = 64 / sizeof(real);
     for (size_t i = 0; i < left_.size(); ++i) helping_[i] = (left_[i].size() / times / line + 1) * line;
   }
   void next() {
+    if (done_) return;
+    done_ = true;
     for (size_t i = 0; i < left_.size(); ++i) {
       const size_t count = std::min(helping_[i], left_[i].size());
       for (size_t at = 0; at < count; at += 64 / sizeof(real)) __builtin_prefetch(left_[i].data() + at, 0, 2);
       left_[i] = left_[i].subspan(count);
+      done_ = done_ && left_[i].empty();
     }
   }
 
  private:
   Upcoming left_{};
   std::array<size_t, std::tuple_size_v<Upcoming>> helping_{};
+  bool done_ = true;
 };
 
 /// Runs one tile whose result may be partial in width or transposed: it goes through a small buffer.
@@ -114,9 +118,8 @@ size_t group_columns(size_t rows, size_t columns_left) {
   return columns_left;
 }
 
-/// A transposed a is read a few of its rows at a time, so that every tile finds them in L1.
 void pack_tiles(Transpose op, const Parts& tiles, size_t k, const real* a, size_t lda, real* out) {
-  const size_t step = op == Transpose::yes ? 16 : k;
+  const size_t step = op == Transpose::yes ? packed_at_once : k;
   for (size_t p = 0; p < k; p += step)
     for (size_t i = 0; i < tiles.count; ++i) {
       const size_t row = tiles.begin(i), rows = tiles.length(i);
@@ -125,10 +128,12 @@ void pack_tiles(Transpose op, const Parts& tiles, size_t k, const real* a, size_
 }
 
 /// Packs or borrows the panels of one group of columns, then multiplies.
-/// b is the block [k x columns] as stored; `packed` has room for it; `fresh` says that it is not there yet.
+/// b is the block [k x columns] as stored; `packed` has room for it; `fresh` says that it is not there yet,
+/// `near` that all panels fit L2.
 Panels prepare_panels(Transpose op, size_t tiles, size_t k, size_t columns, const real* b, size_t ldb,
-                      real* packed, bool fresh, bool reused) {
-  const Panels ready = {packed, panel_columns, panel_columns * k, fresh ? Source::cache : Source::memory};
+                      real* packed, bool fresh, bool reused, bool near) {
+  const Panels ready = {packed, panel_columns, panel_columns * k,
+                        fresh || near ? Source::cache : Source::memory};
   if (!fresh) return ready;
   if (op == Transpose::no && columns % panel_columns == 0) {
     if (tiles == 1 && !reused) return {b, ldb, panel_columns, Source::memory};
@@ -160,7 +165,8 @@ void multiply_k_block(const Product& q, size_t p, size_t k, ConstView addend) {
         columns = group_columns(tiles.length(0), width - done);
         const size_t j = first + done;
         const Panels panels = prepare_panels(q.b_op, tiles.count, k, columns, at(q.b_op, q.b, q.ldb, p, j),
-                                             q.ldb, b_packed + (reused ? done * k : 0), rb == 0, reused);
+                                             q.ldb, b_packed + (reused ? done * k : 0), rb == 0, reused,
+                                             width * k <= most_numbers_in_l2);
         multiply_group(a_packed, tiles, k, panels, columns, at(q.c, row, j), at(addend, row, j), nothing);
       }
     }

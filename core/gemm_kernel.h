@@ -51,6 +51,9 @@ enum class Source {
 /// Source::keep.
 TileKernel tile_kernel(size_t rows, size_t vectors, Source source);
 
+/// How many rows of a transposed a to pack for one tile before the next, so that every tile finds them in L1.
+inline constexpr size_t packed_at_once = 16;
+
 /// op(a)[rows x k] as [k x rows]. Writes up to one vector past the end.
 void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, real* out);
 

@@ -20,7 +20,10 @@ namespace {
 /// a stored [k x m]: `rows` neighbours of every stored row. A constant size lets memcpy become two moves.
 template <size_t rows>
 void copy_rows(size_t k, const real* a, size_t lda, real* out) {
-  for (size_t p = 0; p < k; ++p) std::memcpy(out + p * rows, a + p * lda, rows * sizeof(real));
+  for (size_t p = 0; p < k; ++p) {
+    __builtin_prefetch(a + (p + packed_at_once) * lda);  // of the next call for these columns
+    std::memcpy(out + p * rows, a + p * lda, rows * sizeof(real));
+  }
 }
 
 template <size_t... index>
