@@ -15,6 +15,7 @@
 #include <new>
 
 #include "core/gemm_kernel.h"
+#include "core/parallel.h"
 #include "core/pool.h"
 
 namespace lamina::gemm_detail {
@@ -202,9 +203,14 @@ void PackedMatrix::pack(Transpose op, size_t k, size_t n, const real* b, size_t 
   }
   rows_ = k;
   columns_ = n;
-  for (size_t j = 0; j < n; j += panel_columns)
-    pack_panel(op, k, std::min(panel_columns, n - j), b + (op == Transpose::yes ? j * ldb : j), ldb,
-               data_.get() + j * k);
+  const size_t panels = (n + panel_columns - 1) / panel_columns;
+  parallel_for(panels, elementwise_grain / (panel_columns * k + 1) + 1, [&](size_t begin, size_t end) {
+    for (size_t panel = begin; panel < end; ++panel) {
+      const size_t j = panel * panel_columns;
+      pack_panel(op, k, std::min(panel_columns, n - j), b + (op == Transpose::yes ? j * ldb : j), ldb,
+                 data_.get() + j * k);
+    }
+  });
 }
 
 void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, real* c, size_t ldc,

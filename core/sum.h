@@ -9,7 +9,7 @@ namespace lamina {
 
 /// The lanes' sum, in halves: every addition but the last few is one of whole vectors.
 template <size_t lanes>
-real sum_of_lanes(real (&running)[lanes]) {
+[[gnu::always_inline]] inline real sum_of_lanes(real (&running)[lanes]) {
   if constexpr (lanes == 1) {
     return running[0];
   } else {
