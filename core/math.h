@@ -70,9 +70,14 @@ inline float exp(float x) {
 
 /// 1 / (1 + e^-x), which from 88 on is 1 or denormal
 inline float sigmoid(float x) {
-  x = x > 88.0F ? 88.0F : x;
-  x = x < -88.0F ? -88.0F : x;
-  return 1.0F / (1.0F + detail::exp_within_88(-x));
+  // Without its sign, a float compares like the integer of the same bits. For integers the limit is a single
+  // instruction; for floats, of which NaN would have to pass, it is five.
+  constexpr auto most = std::bit_cast<std::int32_t>(88.0F);
+  const auto bits = std::bit_cast<std::int32_t>(x);
+  const std::int32_t magnitude = bits & 0x7fffffff, sign = bits ^ magnitude;
+  const auto limited = std::bit_cast<float>(sign | (magnitude > most ? most : magnitude));
+  const float y = 1.0F / (1.0F + detail::exp_within_88(-limited));
+  return std::isnan(x) ? x : y;
 }
 
 /// Near zero an odd polynomial; elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x, which from 10 on is 1.

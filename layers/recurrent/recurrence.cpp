@@ -116,23 +116,25 @@ void Pass::product_forward(size_t step, const Share& share, const PackedWeight& 
   });
 }
 
-/// Normalizes, updates and emits, row by row while the row is in cache.
+/// Normalizes, updates and emits, row by row while the row is in cache. A row is measured one ahead of its
+/// turn: the long chain of a sum, a square root and a division passes while the row before is worked on.
 void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scratch) {
   const size_t t = time(step);
   const bool memory = cell_->has_memory();
+  if (share.rows.size() > 0) measure_row(t, share.rows.begin);
   for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
     real* const h = hidden_.data() + state_at(t, r);
     real* const c = memory ? memory_.data() + memory_at(t, r) : nullptr;
+    if (r + 2 < share.rows.end) fetch_row(t, r + 2);
+    if (r + 1 < share.rows.end) measure_row(t, r + 1);
     if (mask_.defined() && mask_at(t)[r] == 0) {
       std::copy_n(previous_h(step) + r * size_, size_, h);
       if (memory) std::copy_n(previous_c(step) + r * size_, size_, c);
       continue;
     }
-    if (r + 1 < share.rows.end) fetch_row(t, r + 1);
     if (record_.wanted())
       record_.summed_inputs(t, r, x_part_.data() + gates_at(t, r), gates_width_,
                             kept_part_.data() + kept_at(t, r), kept_);
-    measure_row(t, r);
     update_row(step, r, scratch, memory ? c : h);
     if (memory && memory_norm_.by_rows()) emit_row(t, r, scratch);
   }
