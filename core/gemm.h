@@ -15,8 +15,8 @@
 // number of threads and do not depend on the addresses of the buffers. NaN and infinity propagate: no zero is
 // skipped.
 
-#include <cstddef>
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
 

@@ -23,8 +23,11 @@ namespace lamina::gemm_detail {
 namespace {
 
 constexpr size_t k_block = 2560, row_block = 512, column_block = 2048;
-/// Packed weights of a megabyte stay in a core's L2 from one step of a sequence to the next.
-constexpr size_t most_numbers_in_l2 = (size_t{1} << 20) / sizeof(real);
+
+/// Where packed numbers are that have been read before: a megabyte stays in a core's L2.
+Source source_of(size_t numbers) {
+  return numbers * sizeof(real) > size_t{1} << 20 ? Source::memory : Source::cache;
+}
 
 /// Where the panels of b are: packed, or columns of the matrix itself.
 struct Panels {
@@ -39,7 +42,6 @@ class Fetcher {
  public:
   Fetcher() = default;
   Fetcher(const Upcoming& upcoming, size_t times) : left_(upcoming), done_(false) {
-    constexpr size_t line = 64 / sizeof(real);
     for (size_t i = 0; i < left_.size(); ++i) helping_[i] = (left_[i].size() / times / line + 1) * line;
   }
   void next() {
@@ -47,13 +49,14 @@ class Fetcher {
     done_ = true;
     for (size_t i = 0; i < left_.size(); ++i) {
       const size_t count = std::min(helping_[i], left_[i].size());
-      for (size_t at = 0; at < count; at += 64 / sizeof(real)) __builtin_prefetch(left_[i].data() + at, 0, 2);
+      for (size_t at = 0; at < count; at += line) __builtin_prefetch(left_[i].data() + at, 0, 2);
       left_[i] = left_[i].subspan(count);
       done_ = done_ && left_[i].empty();
     }
   }
 
  private:
+  static constexpr size_t line = 64 / sizeof(real);  // of the cache
   Upcoming left_{};
   std::array<size_t, std::tuple_size_v<Upcoming>> helping_{};
   bool done_ = true;
@@ -128,14 +131,10 @@ void pack_tiles(Transpose op, const Parts& tiles, size_t k, const real* a, size_
     }
 }
 
-/// Packs or borrows the panels of one group of columns, then multiplies.
-/// b is the block [k x columns] as stored; `packed` has room for it; `fresh` says that it is not there yet,
-/// `near` that all panels fit L2.
+/// Packs or borrows the panels of one group of columns: b is the block [k x columns] as stored, `packed` has
+/// room for it.
 Panels prepare_panels(Transpose op, size_t tiles, size_t k, size_t columns, const real* b, size_t ldb,
-                      real* packed, bool fresh, bool reused, bool near) {
-  const Panels ready = {packed, panel_columns, panel_columns * k,
-                        fresh || near ? Source::cache : Source::memory};
-  if (!fresh) return ready;
+                      real* packed, bool reused) {
   if (op == Transpose::no && columns % panel_columns == 0) {
     if (tiles == 1 && !reused) return {b, ldb, panel_columns, Source::memory};
     return {b, ldb, panel_columns, Source::keep, packed};
@@ -143,7 +142,7 @@ Panels prepare_panels(Transpose op, size_t tiles, size_t k, size_t columns, cons
   for (size_t at = 0; at < columns; at += panel_columns)
     pack_panel(op, k, std::min(panel_columns, columns - at), b + (op == Transpose::yes ? at * ldb : at), ldb,
                packed + at * k);
-  return ready;
+  return {packed, panel_columns, panel_columns * k, Source::cache};
 }
 
 /// c[m x n] += one block of k: [p, p + k).
@@ -165,9 +164,11 @@ void multiply_k_block(const Product& q, size_t p, size_t k, ConstView addend) {
       for (size_t done = 0, columns = 0; done < width; done += columns) {
         columns = group_columns(tiles.length(0), width - done);
         const size_t j = first + done;
-        const Panels panels = prepare_panels(q.b_op, tiles.count, k, columns, at(q.b_op, q.b, q.ldb, p, j),
-                                             q.ldb, b_packed + (reused ? done * k : 0), rb == 0, reused,
-                                             width * k <= most_numbers_in_l2);
+        real* const packed = b_packed + (reused ? done * k : 0);
+        const Panels panels = rb == 0
+                                  ? prepare_panels(q.b_op, tiles.count, k, columns,
+                                                   at(q.b_op, q.b, q.ldb, p, j), q.ldb, packed, reused)
+                                  : Panels{packed, panel_columns, panel_columns * k, source_of(width * k)};
         multiply_group(a_packed, tiles, k, panels, columns, at(q.c, row, j), at(addend, row, j), nothing);
       }
     }
@@ -217,7 +218,7 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
                  bool accumulate, size_t column_begin, size_t column_end, const Upcoming& upcoming) {
   const size_t k = b.rows(), end = std::min(column_end, b.columns());
   if (m == 0 || column_begin >= end) return;
-  const Source source = (end - column_begin) * k > most_numbers_in_l2 ? Source::memory : Source::cache;
+  const Source source = source_of((end - column_begin) * k);
   for (size_t row = 0; row < m; row += row_block) {
     const size_t rows = std::min(row_block, m - row);
     const Parts tiles(rows, max_tile_rows);
@@ -231,8 +232,8 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
       columns = inside ? std::min(panel_columns - inside, end - j) : group_columns(tiles.length(0), end - j);
       real* const to = c + row * ldc + j;
       multiply_group(a_packed, tiles, k,
-                     {b.data() + (j - inside) * k + inside, panel_columns, panel_columns * k, source}, columns,
-                     {to, ldc, 1}, {accumulate ? to : nullptr, ldc, 1}, fetcher);
+                     {b.data() + (j - inside) * k + inside, panel_columns, panel_columns * k, source},
+                     columns, {to, ldc, 1}, {accumulate ? to : nullptr, ldc, 1}, fetcher);
     }
   }
 }

@@ -37,8 +37,7 @@ void tile(const Tile& t) {
   [[maybe_unused]] real* kept = t.kept;
   const real* addend = t.addend;
   [[maybe_unused]] const size_t next = t.next;
-  const size_t k = t.k, b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row,
-               addend_row = t.addend_row;
+  const size_t k = t.k, b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row, addend_row = t.addend_row;
 
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * c_row, 1);

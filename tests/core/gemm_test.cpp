@@ -235,6 +235,37 @@ TEST_CASE("gemm_packed: nothing to multiply") {
   CHECK(c == std::vector<real>(10, real{0}));
 }
 
+TEST_CASE("gemm_packed: what is upcoming changes nothing") {
+  const std::vector<real> a = numbers(33 * 70, 1), b = numbers(70 * 90, 2), read_next = numbers(5000, 3);
+  PackedMatrix packed;
+  packed.pack(Transpose::no, 70, 90, b.data(), 90);
+  for (const size_t m : {1, 13, 33}) {
+    std::vector<real> c(m * 90), again(m * 90);
+    gemm_packed(m, a.data(), 70, packed, c.data(), 90, false);
+    const std::span<const real> all(read_next);
+    for (const Upcoming& upcoming : {Upcoming{all}, Upcoming{all.first(1), {}, all.last(3000)},
+                                     Upcoming{all, all, all, all, all, all}}) {
+      gemm_packed(m, a.data(), 70, packed, again.data(), 90, false, 0, npos, upcoming);
+      CHECK(again == c);
+    }
+  }
+}
+
+TEST_CASE("PackedMatrix: as many threads as there are pack the same") {
+  constexpr size_t k = 70, n = 1030;
+  const std::vector<real> b = numbers(k * n, 1);
+  for (const Transpose op : {Transpose::no, Transpose::yes}) {
+    const size_t stride = op == Transpose::yes ? k : n;
+    PackedMatrix one, some;
+    set_threads(1);
+    one.pack(op, k, n, b.data(), stride);
+    set_threads(3);
+    some.pack(op, k, n, b.data(), stride);
+    set_threads(0);
+    CHECK(std::equal(one.data(), one.data() + k * n, some.data()));
+  }
+}
+
 TEST_CASE("PackedMatrix: packing the same size again reuses the memory") {
   const auto b = numbers(70 * 90, 1);
   PackedMatrix packed;
