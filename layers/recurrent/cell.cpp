@@ -96,6 +96,9 @@ class LstmCell final : public Cell {
     for (size_t j = 0; j < hidden; ++j) {
       f[j] = scalar::sigmoid(f[j] + part<all_kept>(kept, j));
       i[j] = scalar::sigmoid(i[j] + part<all_kept>(kept, hidden + j));
+    }
+#pragma omp simd
+    for (size_t j = 0; j < hidden; ++j) {
       o[j] = scalar::sigmoid(o[j] + part<all_kept>(kept, 2 * hidden + j));
       g[j] = scalar::tanh(g[j] + part<all_kept>(kept, 3 * hidden + j));
       c[j] = f[j] * previous[j] + i[j] * g[j];
