@@ -92,6 +92,7 @@ class LstmCell final : public Cell {
     real *const f = row.gates, *const i = f + hidden, *const o = f + 2 * hidden, *const g = f + 3 * hidden;
     const real *const kept = row.kept, *const previous = row.previous;
     real* const c = row.next;
+    // Two short loops: a CPU has more elements under way at once.
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
       f[j] = scalar::sigmoid(f[j] + part<all_kept>(kept, j));
@@ -147,7 +148,7 @@ class GruCell final : public Cell {
     const real *const kept = row.kept, *const u = kept + (all_kept ? 2 * hidden : 0),
                       *const previous = row.previous;
     real* const h = row.next;
-    // Two short loops: a CPU works on many more elements at once than of one in which r waits for r's gate.
+    // Two short loops: a CPU has more elements under way at once than of one in which n waits for r.
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
       z[j] = scalar::sigmoid(z[j] + part<all_kept>(kept, j));

@@ -69,7 +69,7 @@ class Pass {
   };
   PackedWeight pack(Transpose op) const;
 
-  /// A share's own rows of the step that begins at `from`.
+  /// A share's own rows, `width` numbers each, of the step that begins at from[at].
   static std::span<const real> share_of(const real* from, size_t at, const Share& share, size_t width) {
     return {from + at + share.rows.begin * width, share.rows.size() * width};
   }
