@@ -40,7 +40,8 @@ void gemm(size_t m, size_t n, size_t k, const real* a, size_t lda, const real* b
           size_t ldc, const GemmOptions& options = {});
 
 /// op(b)[k x n], repacked once into the layout that the kernel reads in order: for weights that many products
-/// share, as those of a recurrent layer over its steps. Packing the same size again reuses the memory.
+/// share, as those of a recurrent layer over its steps. Packing the same size again reuses the memory; large
+/// matrices are packed by several threads.
 class PackedMatrix {
  public:
   void pack(Transpose op, size_t k, size_t n, const real* b, size_t ldb);

@@ -83,11 +83,14 @@ using KernelsOfRow = std::array<TileKernel, 4>;
 
 template <size_t rows, Source source>
 constexpr KernelsOfRow kernels_of() {
-  if constexpr (source == Source::keep) return {nullptr, tile<rows, 2, source>, nullptr, nullptr};
-  KernelsOfRow kernels = {tile<rows, 1, source>, tile<rows, 2, source>, nullptr, nullptr};
-  if constexpr (widest_tile(rows) >= 4) kernels[2] = tile<rows, 4, source>;
-  if constexpr (widest_tile(rows) >= 8) kernels[3] = tile<rows, 8, source>;
-  return kernels;
+  if constexpr (source == Source::keep) {
+    return {nullptr, tile<rows, 2, source>, nullptr, nullptr};
+  } else {
+    KernelsOfRow kernels = {tile<rows, 1, source>, tile<rows, 2, source>, nullptr, nullptr};
+    if constexpr (widest_tile(rows) >= 4) kernels[2] = tile<rows, 4, source>;
+    if constexpr (widest_tile(rows) >= 8) kernels[3] = tile<rows, 8, source>;
+    return kernels;
+  }
 }
 
 template <Source source, size_t... index>

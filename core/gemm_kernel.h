@@ -41,7 +41,7 @@ using TileKernel = void (*)(const Tile&);
 
 /// Where a tile finds b.
 enum class Source {
-  cache,   ///< packed, in L2: the hardware keeps up by itself, and instructions that fetch cost 2 to 3%
+  cache,   ///< packed, in L2: the hardware keeps up by itself, and instructions that fetch only cost time
   memory,  ///< farther away: fetched ahead
   keep,    ///< the same, and written to `kept` as a packed panel on the way: packing for free, in the store
            ///< units that multiply-adds leave idle

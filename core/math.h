@@ -71,7 +71,7 @@ inline float exp(float x) {
 /// 1 / (1 + e^-x), which from 88 on is 1 or denormal
 inline float sigmoid(float x) {
   // Without its sign, a float compares like the integer of the same bits. For integers the limit is a single
-  // instruction; for floats, of which NaN would have to pass, it is five.
+  // instruction; for floats, of which NaN would have to pass, it is several.
   constexpr auto most = std::bit_cast<std::int32_t>(88.0F);
   const auto bits = std::bit_cast<std::int32_t>(x);
   const std::int32_t magnitude = bits & 0x7fffffff, sign = bits ^ magnitude;

@@ -110,7 +110,8 @@ void Pass::product_forward(size_t step, const Share& share, const PackedWeight& 
     gemm_packed(count, h, size_, weight.direct, gates, gates_width_, true, begin, end);
   });
   Upcoming upcoming;
-  if (input_norm_.active()) upcoming[0] = share_of(x_part_.data(), gates_at(t, 0), share, gates_width_);
+  if (input_norm_.active())
+    upcoming[0] = {x_part_.data() + gates_at(t, share.rows.begin), share.rows.size() * gates_width_};
   share.for_columns(kept_, [&](size_t begin, size_t end) {
     gemm_packed(count, h, size_, weight.kept, kept, kept_, false, begin, end, upcoming);
   });
@@ -146,8 +147,8 @@ real* Pass::gates_row(size_t t, size_t r, const RowScratch& scratch) {
 
 /// Lets the summed inputs of a row come from memory while the row before it is worked on.
 void Pass::fetch_row(size_t t, size_t r) const {
-  prefetch(x_part_.data() + gates_at(t, r), gates_width_);
-  prefetch(kept_part_.data() + kept_at(t, r), kept_);
+  prefetch({x_part_.data() + gates_at(t, r), gates_width_});
+  prefetch({kept_part_.data() + kept_at(t, r), kept_});
 }
 
 /// The statistics of layer norm.

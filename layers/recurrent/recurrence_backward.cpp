@@ -84,7 +84,8 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) {
   };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-      if (r + 1 < share.rows.end) fetch_row_back(step, r + 1);
+      if (r + 1 < share.rows.end)
+        for (const auto numbers : read_on_the_way_back(step, {r + 1, r + 2})) prefetch(numbers);
       const BackRow row = back_row(step, r, share, back);
       open_row(t, r, row, back);
       close_row(step, r, row, back);
@@ -103,16 +104,6 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) {
   else
     columns(hidden_norm_, hidden_sums(), kept_part_.data() + kept_at(t, 0), dkept);
   columns(input_norm_, 0, x_part_.data() + gates_at(t, 0), dgates);
-}
-
-/// The same for what the way back reads besides.
-void Pass::fetch_row_back(size_t step, size_t r) const {
-  const size_t t = time(step);
-  fetch_row(t, r);
-  prefetch(previous_h(step) + r * size_, size_);
-  if (const real* const outside = hidden_.gradient_data()) prefetch(outside + state_at(t, r), size_);
-  if (!cell_->has_memory()) return;
-  prefetch(previous_c(step) + r * size_, size_);
 }
 
 /// Gates and kept part as the cell saw them, and where their gradients go: to their final place, or where a
@@ -212,19 +203,18 @@ void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) cons
   through(input_norm_, 0, x_part_.data() + gates_at(t, r), row.dgates, dgates);
 }
 
-/// What the way back through the step before `step` reads and this one has not.
-Upcoming Pass::read_by_step_before(size_t step, const Share& share) const {
-  if (step == 0) return {};
-  const size_t before = step - 1, t = time(before);
-  Upcoming upcoming{share_of(x_part_.data(), gates_at(t, 0), share, gates_width_),
-                    share_of(kept_part_.data(), kept_at(t, 0), share, kept_),
-                    share_of(previous_h(before), 0, share, size_)};
-  if (cell_->has_memory()) upcoming[3] = share_of(previous_c(before), 0, share, size_);
-  if (const real* const outside = hidden_.gradient_data())
-    upcoming[4] = share_of(outside, state_at(t, 0), share, size_);
-  if (gates_.storage() != x_part_.storage())
-    upcoming[5] = share_of(gates_.data(), gates_at(t, 0), share, gates_width_);
-  return upcoming;
+/// What of these rows the way back through a step reads and no later step has read.
+Upcoming Pass::read_on_the_way_back(size_t step, const Range& rows) const {
+  const size_t t = time(step);
+  const auto piece = [&](const real* all_rows, size_t width) {
+    return std::span<const real>(all_rows + rows.begin * width, rows.size() * width);
+  };
+  Upcoming read{piece(x_part_.data() + gates_at(t, 0), gates_width_),
+                piece(kept_part_.data() + kept_at(t, 0), kept_), piece(previous_h(step), size_)};
+  if (cell_->has_memory()) read[3] = piece(previous_c(step), size_);
+  if (const real* const outside = hidden_.gradient_data()) read[4] = piece(outside + state_at(t, 0), size_);
+  if (gates_.storage() != x_part_.storage()) read[5] = piece(gates_.data() + gates_at(t, 0), gates_width_);
+  return read;
 }
 
 /// dL/dh_{t-1} += d W_h^T
@@ -232,7 +222,7 @@ void Pass::product_backward(size_t step, const Share& share, Back& back) const {
   if (step == 0 && !initial_.h.needs_gradient()) return;
   const size_t t = time(step), first = share.rows_of_product.begin, count = share.rows_of_product.size();
   real* const dh = back.dh.data() + first * size_;
-  const Upcoming upcoming = read_by_step_before(step, share);
+  const Upcoming upcoming = step > 0 ? read_on_the_way_back(step - 1, share.rows) : Upcoming{};
   share.for_columns(size_, [&](size_t begin, size_t end) {
     if (direct_ > 0)
       gemm_packed(count, back.dgates + gates_at(t, first), gates_width_, back.weight.direct, dh, size_, true,

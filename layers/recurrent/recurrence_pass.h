@@ -8,10 +8,10 @@
 
 namespace lamina::detail {
 
-/// Lets `count` numbers come from memory while the caller works on something else.
-inline void prefetch(const real* from, size_t count) {
+/// Lets numbers come into L1 while the caller works on something else.
+inline void prefetch(std::span<const real> numbers) {
   constexpr size_t line = 64 / sizeof(real);
-  for (size_t i = 0; i < count; i += line) __builtin_prefetch(from + i);
+  for (size_t i = 0; i < numbers.size(); i += line) __builtin_prefetch(numbers.data() + i);
 }
 
 /// One pass through a sequence: sizes, what is kept for the way back, and both ways.
@@ -69,16 +69,10 @@ class Pass {
   };
   PackedWeight pack(Transpose op) const;
 
-  /// A share's own rows, `width` numbers each, of the step that begins at from[at].
-  static std::span<const real> share_of(const real* from, size_t at, const Share& share, size_t width) {
-    return {from + at + share.rows.begin * width, share.rows.size() * width};
-  }
-
   void product_forward(size_t step, const Share& share, const PackedWeight& weight);
   void rows_forward(size_t step, const Share& share, const RowScratch& scratch);
   real* gates_row(size_t t, size_t r, const RowScratch& scratch);
   void fetch_row(size_t t, size_t r) const;
-  void fetch_row_back(size_t step, size_t r) const;
   void measure_row(size_t t, size_t r);
   void update_row(size_t step, size_t r, const RowScratch& scratch, real* next);
   void add_condition(size_t r, real* gates) const;
@@ -92,7 +86,7 @@ class Pass {
   void close_row(size_t step, size_t r, const BackRow& row, Back& back) const;
   void rows_backward(size_t step, const Share& share, Back& back);
   void product_backward(size_t step, const Share& share, Back& back) const;
-  Upcoming read_by_step_before(size_t step, const Share& share) const;
+  Upcoming read_on_the_way_back(size_t step, const Range& rows) const;
   void contribute_weight(const Back& back) const;
 
   RecurrenceOptions options_;

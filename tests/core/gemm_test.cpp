@@ -3,6 +3,7 @@
 #include "core/gemm.h"
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
