@@ -30,7 +30,9 @@ LIBRARY_SOURCES := $(wildcard core/*.cpp core/*/*.cpp layers/*.cpp layers/*/*.cp
 MODEL_SOURCES := $(wildcard models/*/*.cpp)
 BENCH_SOURCES := $(wildcard tools/bench_*.cpp)
 TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
-TEST_SOURCES := $(filter-out tests/install/%,$(wildcard tests/*.cpp tests/*/*.cpp))
+# Programs of their own stand in these folders of tests.
+OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress))
+TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard tests/*.cpp tests/*/*.cpp))
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
 SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES)
 HEADERS := lamina.h $(wildcard core/*.h core/*/*.h layers/*.h layers/*/*.h optim/*.h)
