@@ -5,6 +5,7 @@
 #include "core/file.h"
 #include "core/parallel.h"
 #include "models/analysis/tape_graph.h"
+#include "models/common/picture_file.h"
 #include "models/common/run_folder.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
@@ -53,7 +54,7 @@ void draw(const std::string& path, const TapeGraph& graph) {
             << " edges)\n";
   const ProgramOutcome outcome = run_program({"dot", "-Tsvg"}, dot);
   if (outcome.ok) {
-    write_file(path + ".svg", outcome.output);
+    write_picture(path + ".svg", outcome.output);
     std::cout << "figure: " << path << ".svg\n";
   } else if (outcome.missing()) {
     std::cerr << path << ".svg: not drawn, Graphviz is not installed; run tools/install-deps.sh\n";

@@ -5,6 +5,7 @@
 
 #include "core/file.h"
 #include "core/parallel.h"
+#include "models/common/picture_file.h"
 #include "models/common/training.h"
 #include "models/handwriting/experiment.h"
 #include "models/handwriting/iam.h"
@@ -28,7 +29,7 @@ struct WriteFlags {
 
 /// Writes lines as NAME.svg and NAME.png into a run's folder.
 void save_lines(const RunFolder& folder, const std::string& name, const Lines& lines) {
-  write_file(folder.file(name + ".svg"), svg_of(lines));
+  write_picture(folder.file(name + ".svg"), svg_of(lines));
   write_png(folder.file(name + ".png"), image_of(lines));
   std::cout << folder.config().variant << ": " << folder.file(name + ".svg") << ", "
             << folder.file(name + ".png") << '\n';
@@ -120,7 +121,7 @@ int run_pen(const PenFlags& flags) {
   const auto beside = [&](const char* ending) {
     return std::filesystem::path(flags.out).replace_extension(ending).string();
   };
-  write_file(beside(".svg"), svg_of({points}));
+  write_picture(beside(".svg"), svg_of({points}));
   write_png(beside(".png"), image_of({points}));
   std::cout << flags.out << ", " << beside(".txt") << ", " << beside(".svg") << ", " << beside(".png")
             << '\n';

@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
   Command program("lamina",
                   "Lamina: every experiment of \"Layer Normalization\" (Ba, Kiros and Hinton 2016).");
   program.require_command();
-  program.add_version(
-      text("lamina ", version, ", ", sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend()));
+  program.add_version(text("lamina ", version, ", commit ", commit(), ", ",
+                           sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend()));
   program.footer("Example: lamina mnist --norm none,batch,layer --preset small");
   add_mnist_command(program);
   add_stability_command(program);

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/file.h"
+#include "models/common/picture_file.h"
 #include "tools/run_program.h"
 
 namespace lamina {
@@ -275,7 +275,7 @@ bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
                 << outcome.reason() << ")\n";
       return false;
     }
-    write_file(path + ending, outcome.output);
+    write_picture(path + ending, outcome.output);
   }
   return true;
 }

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "core/error.h"
-#include "core/file.h"
+#include "models/common/picture_file.h"
 
 namespace lamina {
 
@@ -24,16 +24,10 @@ std::string number16(int value) { return number32(static_cast<std::size_t>(value
 
 const Bytef* bytes_of(const std::string& text) { return reinterpret_cast<const Bytef*>(text.data()); }
 
-std::string chunk(const std::string& type, const std::string& data) {
-  const std::string checked = type + data;
-  const uLong checksum = crc32(0, bytes_of(checked), static_cast<uInt>(checked.size()));
-  return number32(data.size()) + checked + number32(checksum);
-}
-
 std::string header(const Image& image) {
   constexpr char bits = 8, rgb = 2;
   return "\x89PNG\r\n\x1a\n" +
-         chunk("IHDR", number32(image.width) + number32(image.height) + std::string{bits, rgb, 0, 0, 0});
+         png_chunk("IHDR", number32(image.width) + number32(image.height) + std::string{bits, rgb, 0, 0, 0});
 }
 
 /// The rows, without a filter, compressed.
@@ -56,20 +50,20 @@ std::string content(const Image& image) {
 std::string frame_control(std::size_t sequence, const Image& frame, int milliseconds) {
   const std::string place = number32(frame.width) + number32(frame.height) + number32(0) + number32(0);
   constexpr char keep = 0, replace = 0;
-  return chunk("fcTL", number32(sequence) + place + number16(milliseconds) + number16(1000) +
-                           std::string{keep, replace});
+  return png_chunk("fcTL", number32(sequence) + place + number16(milliseconds) + number16(1000) +
+                               std::string{keep, replace});
 }
 
 }  // namespace
 
 void write_png(const std::string& path, const Image& image) {
-  write_file(path, header(image) + chunk("IDAT", content(image)) + chunk("IEND", ""));
+  write_picture(path, header(image) + png_chunk("IDAT", content(image)) + png_chunk("IEND", ""));
 }
 
 void write_animation(const std::string& path, const std::vector<Image>& frames, int milliseconds, int rest) {
   if (frames.empty()) fail("png: an animation of no frames");
   constexpr std::size_t forever = 0;
-  std::string file = header(frames[0]) + chunk("acTL", number32(frames.size()) + number32(forever));
+  std::string file = header(frames[0]) + png_chunk("acTL", number32(frames.size()) + number32(forever));
   std::size_t sequence = 0;
   for (const Image& frame : frames) {
     if (frame.width != frames[0].width || frame.height != frames[0].height)
@@ -77,9 +71,10 @@ void write_animation(const std::string& path, const std::vector<Image>& frames, 
            frame.height, "; all must be of one size");
     const bool first = &frame == &frames.front(), last = &frame == &frames.back();
     file += frame_control(sequence++, frame, last ? rest : milliseconds);
-    file += first ? chunk("IDAT", content(frame)) : chunk("fdAT", number32(sequence++) + content(frame));
+    file +=
+        first ? png_chunk("IDAT", content(frame)) : png_chunk("fdAT", number32(sequence++) + content(frame));
   }
-  write_file(path, file + chunk("IEND", ""));
+  write_picture(path, file + png_chunk("IEND", ""));
 }
 
 }  // namespace lamina

@@ -21,7 +21,7 @@ struct Image {
   std::vector<Color> pixels;  ///< row by row from the top
 };
 
-/// Replaces the file safely (core/file.h), whose errors it has.
+/// Writes it with its origin (picture_file.h).
 void write_png(const std::string& path, const Image& image);
 
 /// Shows the frames for `milliseconds` each, the last one for `rest` milliseconds, and begins again. Throws
