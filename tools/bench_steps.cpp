@@ -3,6 +3,9 @@
 //
 //   build/bench_steps --case lstm --variant ln
 //
+// With --bursts it stays and times a burst of steps for every line on standard input, so that two programs can take
+// turns (tools/compare-builds).
+//
 // Each case runs in a process of its own (--case all starts them), so that peak_rss_mb is its own.
 
 #include <sys/resource.h>
@@ -194,24 +197,56 @@ double peak_rss_mb() {
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
-void measure(const std::string& name, const std::string& variant, double seconds) {
-  const Case timed = cases.at(name).second(norm_of(variant));
-  Adam adam(*timed.step.parameters, {.learning_rate = learning_rate});
-  const auto step = [&] {
+/// A case with its optimizer, after its first step.
+class Trainer {
+ public:
+  Trainer(const std::string& name, const std::string& variant)
+      : timed_(cases.at(name).second(norm_of(variant))),
+        adam_(*timed_.step.parameters, {.learning_rate = learning_rate}),
+        first_loss_(step()) {}
+
+  double step() {
     Tape tape;
-    const Tensor loss = timed.step.loss();
+    const Tensor loss = timed_.step.loss();
     tape.backward(loss);
-    adam.step();
+    adam_.step();
     return static_cast<double>(loss.item());
-  };
-  const double first_loss = step();
+  }
+  const Case& timed() const { return timed_; }
+  double first_loss() const { return first_loss_; }
+
+ private:
+  Case timed_;
+  Adam adam_;
+  double first_loss_;
+};
+
+/// For every line on standard input, a number of seconds: steps for so long, at least one, and a line with the mean
+/// milliseconds of a step. The first step of a burst is not counted, since caches hold what the other program left.
+void serve_bursts(const std::string& name, const std::string& variant) {
+  Trainer trainer(name, variant);
+  for (double seconds; std::cin >> seconds;) {
+    trainer.step();
+    const double begin = now();
+    size_t steps = 0;
+    do {
+      trainer.step();
+      ++steps;
+    } while (now() - begin < seconds);
+    std::cout << 1e3 * (now() - begin) / static_cast<double>(steps) << std::endl;
+  }
+}
+
+void measure(const std::string& name, const std::string& variant, double seconds) {
+  Trainer trainer(name, variant);
+  const Case& timed = trainer.timed();
   const double warm = now();
-  while (now() - warm < std::min(1.0, seconds)) step();
+  while (now() - warm < std::min(1.0, seconds)) trainer.step();
   std::vector<double> times;
   const double cpu = cpu_seconds(), start = now();
   while (times.size() < 3 || now() - start < seconds) {
     const double begin = now();
-    step();
+    trainer.step();
     times.push_back(1e3 * (now() - begin));
   }
   const double cpus = (cpu_seconds() - cpu) / (now() - start);
@@ -231,7 +266,7 @@ void measure(const std::string& name, const std::string& variant, double seconds
                                     {"peak_gflops", rounded(peak)},
                                     {"fraction_of_peak", rounded(1e3 * timed.gflop / median / peak)},
                                     {"cpus_used", rounded(cpus)},
-                                    {"first_loss", rounded(first_loss)},
+                                    {"first_loss", rounded(trainer.first_loss())},
                                     {"backend", gemm_backend()}};
   std::cout << line.dump() << std::endl;
 }
@@ -254,15 +289,21 @@ int main(int argc, char** argv) {
   std::string name = "all", variant = "none";
   double seconds = 4;
   int thread_count = 0;
+  bool bursts = false;
   program.add("--case", name, "one case, or all").show_default();
   program.add("--variant", variant, "none, ln, bn or wn").show_default();
   program.add("--seconds", seconds, "measured per case").show_default();
   program.add("--threads", thread_count, "0: one per core").show_default();
+  program.add("--bursts", bursts, "time a burst for every line on standard input, a number of seconds");
   program.footer("Example: build/bench_steps --case lstm --variant ln");
   program.action([&] {
     set_threads(thread_count);
     if (name == "all") return measure_all(argv[0], seconds, thread_count);
     if (!cases.contains(name)) fail<UsageError>("no case '", name, "'");
+    if (bursts) {
+      serve_bursts(name, variant);
+      return 0;
+    }
     measure(name, variant, seconds);
     return 0;
   });

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# tools/compare-builds: two programs take turns, and the table has a ratio or says that it has none.
+source "$(dirname "$0")/checks.sh"
+top=$(dirname "$(dirname "$lamina")")
+(cd "$top" && built build/bench_steps) || exit 1
+steps=$top/build/bench_steps
+
+"$top/tools/compare-builds" "$steps" "$steps" --case mnist_mlp_b4 --variant none --bursts 6 --burst 0.01 --threads 1 >table
+check "a program against itself: a row with both times, a verdict and an interval" \
+  grep -qE '^\| mnist_mlp_b4 \| none \| [0-9.]+ \| [0-9.]+ \| ([0-9.]+|too noisy) \| [0-9.]+ to [0-9.]+ \|$' table
+check "bursts: a line of milliseconds for each line of seconds" \
+  [ "$(printf '0.01\n0.01\n' | "$steps" --case mnist_mlp_b4 --threads 1 --bursts | grep -cE '^[0-9.]+$')" = 2 ]
+if "$top/tools/compare-builds" /bin/true "$steps" --case mnist_mlp_b4 --variant none >out 2>err; then refused=false; else refused=true; fi
+check "a program that cannot do it is named" grep -qF '/bin/true ended' err
+check "and the exit code is not 0" $refused
+finish
