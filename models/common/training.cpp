@@ -13,6 +13,7 @@
 #include "models/common/metrics.h"
 #include "models/common/progress.h"
 #include "models/common/recorder.h"
+#include "models/common/training_look.h"
 
 namespace lamina {
 
@@ -129,6 +130,7 @@ TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std:
 
 Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
               const TrainingPlan& plan) {
+  if (TrainingLook::taken({folder, parameters, adam, experiment, plan})) return Outcome::interrupted;
   const std::uint64_t total = plan.epochs * plan.steps_per_epoch;
   std::vector<std::string> columns{plan.epoch, "step"};
   std::ranges::copy(experiment.metric_names(), std::back_inserter(columns));

@@ -1,0 +1,82 @@
+#pragma once
+// Holds an experiment's settings, as its command makes them, to a table.
+//
+// A table has a row for every number and for every learned tensor: the section of the paper (or of models/FIDELITY.md)
+// that says so, what it is, and what it must be. The command runs with the paper's preset up to the moment where
+// training would begin; there its parameters, optimizer and plan are measured.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/common/training_look.h"
+
+namespace lamina::test {
+
+/// How a tensor's values are distributed at the start.
+struct Distribution {
+  enum class Kind { constant, normal, uniform, orthogonal, first_block, last_block } kind;
+  double parameter;   ///< the value, the deviation, the bound, the scale, or the value of the block
+  size_t blocks = 1;  ///< orthogonal: square blocks side by side; for blocks: how many there are in all
+};
+
+inline Distribution constant_at(double value) { return {Distribution::Kind::constant, value}; }
+inline Distribution normal_of(double deviation) { return {Distribution::Kind::normal, deviation}; }
+inline Distribution uniform_within(double bound) { return {Distribution::Kind::uniform, bound}; }
+/// Each of `blocks` square matrices side by side is `scale` times an orthogonal one.
+inline Distribution orthogonal_blocks(size_t blocks, double scale = 1) {
+  return {Distribution::Kind::orthogonal, scale, blocks};
+}
+/// `value` in the first (last) of `blocks` equal parts of a vector, 0 in the others.
+inline Distribution first_of(size_t blocks, double value) {
+  return {Distribution::Kind::first_block, value, blocks};
+}
+inline Distribution last_of(size_t blocks, double value) {
+  return {Distribution::Kind::last_block, value, blocks};
+}
+
+/// What is wrong with the values as a sample of that distribution; empty when nothing is. Mean and deviation may be
+/// off by five standard errors, no value may lie outside the range, and of many values some must come near its ends.
+std::string mismatch(const Tensor& values, const Distribution& wanted);
+
+struct NumberRow {
+  const char* source;
+  const char* what;
+  double wanted;
+  std::function<double(const TrainingStart&)> measured;
+};
+
+struct WeightRow {
+  const char* source;
+  std::string name;
+  Shape shape;
+  Distribution start;
+};
+
+struct PresetTable {
+  std::vector<std::string> command;  ///< arguments of lamina, without --preset and --out
+  std::vector<NumberRow> numbers;
+  std::vector<WeightRow> weights;  ///< of every learned tensor
+};
+
+/// Runs the command and CHECKs every row, and that no learned tensor is without one.
+void check_preset(const PresetTable& table);
+
+/// Adam's settings, the length of the plan, and that gradients are left as they are or shortened together to `clip`.
+std::vector<NumberRow> adam_rows(const char* source, double learning_rate);
+NumberRow plan_row(const char* source, const char* what, double steps);  ///< steps between two evaluations
+NumberRow length_row(const char* source, double periods);
+/// The norm of all gradients together after adjust_gradients(), when it was 1e4 before.
+NumberRow clipped_row(const char* source, double norm);
+/// The largest norm of one tensor's gradient by itself.
+NumberRow clipped_apart_row(const char* source, double norm);
+
+/// Several lists of rows as one.
+template <class Row>
+std::vector<Row> rows(std::initializer_list<std::vector<Row>> lists) {
+  std::vector<Row> all;
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+}  // namespace lamina::test

@@ -1,0 +1,201 @@
+// Every setting of the paper's preset, as the commands run it, against the paper. The first column of each row is the
+// section it comes from; "ours" where the paper leaves the setting open (models/FIDELITY.md says which and why).
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "layers/layer_norm.h"
+#include "models/common/digit_experiment.h"
+#include "tests/check.h"
+#include "tests/models/presets.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// The deviations of Xavier's and of He's normal start.
+double xavier_deviation(double inputs, double outputs) { return std::sqrt(2 / (inputs + outputs)); }
+double he_deviation(double inputs) { return std::sqrt(2 / inputs); }
+
+// --- 6.6 and 6.7: digits
+
+/// A hidden layer's gain and bias.
+std::vector<WeightRow> norm_rows(const char* source, const std::string& name, const Shape& shape) {
+  return {{source, name + ".gain", shape, constant_at(1)}, {source, name + ".bias", shape, constant_at(0)}};
+}
+
+std::vector<WeightRow> mnist_matrices(const std::string& ending) {
+  return {{"6.6, ours", "hidden1." + ending, {784, 1000}, normal_of(he_deviation(784))},
+          {"6.6, ours", "hidden2." + ending, {1000, 1000}, normal_of(he_deviation(1000))},
+          {"6.6, ours", "logits." + ending, {1000, 10}, normal_of(he_deviation(1000))}};
+}
+
+std::vector<NumberRow> digit_numbers(double steps, double epochs) {
+  return rows<NumberRow>({adam_rows("6.6", 1e-3),
+                          {plan_row("6.6", "updates per epoch of 55,000 cases", steps),
+                           length_row("6.6", epochs), clipped_row("6.6, ours: no clipping", 1e4)}});
+}
+
+// --- 6.4 and 6.5: LSTMs
+
+/// Weights of an LSTM whose gates are not normalized.
+std::vector<WeightRow> lstm_rows(const char* source, const std::string& name, size_t input, size_t hidden,
+                                 double forget_bias) {
+  return {{source,
+           name + ".input_weight",
+           {input, 4 * hidden},
+           normal_of(xavier_deviation(static_cast<double>(input), 4 * static_cast<double>(hidden)))},
+          {source, name + ".hidden_weight", {hidden, 4 * hidden}, orthogonal_blocks(4)},
+          {source, name + ".bias", {4 * hidden}, first_of(4, forget_bias)}};
+}
+
+/// The same with layer norm of Eq. 20-22: gains 1, biases 0 but for the forget gate's.
+std::vector<WeightRow> layer_norm_lstm_rows(const char* source, const std::string& name, size_t input,
+                                            size_t hidden, double forget_bias) {
+  const auto weights = lstm_rows(source, name, input, hidden, forget_bias);
+  const Shape gates{4 * hidden};
+  return rows<WeightRow>({{weights[0],
+                           weights[1],
+                           {"12, (20)", name + ".input_norm.gain", gates, constant_at(1)},
+                           {source, name + ".input_norm.bias", gates, first_of(4, forget_bias)}},
+                          norm_rows("12, (20)", name + ".hidden_norm", gates),
+                          norm_rows("12, (22)", name + ".memory_norm", {hidden})});
+}
+
+std::vector<WeightRow> draw_rows(bool layer_norm) {
+  const auto xavier = [](size_t inputs, size_t outputs) {
+    return normal_of(xavier_deviation(static_cast<double>(inputs), static_cast<double>(outputs)));
+  };
+  std::vector<WeightRow> all;
+  for (const auto& [name, outputs] :
+       {std::pair<std::string, size_t>("read", 5), {"latent", 200}, {"write", 30}}) {
+    all.push_back({"6.4, ours", name + ".weight", {256, outputs}, xavier(256, outputs)});
+    all.push_back({"6.4, ours", name + ".bias", {outputs}, constant_at(0)});
+  }
+  // The encoder sees its own reading, 2 x 2 of the image and of the error, and the decoder's state; the decoder sees z.
+  for (const auto& [name, input] :
+       {std::pair<std::string, size_t>("encoder", 2 * 2 * 2 + 256), {"decoder", 100}}) {
+    all = rows<WeightRow>({all, lstm_rows("6.4", name, input, 256, 0)});
+    if (layer_norm) all = rows<WeightRow>({all, norm_rows("13, (31)", name + ".memory_norm", {256})});
+  }
+  return all;
+}
+
+std::vector<WeightRow> handwriting_rows(bool layer_norm) {
+  constexpr size_t point = 3, symbols = 57, hidden = 400;
+  const auto layer = layer_norm ? layer_norm_lstm_rows : lstm_rows;
+  return rows<WeightRow>(
+      {layer("6.5", "lower", point + symbols, hidden, 1),
+       layer("6.5", "middle", point + hidden + symbols, hidden, 1),
+       layer("6.5", "upper", point + hidden + symbols, hidden, 1),
+       {{"6.5: 10 Gaussians, 30 parameters",
+         "window.weight",
+         {hidden, 30},
+         normal_of(xavier_deviation(400, 30))},
+        {"6.5, ours: slides by 1/25 character", "window.bias", {30}, last_of(3, std::log(0.04))},
+        {"6.5: 20 components, 121 outputs",
+         "mixture.weight",
+         {3 * hidden, 121},
+         normal_of(xavier_deviation(1200, 121))},
+        {"6.5, ours", "mixture.bias", {121}, constant_at(0)}}});
+}
+
+}  // namespace
+
+TEST_SUITE("slow") {
+  TEST_CASE("preset mnist: layer norm on the hidden layers only (6.6)") {
+    check_preset({.command = {"mnist", "--norm", "layer"},
+                  .numbers = digit_numbers(429, 60),
+                  .weights = rows<WeightRow>({mnist_matrices("weight"),
+                                              norm_rows("6.6", "hidden1.norm", {1000}),
+                                              norm_rows("6.6", "hidden2.norm", {1000}),
+                                              {{"6.6", "logits.bias", {10}, constant_at(0)}}})});
+  }
+
+  TEST_CASE("preset mnist: batch norm on all layers, logits too (6.6)") {
+    for (const auto& [batch, steps] : {std::pair<std::string, double>("128", 429), {"4", 13750}})
+      check_preset({.command = {"mnist", "--norm", "batch", "--batch", batch},
+                    .numbers = digit_numbers(steps, 60),
+                    .weights = rows<WeightRow>(
+                        {mnist_matrices("weight"), norm_rows("6.6", "hidden1.norm", {1000}),
+                         norm_rows("6.6", "hidden2.norm", {1000}), norm_rows("6.6", "logits.norm", {10})})});
+    CHECK(variance_for(4) == Variance::unbiased);  // 6.6
+    CHECK(variance_for(128) == Variance::biased);
+  }
+
+  TEST_CASE("preset mnist: the baseline has neither (6.6)") {
+    check_preset({.command = {"mnist", "--norm", "none"},
+                  .numbers = digit_numbers(429, 60),
+                  .weights = rows<WeightRow>({mnist_matrices("weight"),
+                                              {{"6.6", "hidden1.bias", {1000}, constant_at(0)},
+                                               {"6.6", "hidden2.bias", {1000}, constant_at(0)},
+                                               {"6.6", "logits.bias", {10}, constant_at(0)}}})});
+  }
+
+  TEST_CASE("preset convnet (6.7: all ours)") {
+    const std::vector<WeightRow> matrices{
+        {"6.7, ours", "conv1.weight", {5, 5, 1, 32}, normal_of(he_deviation(25))},
+        {"6.7, ours", "conv2.weight", {5, 5, 32, 64}, normal_of(he_deviation(25 * 32))},
+        {"6.7, ours", "hidden.weight", {3136, 512}, normal_of(he_deviation(3136))},
+        {"6.7, ours", "logits.weight", {512, 10}, normal_of(he_deviation(512))},
+        {"6.7, ours", "logits.bias", {10}, constant_at(0)}};
+    check_preset({.command = {"convnet", "--norm", "layer"},
+                  .numbers = digit_numbers(429, 20),
+                  .weights = rows<WeightRow>({matrices, norm_rows("6.7, ours", "conv1.norm", {28, 28, 32}),
+                                              norm_rows("6.7, ours", "conv2.norm", {14, 14, 64}),
+                                              norm_rows("6.7, ours", "hidden.norm", {512})})});
+    check_preset({.command = {"convnet", "--norm", "batch"},
+                  .numbers = digit_numbers(429, 20),
+                  .weights = rows<WeightRow>({matrices, norm_rows("6.7, ours", "conv1.norm", {32}),
+                                              norm_rows("6.7, ours", "conv2.norm", {64}),
+                                              norm_rows("6.7, ours", "hidden.norm", {512})})});
+  }
+
+  TEST_CASE("preset draw (6.4)") {
+    for (const bool layer_norm : {false, true})
+      check_preset({.command = {"draw", "--norm", layer_norm ? "layer" : "none"},
+                    .numbers = rows<NumberRow>(
+                        {adam_rows("6.4: Adam's default setting", 1e-3),
+                         {plan_row("6.4: 50,000 images, batch 128", "updates per epoch", 390),
+                          length_row("6.4: the figure shows 100", 100), clipped_row("6.4, ours", 10)}}),
+                    .weights = draw_rows(layer_norm)});
+  }
+
+  TEST_CASE("preset handwriting (6.5)") {
+    for (const bool layer_norm : {false, true})
+      check_preset({.command = {"handwriting", "--norm", layer_norm ? "layer" : "none", "--updates", "800"},
+                    .numbers = rows<NumberRow>(
+                        {adam_rows("6.5: Adam, rate ours", 1e-3),
+                         {plan_row("Figure 5's axis: updates / 200", "updates per report", 200),
+                          length_row("6.5", 4), clipped_row("6.5, ours: of elements only", 1e4)}}),
+                    .weights = handwriting_rows(layer_norm)});
+  }
+
+}  // TEST_SUITE("slow")
+
+TEST_CASE("layer norm's epsilon is 1e-5, inside the root") {
+  constexpr double d = 1e-3;
+  const Tensor a = Tensor::from({1, 2}, {real(d), real(-d)});
+  const auto y = static_cast<double>(layer_norm(a, Tensor::ones({2}), Tensor::zeros({2}))[0]);
+  CHECK(d * d / (y * y) - d * d == doctest::Approx(1e-5).epsilon(1e-3));
+}
+
+TEST_CASE("the tables' measure finds a distribution that is slightly off") {
+  Tensor values({300, 200});
+  Random(1).fill_uniform(values.data(), values.size(), real(-0.1), real(0.1));
+  CHECK(mismatch(values, uniform_within(0.1)) == "");
+  CHECK(mismatch(values, uniform_within(0.098)) != "");
+  CHECK(mismatch(values, uniform_within(0.103)) != "");
+  CHECK(mismatch(values, normal_of(0.1)) != "");
+  Random(2).fill_normal(values.data(), values.size(), 0, real(0.01));
+  CHECK(mismatch(values, normal_of(0.01)) == "");
+  CHECK(mismatch(values, normal_of(0.0103)) != "");
+  CHECK(mismatch(values, constant_at(0)) != "");
+  const Tensor identity = Tensor::from({2, 2}, {1, 0, 0, 1});
+  CHECK(mismatch(identity, orthogonal_blocks(1)) == "");
+  CHECK(mismatch(identity, orthogonal_blocks(1, 0.05)) != "");
+  CHECK(mismatch(Tensor::from({4}, {1, 1, 0, 0}), first_of(2, 1)) == "");
+  CHECK(mismatch(Tensor::from({4}, {1, 1, 0, 0}), last_of(2, 1)) != "");
+}
