@@ -1,6 +1,13 @@
 #pragma once
-// Sums in a fixed order that run at the speed of the memory.
+// Sums in a fixed order that run at the speed of the memory and stay accurate however long they are.
+//
+// A running sum of n numbers rounds n times at its full size, so its error grows with n. Pairwise summation
+// adds the sums of the two halves, each found in the same way: every number passes log2(n) additions. Halving
+// ends at blocks small enough for a plain loop, so it costs nothing.
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 #include "core/real.h"
@@ -55,6 +62,75 @@ std::pair<real, real> two_sums_over(size_t count, const First& first, const Seco
 #pragma omp simd
   for (size_t lane = 0; lane < count - done; ++lane) add(done, lane);
   return {sum_of_lanes(running), sum_of_lanes(beside)};
+}
+
+/// Two numbers that are summed side by side.
+struct Pair {
+  real first, second;
+  friend Pair operator+(Pair a, Pair b) { return {a.first + b.first, a.second + b.second}; }
+};
+
+namespace detail {
+
+inline constexpr size_t rows_in_sequence = 64;  // below, a plain loop
+inline constexpr size_t columns_at_once = 256;  // their sums stay in L1
+
+inline void add_to(const std::array<real*, 1>& sums, size_t c, real value) { sums[0][c] += value; }
+inline void add_to(const std::array<real*, 2>& sums, size_t c, Pair value) {
+  sums[0][c] += value.first;
+  sums[1][c] += value.second;
+}
+
+/// sums[.][c] = the sum of row(r)(column + c) over the rows [first, last), for c < width <= columns_at_once.
+template <size_t kinds, class Row>
+void sum_rows_pairwise(size_t first, size_t last, size_t column, size_t width,
+                       const std::array<real*, kinds>& sums, const Row& row) {
+  if (last - first > rows_in_sequence) {
+    const size_t blocks = (last - first + rows_in_sequence - 1) / rows_in_sequence;
+    const size_t middle = first + (blocks + 1) / 2 * rows_in_sequence;
+    real memory[kinds][columns_at_once];
+    std::array<real*, kinds> below;
+    for (size_t kind = 0; kind < kinds; ++kind) below[kind] = memory[kind];
+    sum_rows_pairwise(first, middle, column, width, sums, row);
+    sum_rows_pairwise(middle, last, column, width, below, row);
+    for (size_t kind = 0; kind < kinds; ++kind)
+#pragma omp simd
+      for (size_t c = 0; c < width; ++c) sums[kind][c] += below[kind][c];
+    return;
+  }
+  for (real* const each : sums) std::fill_n(each, width, real{0});
+  size_t r = first;
+  // The sums are in memory, and each visit costs more than an addition: four rows at a time.
+  for (; r + 4 <= last; r += 4) {
+    const auto a = row(r), b = row(r + 1), c = row(r + 2), d = row(r + 3);
+#pragma omp simd
+    for (size_t i = 0; i < width; ++i)
+      add_to(sums, i, (a(column + i) + b(column + i)) + (c(column + i) + d(column + i)));
+  }
+  for (; r < last; ++r) {
+    const auto a = row(r);
+#pragma omp simd
+    for (size_t i = 0; i < width; ++i) add_to(sums, i, a(column + i));
+  }
+}
+
+}  // namespace detail
+
+/// sums[c] = row(0)(c) + row(1)(c) + ... + row(rows - 1)(c) for begin <= c < end: columns are summed while
+/// their rows are read as they lie in memory. row(r) gives the function of c for one row. Pairwise; the order
+/// of additions depends on `rows` alone.
+template <class Row>
+void column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
+  for (size_t c = begin; c < end; c += detail::columns_at_once)
+    detail::sum_rows_pairwise<1>(0, rows, c, std::min(detail::columns_at_once, end - c), {sums + c}, row);
+}
+
+/// Two such sums in one pass over what they share: row(r)(c) is a Pair.
+template <class Row>
+void two_column_sums(size_t rows, size_t begin, size_t end, real* first, real* second, const Row& row) {
+  for (size_t c = begin; c < end; c += detail::columns_at_once)
+    detail::sum_rows_pairwise<2>(0, rows, c, std::min(detail::columns_at_once, end - c),
+                                 {first + c, second + c}, row);
 }
 
 }  // namespace lamina

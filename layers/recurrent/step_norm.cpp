@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/ops/map.h"
+#include "layers/column_moments.h"
 #include "layers/row_norm.h"
 
 namespace lamina {
@@ -56,28 +57,19 @@ void StepNorm::measure_row(size_t t, size_t row, const real* raw) {
 void StepNorm::measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask) {
   const size_t width = parameters_.width();
   real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
-  std::fill(mean + begin, mean + end, real{0});
-  std::fill(inverse + begin, inverse + end, real{0});
-  real cases = 0;
-  for (size_t r = 0; r < rows_; ++r) {
-    if (mask != nullptr && mask[r] == 0) continue;
-    cases += 1;
-#pragma omp simd
-    for (size_t c = begin; c < end; ++c) mean[c] += raw[r * width + c];
+  const Cases cases = {.rows = rows_, .width = width, .values = raw, .mask = mask};
+  const size_t count = cases.count();
+  if (count == 0) {  // everybody is padded: nothing is normalized and no gradient comes back
+    std::fill(mean + begin, mean + end, real{0});
+    std::fill(inverse + begin, inverse + end, real{0});
+    return;
   }
-  if (cases == 0) return;  // everybody is padded: nothing is normalized and no gradient comes back
-  for (size_t c = begin; c < end; ++c) mean[c] /= cases;
-  for (size_t r = 0; r < rows_; ++r) {
-    if (mask != nullptr && mask[r] == 0) continue;
-#pragma omp simd
-    for (size_t c = begin; c < end; ++c)
-      inverse[c] += (raw[r * width + c] - mean[c]) * (raw[r * width + c] - mean[c]);
-  }
+  column_moments(cases, static_cast<real>(count), begin, end, mean, inverse);
   const bool known = t < parameters_.population_mean.rows();
   real* const population_mean = parameters_.population_mean.data() + (known ? t * width : 0);
   real* const population_variance = parameters_.population_variance.data() + (known ? t * width : 0);
   for (size_t c = begin; c < end; ++c) {
-    const real variance = inverse[c] / cases;
+    const real variance = inverse[c];
     inverse[c] = 1 / std::sqrt(variance + parameters_.epsilon);
     if (!known) continue;
     population_mean[c] += parameters_.momentum * (mean[c] - population_mean[c]);
@@ -133,20 +125,18 @@ void StepNorm::backward_columns(size_t t, size_t begin, size_t end, const real* 
   const size_t width = parameters_.width();
   const real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
   const real* const gain = parameters_.gain.data();
-  real cases = 0;
-  for (size_t r = 0; r < rows_; ++r) cases += mask == nullptr || mask[r] != 0 ? real(1) : real(0);
+  const auto cases = static_cast<real>(Cases{.rows = rows_, .mask = mask}.count());
   if (cases == 0) return;
   for (size_t first = begin; first < end; first += block) {
     const size_t count = std::min(block, end - first);
-    real along[block] = {}, level[block] = {};
-    for (size_t r = 0; r < rows_; ++r) {
+    real along[block], level[block];
+    two_column_sums(rows_, 0, count, level, along, [=](size_t r) {
       const size_t start = r * width + first;
-#pragma omp simd
-      for (size_t c = 0; c < count; ++c) {
-        level[c] += d[start + c];
-        along[c] += d[start + c] * (raw[start + c] - mean[first + c]) * inverse[first + c];
-      }
-    }
+      return [=](size_t c) {
+        const real n = (raw[start + c] - mean[first + c]) * inverse[first + c];
+        return Pair{d[start + c], d[start + c] * n};
+      };
+    });
     for (size_t r = 0; r < rows_; ++r) {
       if (mask != nullptr && mask[r] == 0) continue;
       const size_t start = r * width + first;

@@ -87,6 +87,27 @@ TEST_CASE("sum_over meets every term once, for every length") {
   }
 }
 
+TEST_CASE("column_sums meets every term once, for every number of rows and range of columns") {
+  for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, 1}, {0, 5}, {3, 40}, {16, 300}, {7, 600}})
+    for (size_t rows = 0; rows < 300; rows += rows < 140 ? 1 : 23) {
+      std::vector<real> sums(end, real(-1)), first(end, real(-1)), second(end, real(-1));
+      column_sums(rows, begin, end, sums.data(),
+                  [](size_t r) { return [r](size_t c) { return static_cast<real>(r + c); }; });
+      two_column_sums(rows, begin, end, first.data(), second.data(), [](size_t r) {
+        return [r](size_t c) { return Pair{static_cast<real>(r + c), static_cast<real>(r)}; };
+      });
+      size_t wrong = 0;
+      for (size_t c = 0; c < end; ++c) {
+        const size_t whole = c < begin ? 0 : rows * (rows - (rows > 0)) / 2;
+        const real untouched = -1, total = static_cast<real>(whole + rows * c);
+        wrong += sums[c] != (c < begin ? untouched : total);
+        wrong += first[c] != (c < begin ? untouched : total);
+        wrong += second[c] != (c < begin ? untouched : static_cast<real>(whole));
+      }
+      CHECK(wrong == 0);
+    }
+}
+
 TEST_CASE("long sums stay accurate and do not depend on threads") {
   const Tensor x = sample({1000003}, 1, 0, 1);
   long double exact = 0;

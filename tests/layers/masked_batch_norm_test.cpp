@@ -77,6 +77,40 @@ TEST_CASE("masked batch norm: what stands in padded rows changes nothing, not ev
   CHECK(largest > 0.01);  // it moved
 }
 
+TEST_CASE("masked batch norm: equal rows become exactly the bias, padded ones among them or not") {
+  for (const size_t rows : {3, 64, 65, 512, 1000})
+    for (const bool padded : {false, true}) {
+      CAPTURE(rows);
+      const Norm made;
+      Tensor a({rows, width}), padding = Tensor::ones({rows});
+      const Tensor row = sample({width}, 1, -3, 3);
+      for (size_t i = 0; i < a.size(); ++i) a[i] = row[i % width];
+      if (padded) padding[0] = padding[rows / 2] = 0;
+      const Tensor y =
+          with(made.norm, Tensor::ones({width}), Tensor::zeros({width}))(a, padding, Mode::train);
+      CHECK(std::ranges::all_of(y.values(), [](real value) { return value == 0; }));
+    }
+}
+
+TEST_CASE("masked batch norm: inputs far from zero keep their precision") {
+  const size_t rows = 700;
+  const Norm made;
+  const Tensor a = sample({rows, width}, 1, 999, 1001);
+  const Tensor y = with(made.norm, Tensor::ones({width}), Tensor::zeros({width}))(a, {}, Mode::train);
+  double worst = 0;
+  for (size_t c = 0; c < width; ++c) {
+    const auto at = [&](size_t r) { return static_cast<double>(a[r * width + c]); };
+    double offset = 0, squares = 0;  // of a - 1000, which is exact
+    for (size_t r = 0; r < rows; ++r) offset += (at(r) - 1000) / rows;
+    for (size_t r = 0; r < rows; ++r) squares += (at(r) - 1000 - offset) * (at(r) - 1000 - offset) / rows;
+    for (size_t r = 0; r < rows; ++r)
+      worst = std::max(worst, std::fabs(static_cast<double>(y[r * width + c]) -
+                                        (at(r) - 1000 - offset) / std::sqrt(squares + 1e-5)));
+  }
+  // The mean is a number near 1000, known to half a unit of its last place; the deviation is 0.58.
+  CHECK(worst < 1000 * ulp);
+}
+
 TEST_CASE("masked batch norm: shapes that do not fit are named") {
   const Norm made;
   CHECK_ERROR(made.norm(Tensor::zeros({2, 3}), {}, Mode::train),

@@ -168,6 +168,18 @@ TEST_CASE("a record says what direct computation says") {
   }
 }
 
+TEST_CASE("batch norm of equal cases leaves nothing of them, whatever rounding their sums have") {
+  const size_t rows = 512, hidden = 40;
+  Parameters parameters(1);
+  const Lstm lstm(parameters, "lstm", {.input = 24, .hidden = hidden, .norm = Norm::batch});
+  const Tensor one = sample({24}, 1, -3, 3);
+  Tensor x({1, rows, 24});
+  for (size_t i = 0; i < x.size(); ++i) x[i] = one[i % 24];
+  // Every gate is at its bias, the new memory is sig(0) tanh(0), and so is the state.
+  const Tensor h = lstm(x).hidden;
+  CHECK(std::ranges::all_of(h.values(), [](real value) { return value == 0; }));
+}
+
 TEST_CASE("errors of recurrent layers name shapes") {
   Parameters parameters(1);
   const auto make = [&](const RecurrentOptions& options) { Lstm(parameters, "bad", options); };
