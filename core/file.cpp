@@ -1,6 +1,7 @@
 #include "core/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -102,12 +104,15 @@ std::optional<mode_t> permissions_of_old(const std::string& path, const std::str
   return old.st_mode & 07777;
 }
 
+/// "state.4711-0.tmp": the name is followed by the number of the process that writes.
+constexpr std::string_view unfinished = ".tmp";
+
 /// Creates a file beside the target, under a name that no other process and no other thread uses.
 std::pair<Descriptor, std::string> create_beside(const std::string& path, const std::string& target,
                                                  mode_t mode) {
   static std::atomic<unsigned> serial{0};
   for (;;) {
-    const std::string name = text(target, ".", ::getpid(), "-", serial++, ".tmp");
+    const std::string name = text(target, ".", ::getpid(), "-", serial++, unfinished);
     const int number = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (number >= 0) return {Descriptor(number), name};
     if (errno != EEXIST) cannot_write(path, errno);  // EEXIST: left by a killed process of the same number
@@ -121,6 +126,13 @@ void write_all(const std::string& path, int number, std::string_view bytes) {
     if (written < 0) cannot_write(path, errno);
     bytes.remove_prefix(static_cast<size_t>(written));
   }
+}
+
+/// The process that began a file of such a name, or 0 when the name is of another kind.
+pid_t writer_of(const std::string& name) {
+  static const std::regex pattern(R"(.+\.([1-9][0-9]{0,8})-[0-9]+\.tmp)");
+  std::smatch parts;
+  return std::regex_match(name, parts, pattern) ? static_cast<pid_t>(std::stol(parts[1])) : 0;
 }
 
 /// A rename is on the disk only when its folder is. Some file systems cannot sync a folder and say EINVAL; a
@@ -182,6 +194,36 @@ void write_file(const std::string& path, std::span<const std::string_view> parts
   if (::close(file.release()) != 0) cannot_write(path, errno);  // a network disk reports a lost write here
   if (!temporary.rename_to(target)) cannot_write(path, errno);
   sync_folder_of(path, target);
+}
+
+void append_to_file(const std::string& path, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (file.number() < 0) cannot_write(path, errno);
+  const off_t length = ::lseek(file.number(), 0, SEEK_END);
+  try {
+    write_all(path, file.number(), bytes);
+  } catch (const DataError&) {
+    // Half a line would be in the way of the next one. A device has no length to go back to.
+    if (length >= 0) [[maybe_unused]]
+      const int ignored = ::ftruncate(file.number(), length);
+    throw;
+  }
+  if (::close(file.release()) != 0) cannot_write(path, errno);
+}
+
+void sync_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.number() < 0 || ::fdatasync(file.number()) != 0) cannot_write(path, errno);
+}
+
+void remove_unfinished_files(const std::string& folder) {
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator entry(folder, ignored), end; entry != end;
+       entry.increment(ignored)) {
+    const pid_t writer = writer_of(entry->path().filename().string());
+    const bool runs = writer != ::getpid() && (::kill(writer, 0) == 0 || errno == EPERM);
+    if (writer != 0 && !runs) ::unlink(entry->path().c_str());
+  }
 }
 
 }  // namespace lamina

@@ -41,4 +41,15 @@ void write_file(const std::string& path, std::string_view bytes);
 /// The same for content that lies in several places, which saves putting it together in memory.
 void write_file(const std::string& path, std::span<const std::string_view> parts);
 
+/// Appends `bytes` to the file `path`, or creates it. On failure the file is as long as before and a DataError
+/// names it and the remedy. Only `sync_file` makes sure that the bytes outlast a power cut.
+void append_to_file(const std::string& path, std::string_view bytes);
+
+/// Returns once all that was written to the file is on the disk. DataError when that fails.
+void sync_file(const std::string& path);
+
+/// Removes from `folder` the unfinished files that killed processes left there: those that `write_file` began
+/// in this process or in one that no longer runs. Failures are passed over: such a file does no harm.
+void remove_unfinished_files(const std::string& folder);
+
 }  // namespace lamina

@@ -142,7 +142,7 @@ void require_batch(const ReaderFlags& flags, size_t questions) {
 }
 
 int train_variants(ReaderFlags flags, bool norm_given) {
-  const std::optional<RunFolder> resumed = folder_to_resume(flags.common);
+  const std::optional<RunFolder> resumed = folder_to_resume("attentive-reader", flags.common);
   if (resumed) {
     from_settings(resumed->config().settings, flags);
   } else {

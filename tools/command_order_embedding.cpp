@@ -120,7 +120,7 @@ void require_batch(const OrderFlags& flags, size_t images) {
 }
 
 int train_variants(OrderFlags flags, bool norm_given) {
-  const std::optional<RunFolder> resumed = folder_to_resume(flags.common);
+  const std::optional<RunFolder> resumed = folder_to_resume("order-embedding", flags.common);
   if (resumed) {
     from_settings(resumed->config().settings, flags);
   } else {

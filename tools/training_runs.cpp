@@ -23,15 +23,15 @@ RunFolder create(const TrainingRuns& runs, const std::string& path, const std::s
 RunFolder folder_of(const TrainingRuns& runs, const RunFolder& whole, size_t variant) {
   if (runs.names.size() == 1) return whole;
   const std::string path = whole.file(runs.names[variant]);
-  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path);
+  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path, runs.command);
   return create(runs, path, runs.names[variant], runs.settings_alone(variant));
 }
 
 }  // namespace
 
-std::optional<RunFolder> folder_to_resume(CommonFlags& flags) {
+std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags) {
   if (!flags.resume) return {};
-  RunFolder folder = RunFolder::resume(flags.out);
+  RunFolder folder = RunFolder::resume(flags.out, command);
   if (flags.threads == 0) flags.threads = folder.config().threads;
   return folder;
 }

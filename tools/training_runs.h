@@ -34,8 +34,9 @@ std::vector<std::string> names_of(const std::vector<Variant>& variants) {
   return names;
 }
 
-/// With --resume the folder to go on with, whose threads are used where the flags name none; else nothing.
-std::optional<RunFolder> folder_to_resume(CommonFlags& flags);
+/// With --resume the folder of a run of `command` to go on with, whose threads are used where the flags name
+/// none; else nothing.
+std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags);
 
 /// Trains in `resumed`, or else in a new folder: `out`, or the default. Returns the exit code.
 int train_all(const TrainingRuns& runs, const std::optional<RunFolder>& resumed, const std::string& out);

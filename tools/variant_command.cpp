@@ -34,7 +34,7 @@ void require_batches(const CommonFlags& flags, size_t cases) {
 }  // namespace
 
 int run_variants(const VariantCommand& command, CommonFlags flags) {
-  const std::optional<RunFolder> resumed = folder_to_resume(flags);
+  const std::optional<RunFolder> resumed = folder_to_resume(command.name, flags);
   if (resumed)
     from_settings(resumed->config().settings, flags);
   else

@@ -132,15 +132,17 @@ RunConfig write_config(const std::string& folder, RunConfig config) {
 }
 
 RunFolder RunFolder::create(const std::string& path, RunConfig config) {
-  if (!path.empty() && holds_a_run(path))
-    fail<UsageError>("--out ", path,
-                     ": holds a run already; add --resume to go on with it, or name another folder");
   if (!path.empty()) make_folder(path);
   const std::string folder = path.empty() ? make_default_folder(config) : path;
-  return {folder, write_config(folder, std::move(config))};
+  auto lock = std::make_shared<const RunLock>(folder);  // before looking: two may start at the same time
+  if (holds_a_run(folder))
+    fail<UsageError>("--out ", folder,
+                     ": holds a run already; add --resume to go on with it, or name another folder");
+  remove_unfinished_files(folder);
+  return {folder, write_config(folder, std::move(config)), std::move(lock)};
 }
 
-RunFolder RunFolder::resume(const std::string& path) {
+RunFolder RunFolder::resume(const std::string& path, std::string_view experiment) {
   if (path.empty())
     fail<UsageError>(
         "--resume: name the folder of the run to go on with, as in --resume --out runs/mnist-layer");
@@ -148,10 +150,14 @@ RunFolder RunFolder::resume(const std::string& path) {
   if (!fs::exists(file))
     fail<DataError>(file, ": does not exist, so there is no run to resume; leave out --resume");
   RunConfig config = read_config(file);
+  if (config.experiment != experiment)
+    fail<UsageError>(file, ": is of a run of lamina ", config.experiment, "; resume it with that command");
   if (config.scalar != scalar_name)
     fail<DataError>(file, ": the run is in ", config.scalar, " and this program in ", scalar_name,
                     "; resume it with the program built by make REAL=", config.scalar);
-  return {path, std::move(config)};
+  auto lock = std::make_shared<const RunLock>(path);
+  remove_unfinished_files(path);
+  return {path, std::move(config), std::move(lock)};
 }
 
 RunFolder RunFolder::open(const std::string& path) {
@@ -160,7 +166,7 @@ RunFolder RunFolder::open(const std::string& path) {
     fail<DataError>(path,
                     ": is not a run's folder (it has no config.json); give one that lamina wrote, such "
                     "as runs/mnist-layer");
-  return {path, read_config(file)};
+  return {path, read_config(file), nullptr};
 }
 
 }  // namespace lamina

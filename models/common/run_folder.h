@@ -3,11 +3,14 @@
 // it learned. Without --out it is runs/<experiment>-<variant>, with -2, -3, ... for later runs of the same.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "models/common/run_lock.h"
 
 namespace lamina {
 
@@ -67,14 +70,16 @@ RunConfig write_config(const std::string& folder, RunConfig config);
 
 class RunFolder {
  public:
-  /// Makes the folder `path`, or the first free default when it is empty, and writes config.json into it.
-  /// UsageError when a run lives there already; DataError when it cannot be written.
+  /// Makes the folder `path`, or the first free default when it is empty, locks it (models/common/run_lock.h)
+  /// and writes config.json into it. UsageError when a run lives there already, or another process is about
+  /// to start one; DataError when it cannot be written.
   static RunFolder create(const std::string& path, RunConfig config);
 
-  /// Opens the folder of an earlier run to go on with it (`--resume --out DIR`).
-  /// UsageError when `path` is empty; DataError when it is not a run's folder, its config.json is broken, or
-  /// the other scalar type wrote it.
-  static RunFolder resume(const std::string& path);
+  /// Opens the folder of an earlier run of `experiment` to go on with it (`--resume --out DIR`), locks it and
+  /// removes the unfinished files that a killed process left in it. UsageError when `path` is empty, another
+  /// process trains there, or the run is of another experiment; DataError when it is not a run's folder, its
+  /// config.json is broken, or the other scalar type wrote it.
+  static RunFolder resume(const std::string& path, std::string_view experiment);
 
   /// Opens the folder of an earlier run to look at it, whatever scalar type wrote it. DataError when it is
   /// not a run's folder, or its config.json is broken.
@@ -87,9 +92,11 @@ class RunFolder {
   std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
 
  private:
-  RunFolder(std::string path, RunConfig config) : path_(std::move(path)), config_(std::move(config)) {}
+  RunFolder(std::string path, RunConfig config, std::shared_ptr<const RunLock> lock)
+      : path_(std::move(path)), config_(std::move(config)), lock_(std::move(lock)) {}
   std::string path_;
   RunConfig config_;
+  std::shared_ptr<const RunLock> lock_;  // shared by copies; none when the run is only looked at
 };
 
 }  // namespace lamina

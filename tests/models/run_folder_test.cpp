@@ -1,6 +1,7 @@
 #include "models/common/run_folder.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -48,10 +49,14 @@ RunConfig example() {
 
 TEST_CASE("a run's config reads back as it was") {
   const Scratch scratch;
-  const RunFolder made = RunFolder::create("deep/er/run", example());
-  CHECK(made.file("metrics.csv") == "deep/er/run/metrics.csv");
-  const RunFolder opened = RunFolder::resume("deep/er/run");
-  CHECK(opened.config().settings == made.config().settings);
+  Settings settings;
+  {
+    const RunFolder made = RunFolder::create("deep/er/run", example());
+    CHECK(made.file("metrics.csv") == "deep/er/run/metrics.csv");
+    settings = made.config().settings;
+  }
+  const RunFolder opened = RunFolder::resume("deep/er/run", "mnist");
+  CHECK(opened.config().settings == settings);
   CHECK(opened.config().experiment == "mnist");
   CHECK(opened.config().variant == "layer");
   CHECK(opened.config().backend == "OpenBLAS 0.3.21 openmp");
@@ -63,7 +68,7 @@ TEST_CASE("a run's config reads back as it was") {
 TEST_CASE("settings keep their kind and their order") {
   const Scratch scratch;
   RunFolder::create("run", example());
-  const Settings settings = RunFolder::resume("run").config().settings;
+  const Settings settings = RunFolder::resume("run", "mnist").config().settings;
   CHECK(settings.entries()[1].first == "seed");
   CHECK(settings.get<std::int64_t>("seed") == 42);
   CHECK(settings.get<double>("seed") == 42.0);
@@ -103,19 +108,43 @@ TEST_CASE("a folder that cannot be made is a DataError") {
 
 TEST_CASE("resuming says what is missing or broken") {
   const Scratch scratch;
-  CHECK_THROWS_WITH_AS(RunFolder::resume(""), doctest::Contains("--resume --out"), UsageError);
-  CHECK_THROWS_WITH_AS(RunFolder::resume("nowhere"), doctest::Contains("nowhere/config.json: does not exist"),
-                       DataError);
+  CHECK_THROWS_WITH_AS(RunFolder::resume("", "mnist"), doctest::Contains("--resume --out"), UsageError);
+  CHECK_THROWS_WITH_AS(RunFolder::resume("nowhere", "mnist"),
+                       doctest::Contains("nowhere/config.json: does not exist"), DataError);
   const RunFolder run = RunFolder::create("run", example());
   const std::string whole = read_file(run.file("config.json"));
   write_file(run.file("config.json"), whole.substr(0, whole.size() / 2));
-  CHECK_THROWS_WITH_AS(RunFolder::resume("run"), doctest::Contains("is damaged"), DataError);
+  CHECK_THROWS_WITH_AS(RunFolder::resume("run", "mnist"), doctest::Contains("is damaged"), DataError);
   write_file(run.file("config.json"), "{}");
-  CHECK_THROWS_WITH_AS(RunFolder::resume("run"), doctest::Contains("is damaged"), DataError);
+  CHECK_THROWS_WITH_AS(RunFolder::resume("run", "mnist"), doctest::Contains("is damaged"), DataError);
   const std::string scalar = sizeof(real) == 8 ? "double" : "float",
                     other = sizeof(real) == 8 ? "float" : "double";
   std::string foreign = whole;
   foreign.replace(foreign.find('"' + scalar + '"'), scalar.size() + 2, '"' + other + '"');
   write_file(run.file("config.json"), foreign);
-  CHECK_THROWS_WITH_AS(RunFolder::resume("run"), doctest::Contains("make REAL="), DataError);
+  CHECK_THROWS_WITH_AS(RunFolder::resume("run", "mnist"), doctest::Contains("make REAL="), DataError);
+}
+
+TEST_CASE("a run is resumed by its own experiment only, and nothing in its folder changes") {
+  const Scratch scratch;
+  RunFolder::create("run", example());
+  CHECK_THROWS_WITH_AS(RunFolder::resume("run", "convnet"),
+                       "run/config.json: is of a run of lamina mnist; resume it with that command",
+                       UsageError);
+  CHECK(std::distance(fs::directory_iterator("run"), {}) == 1);
+}
+
+TEST_CASE("unfinished files of a killed process go when its run is resumed") {
+  const Scratch scratch;
+  RunFolder::create("run", example());
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);  // its number is free now
+  const std::string killed = "run/state." + std::to_string(child) + "-3.tmp",
+                    running = "run/state." + std::to_string(getppid()) + "-3.tmp", other = "run/notes.tmp";
+  for (const std::string& file : {killed, running, other}) std::ofstream(file) << "x";
+  const RunFolder resumed = RunFolder::resume("run", "mnist");
+  CHECK_FALSE(fs::exists(killed));
+  CHECK(fs::exists(running));
+  CHECK(fs::exists(other));
 }
