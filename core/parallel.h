@@ -7,6 +7,9 @@
 // with one other busy process a step of a small model took fifty times as long.) What a share computes
 // depends only on its number, so results do not depend on who took it; they repeat for a given number of
 // threads.
+//
+// Several threads of a program may share work out at the same time. One of them has the helpers, the others run
+// all their shares themselves.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +17,10 @@
 namespace lamina {
 
 /// Uses `count` threads from here on (0: one per core), each of which flushes denormal numbers to zero: they
-/// carry no information in training and cost up to a hundred cycles an operation. Not while other threads
-/// compute.
+/// carry no information in training and cost up to a hundred cycles per operation. Waits for a job that another
+/// thread of the program has under way; work that such a thread has already cut for more threads than there are
+/// then may be refused, so call it while nobody computes. Throws an Error inside a share, and when the system
+/// refuses to start a thread: one thread is in use then.
 void set_threads(int count);
 
 /// The number of threads in use.
@@ -24,8 +29,10 @@ int threads();
 /// Whether the caller runs inside a share: work below is then done on the spot.
 bool inside_share();
 
-/// 1 + the number of the share that the caller runs inside, 0 outside of shares. Scratch memory kept by share
-/// has in every step of a training loop the size that the last step left, whichever thread takes the share.
+/// 1 + the number of the share that the caller runs inside; 0 outside of shares, and in shares that a thread
+/// runs alone because another one has the helpers: no two threads have the same number but 0 at a time. Scratch
+/// memory kept by share has in every step of a training loop the size that the last step left, whichever thread
+/// takes the share.
 std::size_t share_slot();
 
 /// Elementwise work below this many cheap elements a share is not worth the half microsecond that it costs to
@@ -38,8 +45,9 @@ void run_shares(std::size_t shares, ShareFunction function, const void* body);
 void run_together(std::size_t members, ShareFunction function, const void* body);
 }  // namespace detail
 
-/// body(share) for every share in [0, shares), each on some thread, in any order. An exception must not leave
-/// it.
+/// body(share) for every share in [0, shares), each on some thread, in any order. The first exception that
+/// leaves a share is thrown here as soon as no share runs any more; whether the other shares have run is
+/// unspecified.
 template <class Body>
 void for_each_share(std::size_t shares, const Body& body) {
   if (shares <= 1 || inside_share()) {
@@ -51,7 +59,9 @@ void for_each_share(std::size_t shares, const Body& body) {
 }
 
 /// body(member) on `members` <= threads() threads that run at the same time, so that they may wait for each
-/// other at a barrier(). Not inside a share.
+/// other at a barrier(). When an exception leaves one member, the others leave at their next barrier, or the
+/// one at which they wait, and the exception is thrown here. Throws an Error inside a share, and when there are
+/// too few threads.
 template <class Body>
 void for_each_member(std::size_t members, const Body& body) {
   detail::run_together(
@@ -59,7 +69,8 @@ void for_each_member(std::size_t members, const Body& body) {
       &body);
 }
 
-/// Waits until all members of the for_each_member that this thread runs in have come here.
+/// Waits until all members of the for_each_member that this thread runs in have come here; each member must
+/// come equally often. Throws an Error elsewhere.
 void barrier();
 
 struct Range {
@@ -80,7 +91,7 @@ inline std::size_t shares_of(std::size_t count, std::size_t grain) {
 }
 
 /// Calls `body(begin, end)` on disjoint ranges that cover [0, count), in parallel when every share gets at
-/// least `grain` items. Ranges start at multiples of `align`. An exception must not leave `body`.
+/// least `grain` items. Ranges start at multiples of `align`. Exceptions as in for_each_share.
 template <class Body>
 void parallel_for(std::size_t count, std::size_t grain, const Body& body, std::size_t align = 1) {
   const std::size_t shares = shares_of(count, grain);

@@ -2,12 +2,21 @@
 
 #include "core/parallel.h"
 
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <fstream>
+#include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/check.h"
+#include "core/error.h"
+#include "tests/stress/thread_jobs.h"
+#include "tests/stress/watchdog.h"
 
 using namespace lamina;
 
@@ -95,15 +104,132 @@ TEST_CASE("members run at the same time and meet at barriers") {
   set_threads(0);
 }
 
-TEST_CASE("two threads of a program may both share work out") {
-  set_threads(2);
-  std::atomic<int> total{0};
-  const auto many = [&] {
-    for (int job = 0; job < 500; ++job) for_each_share(2, [&](size_t) { ++total; });
-  };
-  std::thread other(many);
-  many();
-  other.join();
-  CHECK(total == 2000);
+TEST_CASE("jobs of changing numbers of shares: each share runs once, for one caller and for two") {
+  for (const int team : {1, 2, 3, 4, 8}) {
+    set_threads(team);
+    std::atomic<std::uint64_t> progress{0};
+    const test::Watchdog watchdog(std::to_string(team) + " threads", progress, std::chrono::seconds(60));
+    test::ThreadJobs own(1), others(2);
+    own.run(10000, progress, 256);
+    std::thread other([&] { others.run(5000, progress, 256); });
+    own.run(5000, progress, 256);
+    other.join();
+    CHECK(own.wrong() + others.wrong() == 0);
+  }
   set_threads(0);
 }
+
+TEST_CASE("a caller that finds the helpers taken runs its shares alone, as shares") {
+  set_threads(2);
+  std::atomic<bool> taken{false}, over{false};
+  std::thread other([&] {
+    for_each_member(2, [&](size_t) {
+      taken = true;
+      while (!over) std::this_thread::yield();
+    });
+  });
+  while (!taken) std::this_thread::yield();
+  const auto self = std::this_thread::get_id();
+  for_each_share(3, [&](size_t) {
+    CHECK(inside_share());
+    CHECK(shares_of(1000, 1) == 1);
+    CHECK(share_slot() == 0);
+    CHECK(std::this_thread::get_id() == self);
+  });
+  over = true;
+  other.join();
+  set_threads(0);
+}
+
+TEST_CASE("an exception that leaves a share reaches the caller once the job is over, and work goes on") {
+  for (const int team : {1, 2, 4}) {
+    set_threads(team);
+    const auto refuse = [](size_t share) {
+      if (share == 2) throw std::bad_alloc();
+    };
+    CHECK_THROWS_AS(for_each_share(4, refuse), std::bad_alloc);
+    CHECK_THROWS_AS(parallel_for(100, 1, [](size_t, size_t) { fail("no"); }), Error);
+    CHECK_FALSE(inside_share());
+    std::atomic<int> done{0};
+    for_each_share(4, [&](size_t) { ++done; });
+    CHECK(done == 4);
+  }
+  set_threads(0);
+}
+
+TEST_CASE("an exception in one member ends the others at their barrier") {
+  for (const int team : {1, 2, 4}) {
+    set_threads(team);
+    const auto members = static_cast<size_t>(team);
+    for (size_t lost = 0; lost < members; ++lost) {
+      std::atomic<size_t> passed{0};
+      CHECK_THROWS_WITH_AS(for_each_member(members,
+                                           [&](size_t member) {
+                                             barrier();
+                                             if (member == lost) fail("member ", member);
+                                             barrier();
+                                             ++passed;
+                                           }),
+                           ("member " + std::to_string(lost)).c_str(), Error);
+      CHECK(passed == 0);
+    }
+    std::atomic<size_t> met{0};
+    for_each_member(members, [&](size_t) {
+      barrier();
+      ++met;
+    });
+    CHECK(met == members);
+  }
+  set_threads(0);
+}
+
+TEST_CASE("what would wait for ever or touch another job is refused") {
+  set_threads(2);
+  const auto nothing = [](size_t) {};
+  CHECK_THROWS_AS(barrier(), Error);
+  CHECK_THROWS_AS(for_each_share(2, [](size_t) { barrier(); }), Error);
+  CHECK_THROWS_AS(for_each_member(3, nothing), Error);
+  CHECK_THROWS_AS(for_each_share(2, [&](size_t) { for_each_member(2, nothing); }), Error);
+  CHECK_THROWS_AS(for_each_share(2, [](size_t) { set_threads(3); }), Error);
+  CHECK(threads() == 2);
+  for_each_member(0, nothing);
+  set_threads(1);
+  int alone = 0;
+  for_each_member(1, [&](size_t) {
+    barrier();
+    CHECK(inside_share());
+    ++alone;
+  });
+  CHECK(alone == 1);
+  set_threads(0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need address space themselves
+TEST_CASE(
+    "threads that the system refuses: an error that names the remedy, and the caller's thread goes on") {
+  set_threads(1);
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit tight = before;
+  tight.rlim_cur = pages * 4096 + (size_t{256} << 20);  // for the stacks of some tens of threads
+  setrlimit(RLIMIT_AS, &tight);
+  std::string message;
+  try {
+    set_threads(1000);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(message.starts_with("cannot start 1000 threads: Resource temporarily unavailable after "));
+  CHECK(message.ends_with("; ask for fewer with --threads"));
+  CHECK(threads() == 1);
+  std::atomic<int> done{0};
+  for_each_share(3, [&](size_t) { ++done; });
+  CHECK(done == 3);
+  set_threads(2);
+  CHECK(threads() == 2);
+  set_threads(0);
+}
+#endif
