@@ -6,7 +6,7 @@ ARCH ?= native
 PREFIX ?= /usr/local
 
 # Each combination of scalar type, sanitizers and compiler has its own folder; the plain one is build/ itself.
-variant = $(if $(filter double,$(1)),-double)$(if $(SANITIZE),-sanitize)$(if $(findstring clang,$(CXX)),-clang)
+variant = $(if $(filter double,$(1)),-double)$(if $(SANITIZE),-$(if $(filter thread,$(SANITIZE)),thread,sanitize))$(if $(findstring clang,$(CXX)),-clang)
 build_folder = build$(if $(call variant,$(1)),/variant$(call variant,$(1)))
 BUILD := $(call build_folder,$(REAL))
 VERSION = $(shell sed -n 's/.*version = "\(.*\)".*/\1/p' core/version.h)
@@ -19,7 +19,11 @@ WARNINGS += $(if $(findstring clang,$(CXX)),-Wno-pass-failed,-Wno-restrict)
 OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math
 # -Og and line tables only: at -O1 with -g the checks take g++ five times as long to compile.
 SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LANGUAGE := -std=c++20 -fopenmp $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
+# The thread sanitizer does not see what an OpenMP runtime waits for: `make test-threads` builds without it.
+ifeq ($(SANITIZE),thread)
+SANITIZERS := -O1 -march=$(ARCH) -g1 -fsanitize=thread
+endif
+LANGUAGE := -std=c++20 $(if $(filter thread,$(SANITIZE)),,-fopenmp) $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
 CXXFLAGS += $(LANGUAGE) $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
 LIBRARY_LIBS := -lopenblas
 # The web server of the live report; programs that do not call it are not linked with it.
@@ -127,6 +131,27 @@ test: setup  ## builds and runs all tests in float and double, or in REAL; with 
 .PHONY: test-program
 test-program: $(BUILD)/lamina-tests
 
+# --- Threads: programs of their own, which need nothing of the library but core/parallel.cpp.
+
+THREADS_TESTS := tests/main.cpp tests/core/parallel_test.cpp tests/core/team_test.cpp
+JOBS ?= 1e6
+THREADS ?= 2 3 4 8 16
+
+$(BUILD)/threads-tests: $(call objects,$(THREADS_TESTS) core/parallel.cpp)
+$(BUILD)/stress-threads: $(call objects,tests/stress/threads.cpp core/parallel.cpp)
+$(BUILD)/threads-tests $(BUILD)/stress-threads:
+	$(CXX) $(CXXFLAGS) $^ -o $@
+
+-include $(BUILD)/objects/tests/stress/threads.d
+
+.PHONY: test-threads stress
+test-threads:  ## builds and runs the tests of the threads with the thread sanitizer
+	@+$(SUBMAKE) SANITIZE=thread build/variant-thread/threads-tests
+	@tools/run-tests.sh build/variant-thread/threads-tests
+
+stress: $(BUILD)/stress-threads  ## JOBS (1e6) checked jobs with each number of THREADS (2 3 4 8 16)
+	@$< $(JOBS) $(THREADS)
+
 bench: setup  ## times the products against OpenBLAS, then training steps against PyTorch, in one run
 	@+$(SUBMAKE) all
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
@@ -185,7 +210,7 @@ $(BUILD)/tidy/%.ok: %.cpp $(BUILD)/objects/%.o .clang-tidy
 help:  ## this list
 	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++]"
 	@echo
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | column -t -s '|'
 	@echo
 	@echo "  REAL      the scalar type; double builds into its own folder, build/variant-double"
 	@echo "  SANITIZE  address and undefined-behaviour sanitizers, in their own folder"
