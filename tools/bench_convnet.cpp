@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
   Command program("bench_convnet", "What an image costs in the ConvNet, by batch size.");
   double seconds = 1;
   int thread_count = 0;
-  program.add("--seconds", seconds, "measured per cell").show_default();
-  program.add("--threads", thread_count, "0: one per core").show_default();
+  program.add("--seconds", seconds, "measured per cell").positive().show_default();
+  program.add("--threads", thread_count, "0: one per core").range(0, 1024).show_default();
   program.action([&] {
     set_threads(thread_count);
     print_table(seconds);

@@ -130,8 +130,8 @@ int main(int argc, char** argv) {
   Command program("bench_recurrent", "Cost of recurrent layers; a markdown table.");
   double seconds = 0.3;
   int thread_count = 0;
-  program.add("--seconds", seconds, "measured per line").show_default();
-  program.add("--threads", thread_count, "0: one per core").show_default();
+  program.add("--seconds", seconds, "measured per line").positive().show_default();
+  program.add("--threads", thread_count, "0: one per core").range(0, 1024).show_default();
   program.footer("Example: build/bench_recurrent --seconds 1 --threads 1");
   program.action([&] {
     set_threads(thread_count);

@@ -292,8 +292,8 @@ int main(int argc, char** argv) {
   bool bursts = false;
   program.add("--case", name, "one case, or all").show_default();
   program.add("--variant", variant, "none, ln, bn or wn").show_default();
-  program.add("--seconds", seconds, "measured per case").show_default();
-  program.add("--threads", thread_count, "0: one per core").show_default();
+  program.add("--seconds", seconds, "measured per case").positive().show_default();
+  program.add("--threads", thread_count, "0: one per core").range(0, 1024).show_default();
   program.add("--bursts", bursts, "time a burst for every line on standard input, a number of seconds");
   program.footer("Example: build/bench_steps --case lstm --variant ln");
   program.action([&] {

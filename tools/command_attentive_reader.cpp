@@ -37,6 +37,10 @@ struct ReaderFlags {
 std::vector<ReaderVariant> variants_of(const ReaderFlags& flags, bool norm_given) {
   const std::vector<std::string> all{"none", "batch", "batch-everywhere", "layer"};
   const bool everything = !norm_given && flags.gains.empty();
+  if (!flags.gains.empty() && std::ranges::find(flags.common.norms, "layer") == flags.common.norms.end())
+    fail<UsageError>(
+        "--gain: only layer norm's gains are set, and --norm does not name it; add layer to "
+        "--norm or leave --gain out");
   const std::vector<double> gains = !flags.gains.empty() ? flags.gains
                                     : everything         ? std::vector<double>{1, 0.1}
                                                          : std::vector<double>{1};
@@ -113,8 +117,9 @@ Data load_data(const ReaderFlags& flags) {
 
 /// How many updates --updates and --epochs ask for.
 std::uint64_t updates_of(const ReaderFlags& flags, std::uint64_t steps_per_epoch) {
-  const auto asked = flags.updates > 0 ? static_cast<std::uint64_t>(flags.updates)
-                                       : static_cast<std::uint64_t>(flags.common.epochs) * steps_per_epoch;
+  const auto asked = flags.updates > 0
+                         ? static_cast<std::uint64_t>(flags.updates)
+                         : updates_in(static_cast<std::uint64_t>(flags.common.epochs), steps_per_epoch);
   const auto smoke = static_cast<std::uint64_t>(smoke_epochs());
   return smoke > 0 ? std::min(asked, smoke * steps_per_epoch) : asked;
 }
@@ -134,13 +139,6 @@ Outcome run_variant(const RunFolder& folder, const ReaderVariant& variant, const
   return outcome;
 }
 
-void require_batch(const ReaderFlags& flags, size_t questions) {
-  if (flags.common.batches.size() > 1) fail<UsageError>("--batch: one size at a time");
-  if (static_cast<size_t>(flags.common.batches.front()) > questions)
-    fail<UsageError>("--batch ", flags.common.batches.front(), ": there are only ", questions,
-                     " training questions; choose a smaller one");
-}
-
 int train_variants(ReaderFlags flags, bool norm_given) {
   const std::optional<RunFolder> resumed = folder_to_resume("attentive-reader", flags.common);
   if (resumed) {
@@ -151,7 +149,8 @@ int train_variants(ReaderFlags flags, bool norm_given) {
   }
   set_threads(flags.common.threads);
   const Data data = load_data(flags);
-  require_batch(flags, data.train.count);
+  if (flags.common.batches.size() > 1) fail<UsageError>("--batch: one size at a time");
+  require_fitting(flags.common, data.train.count, "training questions");
   std::vector<ReaderResult> results;
   return train_all(
       {.command = "attentive-reader",

@@ -31,7 +31,7 @@ void add_cloze_command(Command& data) {
   command.add("BOOK", flags->books, "files, in UTF-8 or Latin-1").required();
   command.add("--out", flags->out, "folder for training/, validation/ and test/, one .question file each")
       .required();
-  command.add("--seed", flags->seed, "of the anonymous numbers").show_default();
+  command.add("--seed", flags->seed, "of the anonymous numbers").non_negative().show_default();
   command.action([flags] { return run_cloze(*flags); });
 }
 

@@ -123,7 +123,7 @@ void add_sample_command(Command& draw_command) {
   command.footer("Example: lamina draw sample runs/draw");
   const auto flags = std::make_shared<SampleFlags>();
   command.add("RUN", flags->run, "folder of the run; the pictures are put into it").required();
-  command.add("--seed", flags->seed, "of the samples").show_default();
+  command.add("--seed", flags->seed, "of the samples").non_negative().show_default();
   command.action([flags] { return run_sample(*flags); });
 }
 

@@ -94,7 +94,7 @@ void add_graph_command(Command& program) {
   const auto flags = std::make_shared<GraphFlags>();
   command.add("experiment", flags->experiment, "one of " + names()).required();
   command.add("--norm", flags->norm, "normalization; by default layer");
-  command.add("--batch", flags->batch, "cases; by default the experiment's").positive();
+  command.add("--batch", flags->batch, "cases; by default the experiment's").range(1, 1000000);
   command.add("--collapse", flags->collapse, "one node a layer instead of one an op");
   command.add("--profile", flags->profile, "print a table sorted by time instead of drawing");
   command.add("--repeat", flags->repeat, "how often to run the step; the shortest times count")

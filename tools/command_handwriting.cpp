@@ -38,7 +38,8 @@ Prepared prepare(const CommonFlags& flags) {
           .train = [=](const RunFolder& folder, const Variant& variant, const std::string& label) {
             HandwritingExperiment experiment(*data, options_of(variant, flags), folder);
             const auto chosen = static_cast<std::uint64_t>(flags.own.get<std::int64_t>("updates"));
-            const std::uint64_t all = static_cast<std::uint64_t>(flags.epochs) * experiment.steps_per_epoch();
+            const std::uint64_t all =
+                updates_in(static_cast<std::uint64_t>(flags.epochs), experiment.steps_per_epoch());
             std::cout << label << ": " << experiment.parameters.count() << " parameters" << std::endl;
             return train(folder, experiment.parameters, experiment.adam, experiment,
                          plan_in_periods(label, chosen > 0 ? chosen : all, updates_per_report, "report"));

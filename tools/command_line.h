@@ -27,9 +27,12 @@ class Option;
 
 namespace lamina {
 
+struct FlagRules;  // tools/flag_value.h
+
 using Action = std::function<int()>;  ///< returns the exit code
 
-/// What is asked of a flag's values, and what --help says of them. A handle: copies are the same flag.
+/// What is asked of a flag's values, and what --help says of them. A handle: copies are the same flag. An empty
+/// value is a mistake, and so is a number that is not decimal, not finite or does not fit.
 class Flag {
  public:
   Flag required() const;
@@ -42,15 +45,16 @@ class Flag {
   /// `complaint` returns what is wrong with a value, and nothing when it is right.
   Flag check(const std::function<std::string(const std::string& value)>& complaint) const;
   Flag separated_by_commas() const;
-  Flag needs(Flag other) const;
-  Flag excludes(Flag other) const;
+  Flag needs(const Flag& other) const;
+  Flag excludes(const Flag& other) const;
   Flag show_default() const;  ///< the value that the variable has now
   Flag show_default(const std::string& value) const;
 
  private:
   friend class Command;
-  explicit Flag(CLI::Option* option) : option_(option) {}
+  Flag(CLI::Option* option, std::shared_ptr<FlagRules> rules) : option_(option), rules_(std::move(rules)) {}
   CLI::Option* option_;
+  std::shared_ptr<FlagRules> rules_;
 };
 
 /// A program, or one of its commands, which may have commands of its own.

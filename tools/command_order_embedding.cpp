@@ -98,7 +98,8 @@ Data load_data(const OrderFlags& flags) {
 Outcome run_variant(const RunFolder& folder, const OrderVariant& variant, const OrderFlags& flags,
                     const Data& data, std::vector<OrderResult>& results) {
   OrderExperiment experiment(data, options_of(variant, flags), folder);
-  const std::uint64_t steps = static_cast<std::uint64_t>(flags.common.epochs) * experiment.steps_per_epoch();
+  const std::uint64_t steps =
+      updates_in(static_cast<std::uint64_t>(flags.common.epochs), experiment.steps_per_epoch());
   const Outcome outcome =
       train(folder, experiment.parameters, experiment.adam, experiment,
             plan_in_periods(title_of(variant), steps, static_cast<std::uint64_t>(flags.validate_every),
@@ -111,14 +112,6 @@ Outcome run_variant(const RunFolder& folder, const OrderVariant& variant, const 
   return outcome;
 }
 
-void require_batch(const OrderFlags& flags, size_t images) {
-  if (flags.common.batches.size() > 1)
-    fail<UsageError>("--batch: one size at a time; its negatives are the batch, so sizes are not compared");
-  if (static_cast<size_t>(flags.common.batches.front()) > images)
-    fail<UsageError>("--batch ", flags.common.batches.front(), ": there are only ", images,
-                     " training images; choose a smaller one");
-}
-
 int train_variants(OrderFlags flags, bool norm_given) {
   const std::optional<RunFolder> resumed = folder_to_resume("order-embedding", flags.common);
   if (resumed) {
@@ -129,7 +122,9 @@ int train_variants(OrderFlags flags, bool norm_given) {
   }
   set_threads(flags.common.threads);
   const Data data = load_data(flags);
-  require_batch(flags, data.train.images);
+  if (flags.common.batches.size() > 1)
+    fail<UsageError>("--batch: one size at a time; its negatives are the batch, so sizes are not compared");
+  require_fitting(flags.common, data.train.images, "training images");
   std::vector<OrderResult> results;
   return train_all(
       {.command = "order-embedding",

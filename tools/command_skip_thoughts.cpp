@@ -30,7 +30,7 @@ Prepared prepare(const SkipFlags& flags) {
           .train = [=](const RunFolder& folder, const Variant& variant, const std::string& label) {
             SkipExperiment experiment(*corpus, options_of(flags, variant.norm, variant.batch), folder);
             const std::uint64_t total =
-                static_cast<std::uint64_t>(flags.common.epochs) * experiment.steps_per_epoch();
+                updates_in(static_cast<std::uint64_t>(flags.common.epochs), experiment.steps_per_epoch());
             return train(folder, experiment.parameters, experiment.adam, experiment,
                          plan_in_periods(label, total, static_cast<std::uint64_t>(flags.evaluate_every),
                                          "evaluation"));

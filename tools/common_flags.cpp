@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
 
 #include "core/error.h"
+#include "tools/flag_value.h"
 
 namespace lamina {
 
@@ -23,11 +23,8 @@ std::string joined(const std::vector<Value>& values) {
 /// N of "every=N"; 0 for anything else.
 std::int64_t every_of(const std::string& value) {
   constexpr std::string_view prefix = "every=";
-  std::int64_t every = 0;
-  const char* const end = value.data() + value.size();
   if (!value.starts_with(prefix)) return 0;
-  const auto [stop, problem] = std::from_chars(value.data() + prefix.size(), end, every);
-  return problem == std::errc() && stop == end && every > 0 ? every : 0;
+  return std::max<std::int64_t>(0, whole_number(std::string_view(value).substr(prefix.size())).value_or(0));
 }
 
 std::vector<std::string> split(const std::string& list) {
@@ -49,7 +46,7 @@ void add_common_flags(Command& command, CommonFlags& flags, const std::vector<st
       .one_of({"paper", "small"})
       .show_default();
   command.add("--data", flags.data, "folder with the original files; without it, built-in data");
-  command.add("--seed", flags.seed, "of all random numbers").show_default();
+  command.add("--seed", flags.seed, "of all random numbers").non_negative().show_default();
   command.add("--threads", flags.threads, "worker threads; 0: one per core").range(0, 1024).show_default();
   command.add("--epochs", flags.epochs, "passes over the training data").positive();
   command.add("--batch", flags.batches, "cases per step, or several sizes separated by commas")

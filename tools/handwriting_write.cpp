@@ -149,7 +149,7 @@ void add_handwriting_write(Command& command) {
   write.add("--bias", flags->bias, "0 writes as it has learned, more is neater")
       .range(0.0, 20.0)
       .show_default();
-  write.add("--seed", flags->seed, "of the draws").show_default();
+  write.add("--seed", flags->seed, "of the draws").non_negative().show_default();
   write.add("--prime", flags->prime,
             "file of strokes as IAM-OnDB has them, with its text, whose hand is imitated");
   write.add("--stages", flags->stages,
@@ -164,7 +164,7 @@ void add_handwriting_pen(Command& command) {
   const auto flags = std::make_shared<PenFlags>();
   pen.add("TEXT", flags->text, "in quotes; any printable ASCII").required();
   pen.add("--hand", flags->hand, "whose; 0 to 99 write the built-in lines").non_negative().show_default();
-  pen.add("--seed", flags->seed, "of the hands and the writing").show_default();
+  pen.add("--seed", flags->seed, "of the hands and the writing").non_negative().show_default();
   pen.add("--out", flags->out, "file; its text and pictures are put beside it").show_default();
   pen.action([flags] { return run_pen(*flags); });
 }

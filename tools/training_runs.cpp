@@ -29,6 +29,14 @@ RunFolder folder_of(const TrainingRuns& runs, const RunFolder& whole, size_t var
 
 }  // namespace
 
+void require_fitting(const CommonFlags& flags, size_t cases, const std::string& called) {
+  for (const std::int64_t batch : flags.batches) {
+    if (static_cast<size_t>(batch) > cases)
+      fail<UsageError>("--batch ", batch, ": there are only ", cases, ' ', called, "; choose a smaller one");
+    updates_in(static_cast<std::uint64_t>(flags.epochs), cases / static_cast<size_t>(batch));
+  }
+}
+
 std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags) {
   if (!flags.resume) return {};
   RunFolder folder = RunFolder::resume(flags.out, command);

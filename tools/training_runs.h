@@ -34,6 +34,10 @@ std::vector<std::string> names_of(const std::vector<Variant>& variants) {
   return names;
 }
 
+/// UsageError when a batch is larger than the training set, `cases` of what `called` says, or when the epochs
+/// are more updates than a run can count.
+void require_fitting(const CommonFlags& flags, size_t cases, const std::string& called);
+
 /// With --resume the folder of a run of `command` to go on with, whose threads are used where the flags name
 /// none; else nothing.
 std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags);

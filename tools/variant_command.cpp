@@ -24,13 +24,6 @@ void fill_in_preset(const VariantCommand& command, CommonFlags& flags) {
   if (flags.learning_rate == 0) flags.learning_rate = 1e-3;
 }
 
-void require_batches(const CommonFlags& flags, size_t cases) {
-  for (const std::int64_t batch : flags.batches)
-    if (static_cast<size_t>(batch) > cases)
-      fail<UsageError>("--batch ", batch, ": there are only ", cases,
-                       " training cases; choose a smaller one");
-}
-
 }  // namespace
 
 int run_variants(const VariantCommand& command, CommonFlags flags) {
@@ -41,7 +34,7 @@ int run_variants(const VariantCommand& command, CommonFlags flags) {
     fill_in_preset(command, flags);
   set_threads(flags.threads);
   const Prepared prepared = command.prepare(flags);
-  require_batches(flags, prepared.training_cases);
+  require_fitting(flags, prepared.training_cases, "training cases");
 
   const std::vector<Variant> variants = variants_of(flags);
   std::vector<Table> tables;

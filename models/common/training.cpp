@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 #include "core/checkpoint.h"
 #include "core/tape.h"
@@ -122,6 +123,14 @@ std::string describe(const std::string& label, std::uint64_t epoch, const Traini
 
 }  // namespace
 
+std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch) {
+  constexpr std::uint64_t most = std::uint64_t{1} << std::numeric_limits<double>::digits;
+  if (steps_per_epoch > 0 && epochs > most / steps_per_epoch)
+    fail<UsageError>("--epochs ", epochs, ": with ", steps_per_epoch, " updates each they are more than ",
+                     most, "; choose at most ", most / steps_per_epoch);
+  return epochs * steps_per_epoch;
+}
+
 TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period) {
   const std::uint64_t length = std::min(steps, each);
@@ -131,7 +140,7 @@ TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std:
 Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
               const TrainingPlan& plan) {
   if (TrainingLook::taken({folder, parameters, adam, experiment, plan})) return Outcome::interrupted;
-  const std::uint64_t total = plan.epochs * plan.steps_per_epoch;
+  const std::uint64_t total = updates_in(plan.epochs, plan.steps_per_epoch);
   std::vector<std::string> columns{plan.epoch, "step"};
   std::ranges::copy(experiment.metric_names(), std::back_inserter(columns));
   columns.emplace_back("seconds");

@@ -49,6 +49,10 @@ struct TrainingPlan {
   double save_every_seconds = 60;  ///< besides the save after each epoch
 };
 
+/// The updates of so many epochs. UsageError where they are more than a run can count, which is what its
+/// metrics hold exactly: 2^53.
+std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
+
 /// `steps` in whole periods of `each` between two evaluations, or in a single shorter one. `period` is what a
 /// period is called: "validation".
 TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <iostream>
+#include <limits>
 #include <new>
 #include <optional>
 #include <sstream>
@@ -126,7 +127,7 @@ TEST_CASE("a mistake on the command line is one line, with exit code 2 and no ac
     CHECK(ending.complained.ends_with("; see program run --help\n"));
     return ending.complained;
   };
-  CHECK(complaint({"--count", "10"}).starts_with("program: --count: Value 10 not in range 1 to 9;"));
+  CHECK(complaint({"--count", "10"}).starts_with("program: --count: 10 is not a whole number from 1 to 9;"));
   CHECK(complaint({"--count", "0"}).find("--count") != std::string::npos);
   CHECK(complaint({"--rate", "0"}).find("--rate") != std::string::npos);
   CHECK(complaint({"--deviation", "-1"}).find("--deviation") != std::string::npos);
@@ -139,6 +140,83 @@ TEST_CASE("a mistake on the command line is one line, with exit code 2 and no ac
   CHECK(acted);
 }
 
+TEST_CASE("what is not a number or not there names its flag") {
+  Command program("program", "takes numbers");
+  std::int64_t seed = 1;
+  int threads = 0;
+  double rate = 1;
+  std::optional<std::int64_t> image;
+  std::vector<std::int64_t> sizes;
+  std::vector<double> scales;
+  std::vector<std::string> kinds;
+  std::string out;
+  program.add("--seed", seed, "a number").non_negative();
+  program.add("--threads", threads, "a number");
+  program.add("--rate", rate, "a number").positive();
+  program.add("--image", image, "a number").non_negative();
+  program.add("--sizes", sizes, "numbers").separated_by_commas().positive();
+  program.add("--scales", scales, "numbers").separated_by_commas().positive();
+  program.add("--kinds", kinds, "words").separated_by_commas().one_of({"one", "two"});
+  program.add("--out", out, "a name");
+  program.action([] { return 0; });
+  using Words = std::vector<const char*>;
+  for (const Words& words : {Words{"--seed", "0x10"},
+                             {"--seed", "-1"},
+                             {"--seed", "9223372036854775808"},
+                             {"--seed="},
+                             {"--seed=", "--out=x"},
+                             {"--threads", "4294967296"},
+                             {"--rate", "nan"},
+                             {"--rate", "inf"},
+                             {"--rate", "1e400"},
+                             {"--rate", "1e300"},
+                             {"--rate", ""},
+                             {"--image", "1e2"},
+                             {"--sizes", "1,,2"},
+                             {"--sizes", "1,0x2"},
+                             {"--sizes", ","},
+                             {"--scales", "1,nan"},
+                             {"--kinds", "one,"},
+                             {"--kinds", "one,six"},
+                             {"--out", ""},
+                             {"--out="},
+                             {"--out=", "x"}}) {
+    const Ending ending = run(program, words);
+    const std::string flag(words[0], std::string(words[0]).find_last_not_of('=') + 1);
+    CAPTURE(words);
+    CHECK(ending.code == 2);
+    CHECK(ending.complained.starts_with("program: " + flag + ": "));
+    CHECK(ending.complained.find('\n') == ending.complained.size() - 1);
+  }
+  CHECK(run(program, {"--seed", "9223372036854775807", "--sizes", "4,128", "--scales", "0.5"}).code == 0);
+  CHECK(seed == std::numeric_limits<std::int64_t>::max());
+  CHECK(sizes == std::vector<std::int64_t>{4, 128});
+}
+
+TEST_CASE("a program whose output cannot be written says so and fails") {
+  struct : std::streambuf {
+  } full;  // takes nothing, as /dev/full
+  Command program("program", "prints");
+  program.add_version("program 1.2.3");
+  program.action([] {
+    std::cout << "a result\n";
+    return 0;
+  });
+  std::ostringstream errors;
+  for (const std::vector<const char*>& words :
+       {std::vector{"program"}, {"program", "--help"}, {"program", "--version"}}) {
+    errors.str("");
+    std::streambuf* const usual_out = std::cout.rdbuf(&full);
+    std::streambuf* const usual_errors = std::cerr.rdbuf(errors.rdbuf());
+    const int code = program.run(static_cast<int>(words.size()), words.data());
+    std::cerr.rdbuf(usual_errors);
+    std::cout.rdbuf(usual_out);
+    std::cout.clear();
+    CHECK(code == 1);
+    CHECK(errors.str().starts_with("program: standard output cannot be written"));
+  }
+}
+
 TEST_CASE("help and version go to standard output; errors of an action have the exit code of their kind") {
   Command program("program", "fails as it is told");
   program.add_version("program 1.2.3");
@@ -148,6 +226,7 @@ TEST_CASE("help and version go to standard output; errors of an action have the 
   program.action([&]() -> int {
     if (kind == "data") fail<DataError>("file.csv: is broken");
     if (kind == "memory") throw std::bad_alloc();
+    if (kind == "length") std::vector<int>().resize(std::numeric_limits<size_t>::max());
     fail<UsageError>("--flag: is wrong");
   });
   const Ending help = run(program, {"--help"});
@@ -161,6 +240,8 @@ TEST_CASE("help and version go to standard output; errors of an action have the 
   CHECK(usage.complained == "program: --flag: is wrong\n");
   CHECK(data.code == 1);
   CHECK(data.complained == "program: file.csv: is broken\n");
-  CHECK(memory.code == 1);
-  CHECK(memory.complained.starts_with("program: out of memory;"));
+  for (const Ending& ending : {memory, run(program, {"length"})}) {
+    CHECK(ending.code == 1);
+    CHECK(ending.complained.starts_with("program: not enough memory;"));
+  }
 }

@@ -1,0 +1,103 @@
+#include "tools/flag_value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace lamina {
+
+namespace {
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc() || stop != end) return {};
+  return number;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  return list;
+}
+
+/// The ends of a range as --help shows them: those that are not the widest.
+template <class Range>
+std::string ends_of(const Range& range) {
+  const Range widest;
+  const bool no_least = range.least == widest.least, no_most = range.most == widest.most;
+  if (no_least && no_most) return "";
+  return no_most ? text(":{from ", range.least, '}') : text(":{", range.least, " to ", range.most, '}');
+}
+
+template <class Number, class Range>
+Number number_within(const std::string& text, const std::optional<Number>& number, const Range& range) {
+  if (number && *number >= range.least && *number <= range.most) return *number;
+  fail<UsageError>(text, " is not ", describe(range));
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  size_t start = 0;
+  for (size_t comma; (comma = list.find(',', start)) != std::string::npos; start = comma + 1)
+    words.push_back(list.substr(start, comma - start));
+  words.push_back(list.substr(start));
+  return words;
+}
+
+void check_word(const std::string& word, const std::string& given, const FlagRules& rules) {
+  if (word.empty() && given.empty()) fail<UsageError>("the value is empty; give one or leave the flag out");
+  if (word.empty()) fail<UsageError>('\'', given, "' has an empty place between its commas");
+  if (!rules.choices.empty() && std::ranges::find(rules.choices, word) == rules.choices.end())
+    fail<UsageError>(word, " not in {", joined(rules.choices), '}');
+  const std::string problem = rules.complaint ? rules.complaint(word) : "";
+  if (!problem.empty()) fail<UsageError>(problem);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> whole_number(std::string_view text) { return number_in<std::int64_t>(text); }
+
+std::optional<double> real_number(std::string_view text) {
+  const std::optional<double> number = number_in<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::string describe(const WholeRange& range) {
+  return text("a whole number from ", range.least, " to ", range.most);
+}
+
+std::string describe(const RealRange& range) {
+  if (range.least == least_positive) return text("a number above 0 and at most ", range.most);
+  return text("a number from ", range.least, " to ", range.most);
+}
+
+std::int64_t read_number(const std::string& text, const WholeRange& range) {
+  return number_within(text, whole_number(text), range);
+}
+
+double read_number(const std::string& text, const RealRange& range) {
+  return number_within(text, real_number(text), range);
+}
+
+std::string FlagRules::kind() const {
+  if (whole) return "INT" + ends_of(*whole);
+  if (real) return real->least == least_positive ? "FLOAT:{above 0}" : "FLOAT" + ends_of(*real);
+  return choices.empty() ? "TEXT" : "TEXT:{" + joined(choices) + '}';
+}
+
+std::vector<std::string> checked_words(const std::vector<std::string>& given, const FlagRules& rules) {
+  std::vector<std::string> words;
+  for (const std::string& value : given)
+    for (const std::string& word : rules.separated_by_commas ? split(value) : std::vector{value}) {
+      check_word(word, value, rules);
+      words.push_back(word);
+    }
+  return words;
+}
+
+}  // namespace lamina
