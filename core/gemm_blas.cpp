@@ -5,6 +5,7 @@
 // the smallest products; one with the same vectors wins on large matrices, where preparation costs nothing.
 
 #include <cblas.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <string>
@@ -13,6 +14,7 @@
 
 extern "C" {
 char* openblas_get_corename(void);
+int openblas_get_parallel(void);
 void openblas_set_num_threads(int);
 }
 
@@ -20,7 +22,6 @@ namespace lamina::gemm_detail {
 
 int blas_vector_bytes() {
   static const int bytes = [] {
-    openblas_set_num_threads(1);  // the threads here share the work out; two sets of them would fight
     const std::string core = openblas_get_corename();
     for (const char* wide : {"SkylakeX", "Cooperlake", "Sapphirerapids", "SapphireRapids"})
       if (core == wide) return 64;
@@ -32,6 +33,30 @@ int blas_vector_bytes() {
 }
 
 namespace {
+
+/// Keeps OpenBLAS to the calling thread for as long as it lives. The threads here share the work out, two sets of
+/// them would fight, and how OpenBLAS splits a product shows in the last bits. Its OpenMP build asks OpenMP how
+/// many threads it may use, which is a setting of each thread: it is put back for a program that uses OpenMP
+/// itself. The build with its own threads has one setting for all, which stays.
+class OnThisThread {
+ public:
+  OnThisThread() : before_(omp_get_max_threads()) {
+    if (before_ > 1) omp_set_num_threads(1);
+    constexpr int own_threads = 1;
+    [[maybe_unused]] static const bool told = [] {
+      if (openblas_get_parallel() == own_threads) openblas_set_num_threads(1);
+      return true;
+    }();
+  }
+  ~OnThisThread() {
+    if (before_ > 1) omp_set_num_threads(before_);
+  }
+  OnThisThread(const OnThisThread&) = delete;
+  OnThisThread& operator=(const OnThisThread&) = delete;
+
+ private:
+  int before_;
+};
 
 CBLAS_TRANSPOSE blas(Transpose op) { return op == Transpose::yes ? CblasTrans : CblasNoTrans; }
 
@@ -61,6 +86,7 @@ void blas_product(const Product& q) {
 #endif
   // A stride smaller than the width is an error to BLAS even where there is only one row.
   const size_t a_width = q.a_op == Transpose::yes ? q.m : q.k, b_width = q.b_op == Transpose::yes ? q.k : q.n;
+  const OnThisThread only;
   product(CblasRowMajor, blas(q.a_op), blas(q.b_op), size(q.m), size(q.n), size(q.k), real{1}, q.a,
           size(std::max(q.lda, a_width)), q.b, size(std::max(q.ldb, b_width)), add ? real{1} : real{0},
           q.c.data, size(std::max(q.c.row, q.n)));

@@ -127,7 +127,7 @@ inline constexpr size_t max_stream_rows = 4, max_stream_k = 8;
 int blas_vector_bytes();
 /// Whether OpenBLAS, as it runs here, serves c[m x n] with inner size k better than the own kernels.
 bool blas_is_faster(size_t m, size_t n, size_t k);
-/// The whole product by OpenBLAS, on as many threads as it likes; c and a bias untransposed.
+/// The whole product by OpenBLAS, on the calling thread alone; c and a bias untransposed.
 void blas_product(const Product& product);
 
 }  // namespace lamina::gemm_detail

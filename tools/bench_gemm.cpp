@@ -65,7 +65,7 @@ void measure(const Shape& s, const std::vector<double>& peaks) {
   const auto size = [](size_t value) { return static_cast<blasint>(value); };
   const auto own = [&] { gemm(s.m, s.n, s.k, a.data(), lda, b.data(), ldb, c.data(), s.n, options); };
   const auto blas = [&] {
-    openblas_set_num_threads(threads());  // the library keeps it at one, see core/gemm_blas.cpp
+    openblas_set_num_threads(threads());  // which the library calls on one, see core/gemm_blas.cpp
 #ifdef LAMINA_DOUBLE
     constexpr auto product = cblas_dgemm;
 #else
