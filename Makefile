@@ -37,8 +37,10 @@ TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/
 # Programs of their own stand in these folders of tests.
 OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress))
 TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard tests/*.cpp tests/*/*.cpp))
+ORACLE_SOURCES := $(wildcard tests/oracle/*.cpp)
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
-SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES)
+SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES) \
+           $(ORACLE_SOURCES)
 HEADERS := lamina.h $(wildcard core/*.h core/*/*.h layers/*.h layers/*/*.h optim/*.h)
 
 objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(1))
@@ -51,7 +53,7 @@ BENCHMARKS := $(patsubst tools/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all setup demo test bench report install format lint tidy help clean force
+.PHONY: all setup demo test oracle bench report install format lint tidy help clean force
 .DELETE_ON_ERROR:
 
 # The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
@@ -151,6 +153,21 @@ test-threads:  ## builds and runs the tests of the threads with the thread sanit
 
 stress: $(BUILD)/stress-threads  ## JOBS (1e6) checked jobs with each number of THREADS (2 3 4 8 16)
 	@$< $(JOBS) $(THREADS)
+
+# --- The oracle: random cases beside PyTorch in float64.
+
+CASES ?= 30000
+SEED ?= 1
+oracle: setup  ## compares CASES=30000 random cases (SEED=1) with PyTorch in float64; without PyTorch all are skipped
+	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real oracle-program || exit; done
+	@tests/oracle/oracle.py --cases $(CASES) --seed $(SEED) \
+	  $(foreach real,$(REALS),--$(real) $(call build_folder,$(real))/oracle-answers)
+
+.PHONY: oracle-program
+oracle-program: $(BUILD)/oracle-answers
+
+$(BUILD)/oracle-answers: $(call objects,$(ORACLE_SOURCES)) $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ $(LDFLAGS) $(LIBRARY_LIBS) -o $@
 
 bench: setup  ## times the products against OpenBLAS, then training steps against PyTorch, in one run
 	@+$(SUBMAKE) all

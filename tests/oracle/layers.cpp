@@ -1,0 +1,107 @@
+// Layers with their parameters, by name. The case holds a tensor for each parameter, under the parameter's name.
+
+#include "layers/conv2d.h"
+#include "layers/dropout.h"
+#include "layers/embedding.h"
+#include "layers/linear.h"
+#include "layers/masked_batch_norm.h"
+#include "layers/normalization.h"
+#include "tests/oracle/instruction.h"
+
+namespace lamina::oracle {
+
+namespace {
+
+Mode mode(const Instruction& in) { return in.flag("evaluate") ? Mode::evaluate : Mode::train; }
+
+Parameters& new_parameters(const Instruction& in) { return in.keep<Parameters>(1); }
+
+Norm norm_named(const std::string& name) {
+  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms, Norm::group,
+                          Norm::instance, Norm::layer_interior})
+    if (name == name_of(norm)) return norm;
+  fail("oracle: there is no norm '", name, "'");
+}
+
+std::vector<Tensor> run_normalization(const Instruction& in) {
+  Parameters& parameters = new_parameters(in);
+  auto& layer = in.keep<Normalization>(
+      parameters, "layer",
+      NormalizationOptions{.norm = norm_named(in.word("norm")),
+                           .features = in.size("features"),
+                           .height = in.size("height", 1),
+                           .width = in.size("width", 1),
+                           .groups = in.size("groups", 1),
+                           .border = in.size("border"),
+                           .variance = in.flag("unbiased") ? Variance::unbiased : Variance::biased});
+  in.adopt(parameters);
+  return {layer(in.input(0), mode(in), {.relu = in.flag("relu"), .window = in.size("window", 1)})};
+}
+
+std::vector<Tensor> run_batch_norm(const Instruction& in) {
+  Parameters& parameters = new_parameters(in);
+  auto& layer = in.keep<BatchNorm>(
+      parameters, "layer",
+      BatchNormOptions{.features = in.size("features"),
+                       .momentum = in.number("momentum", real(0.1)),
+                       .variance = in.flag("unbiased") ? Variance::unbiased : Variance::biased});
+  in.adopt(parameters);
+  const Tensor y = layer(in.input(0), mode(in));
+  return {y, layer.running_mean.copy(), layer.running_variance.copy()};
+}
+
+std::vector<Tensor> run_masked_batch_norm(const Instruction& in) {
+  Parameters& parameters = new_parameters(in);
+  auto& layer =
+      in.keep<MaskedBatchNorm>(parameters, "layer", MaskedBatchNormOptions{.features = in.size("features")});
+  in.adopt(parameters);
+  const bool composed = in.flag("composed");
+  const Tensor y = composed ? composed::masked_batch_norm(layer, in.input(0), in.input(1))
+                            : layer(in.input(0), in.input(1), mode(in));
+  if (composed) return {y};
+  return {y, layer.population_mean.reshape({in.size("features")}),
+          layer.population_variance.reshape({in.size("features")})};
+}
+
+}  // namespace
+
+void add_layers(Functions& functions) {
+  functions["linear_layer"] = [](const Instruction& in) {
+    Parameters& parameters = new_parameters(in);
+    auto& layer = in.keep<Linear>(parameters, "layer",
+                                  LinearOptions{.input = in.size("input"),
+                                                .output = in.size("output"),
+                                                .bias = in.flag("bias"),
+                                                .weight_norm = in.flag("weight_norm")});
+    in.adopt(parameters);
+    return std::vector{layer(in.input(0))};
+  };
+  functions["conv2d_layer"] = [](const Instruction& in) {
+    Parameters& parameters = new_parameters(in);
+    auto& layer = in.keep<Conv2d>(parameters, "layer",
+                                  Conv2dOptions{.input = in.size("input"),
+                                                .output = in.size("output"),
+                                                .kernel = in.size("kernel"),
+                                                .stride = in.size("stride", 1),
+                                                .padding = in.size("padding"),
+                                                .bias = in.flag("bias")});
+    in.adopt(parameters);
+    return std::vector{layer(in.input(0))};
+  };
+  functions["embedding"] = [](const Instruction& in) {
+    Parameters& parameters = new_parameters(in);
+    auto& layer = in.keep<Embedding>(
+        parameters, "layer", EmbeddingOptions{.entries = in.size("entries"), .width = in.size("width")});
+    in.adopt(parameters);
+    return std::vector{layer(in.integers("indices")), layer(in.integers("second"))};
+  };
+  functions["dropout"] = [](const Instruction& in) {
+    Random random(1);
+    return std::vector{Dropout(in.number("rate", 0))(in.input(0), Mode::evaluate, random)};
+  };
+  functions["normalization"] = run_normalization;
+  functions["batch_norm_layer"] = run_batch_norm;
+  functions["masked_batch_norm"] = run_masked_batch_norm;
+}
+
+}  // namespace lamina::oracle

@@ -1,0 +1,86 @@
+// The normalizations as functions, fused and composed, by name.
+
+#include "layers/batch_norm.h"
+#include "layers/batch_norm_maps.h"
+#include "layers/group_norm.h"
+#include "layers/layer_norm.h"
+#include "layers/weight_norm.h"
+#include "tests/oracle/instruction.h"
+
+namespace lamina::oracle {
+
+namespace {
+
+real epsilon(const Instruction& in) { return in.number("epsilon", real(1e-5)); }
+Variance variance(const Instruction& in) {
+  return in.flag("unbiased") ? Variance::unbiased : Variance::biased;
+}
+ReluPool then(const Instruction& in) { return {.relu = in.flag("relu"), .window = in.size("window", 1)}; }
+
+GroupNormOptions group_options(const Instruction& in) {
+  return {
+      .groups = in.size("groups", 1), .border = in.size("border"), .epsilon = epsilon(in), .then = then(in)};
+}
+
+BatchNormMapsOptions maps_options(const Instruction& in) {
+  return {.epsilon = epsilon(in), .variance = variance(in), .then = then(in)};
+}
+
+void add_row_norms(Functions& functions) {
+  functions["layer_norm"] = [](const Instruction& in) {
+    return std::vector{layer_norm(in.input(0), in.input(1), in.input(2), epsilon(in))};
+  };
+  functions["composed_layer_norm"] = [](const Instruction& in) {
+    return std::vector{composed::layer_norm(in.input(0), in.input(1), in.input(2), epsilon(in))};
+  };
+  functions["rms_norm"] = [](const Instruction& in) {
+    return std::vector{rms_norm(in.input(0), in.input(1), epsilon(in))};
+  };
+  functions["composed_rms_norm"] = [](const Instruction& in) {
+    return std::vector{composed::rms_norm(in.input(0), in.input(1), epsilon(in))};
+  };
+}
+
+void add_batch_norms(Functions& functions) {
+  functions["batch_norm"] = [](const Instruction& in) {
+    BatchStatistics of_batch;
+    const Tensor y = batch_norm(in.input(0), in.input(1), in.input(2), epsilon(in), variance(in), &of_batch);
+    return std::vector{y, of_batch.mean, of_batch.variance};
+  };
+  functions["composed_batch_norm"] = [](const Instruction& in) {
+    return std::vector{
+        composed::batch_norm(in.input(0), in.input(1), in.input(2), epsilon(in), variance(in))};
+  };
+  functions["batch_norm_maps"] = [](const Instruction& in) {
+    BatchStatistics of_batch;
+    const Tensor y = batch_norm_maps(in.input(0), in.input(1), in.input(2), maps_options(in), &of_batch);
+    return std::vector{y, of_batch.mean, of_batch.variance};
+  };
+  functions["composed_batch_norm_maps"] = [](const Instruction& in) {
+    return std::vector{composed::batch_norm_maps(in.input(0), in.input(1), in.input(2), maps_options(in))};
+  };
+}
+
+}  // namespace
+
+void add_normalizations(Functions& functions) {
+  add_row_norms(functions);
+  add_batch_norms(functions);
+  functions["group_norm"] = [](const Instruction& in) {
+    return std::vector{group_norm(in.input(0), in.input(1), in.input(2), group_options(in))};
+  };
+  functions["composed_group_norm"] = [](const Instruction& in) {
+    return std::vector{composed::group_norm(in.input(0), in.input(1), in.input(2), group_options(in))};
+  };
+  functions["weight_norm"] = [](const Instruction& in) {
+    return std::vector{weight_norm(in.input(0), in.input(1))};
+  };
+  functions["composed_weight_norm"] = [](const Instruction& in) {
+    return std::vector{composed::weight_norm(in.input(0), in.input(1))};
+  };
+  functions["weight_norm_linear"] = [](const Instruction& in) {
+    return std::vector{weight_norm_linear(in.input(0), in.input(1), in.input(2), in.input(3))};
+  };
+}
+
+}  // namespace lamina::oracle

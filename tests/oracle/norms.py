@@ -1,0 +1,170 @@
+"""Layer, RMS and batch norm of rows, and the layers that hold a normalization."""
+import torch
+from torch.nn import functional as F
+
+from case import ANY, GENTLE, SHIFTED, kind, truth
+from elementwise import note_kink
+from images import batch_norm_of, group_norm, image, native_batch_norm, relu_pool, statistics
+
+
+@truth("layer_norm", "composed_layer_norm")
+def layer_norm(at, a, gain, bias):
+    return F.layer_norm(a, (a.shape[-1],), gain, bias, at.get("epsilon", 1e-5))
+
+
+@truth("rms_norm", "composed_rms_norm")
+def rms_norm(at, a, gain):
+    return a * torch.rsqrt(a.square().mean(-1, keepdim=True) + at.get("epsilon", 1e-5)) * gain
+
+
+@truth("batch_norm", "composed_batch_norm")
+def batch_norm(at, a, gain, bias):
+    y = batch_norm_of(at, a, gain, bias)
+    return y if at["op"].startswith("composed") else (y, *statistics(a, at.get("unbiased")))
+
+
+@truth("batch_norm_layer")
+def batch_norm_layer(at, a, gain, bias, running_mean, running_variance):
+    if at.get("evaluate"):
+        y = (a - running_mean) / (running_variance + 1e-5).sqrt() * gain + bias
+        return y, running_mean, running_variance
+    mean, variance = statistics(a, at.get("unbiased"))
+    moved = [old + at["momentum"] * (new - old) for old, new in ((running_mean, mean), (running_variance, variance))]
+    return batch_norm_of(at, a, gain, bias), *moved
+
+
+@truth("masked_batch_norm")
+def masked_batch_norm(at, a, mask, gain, bias, mean, variance):
+    flat = a.reshape(-1, a.shape[-1])
+    valid = torch.ones_like(flat[:, :1]) if mask is None else mask.reshape(-1, 1)
+    if at.get("evaluate"):
+        y = ((flat - mean) / (variance + 1e-5).sqrt() * gain + bias) * valid
+        return y.reshape(a.shape), mean[0], variance[0]
+    chosen = flat[valid[:, 0] > 0]
+    batch_mean, batch_variance = statistics(chosen, False)
+    y = torch.zeros_like(flat)
+    y[valid[:, 0] > 0] = native_batch_norm(chosen, gain, bias, 1e-5)
+    y = y.reshape(a.shape)
+    if at.get("composed"):
+        return y
+    return y, (mean + 0.1 * (batch_mean - mean))[0], (variance + 0.1 * (batch_variance - variance))[0]
+
+
+@truth("normalization")
+def normalization(at, a, gain=None, bias=None, running_mean=None, running_variance=None):
+    norm = at["norm"]
+    if norm in ("none", "weight"):
+        y = a
+    elif norm == "batch" and at.get("evaluate"):
+        y = (a - running_mean) / (running_variance + 1e-5).sqrt() * gain + bias
+    elif norm == "batch":
+        y = batch_norm_of(at, a, gain, bias)
+    elif norm == "rms":
+        y = rms_norm(at, a, gain)
+    elif norm == "layer" and a.dim() == 2:
+        y = layer_norm(at, a, gain, bias)
+    else:
+        groups = {"group": at["groups"], "instance": a.shape[-1]}.get(norm, 1)
+        y = group_norm({"groups": groups, "border": at["border"] if norm == "layer-interior" else 0}, a, gain, bias)
+    return relu_pool({"window": 1} | at, y)
+
+
+@kind("layer norm", 2.5)
+def norm_of_rows(d):
+    d.start("layer norm")
+    shape = d.shape(empty=True)
+    a = d.leaf("a", shape, d.pick(ANY))
+    gain = d.leaf("gain", (shape[-1],), d.pick(["plain", "positive"]))
+    epsilon = d.pick([1e-5, 1e-5, 1e-5, 1e-3])
+    if d.chance(0.7):
+        op = d.pick(["layer_norm", "layer_norm", "layer_norm", "composed_layer_norm"])
+        y = d.call(op, [a, gain, d.leaf("bias", (shape[-1],))], epsilon=epsilon)
+    else:
+        y = d.call(d.pick(["rms_norm", "rms_norm", "composed_rms_norm"]), [a, gain], epsilon=epsilon)
+    d.answer(y, shape, measure="row")
+    d.measure("row", "d a")
+    if d.chance(0.1):
+        d.use_again(a, shape)
+
+
+@kind("batch norm", 2)
+def norm_of_columns(d):
+    d.start("batch norm")
+    shape = d.shape()
+    cases = 1
+    for size in shape[:-1]:
+        cases *= size
+    unbiased = d.chance(0.3) and cases > 1
+    a = d.leaf("a", shape, d.pick(ANY))
+    composed = d.chance(0.2)
+    inputs = [a, d.leaf("gain", shape[-1:], d.pick(["plain", "positive"])), d.leaf("bias", shape[-1:])]
+    d.call("composed_" * composed + "batch_norm", inputs, ["y"] if composed else ["y", "mean", "variance"],
+           unbiased=unbiased)
+    d.answer("y", shape)
+    if not composed:
+        d.answer("mean", shape[-1:], seed=False)
+        d.answer("variance", shape[-1:], seed=False)
+
+
+def parameters(d, names, shape, **others):
+    """Leaves under the names that the layer gives its parameters, and its state."""
+    for name in names:
+        if name in ("running_mean", "mean"):
+            d.constant("layer." + name, d.numbers(others.get("state", shape)))
+        elif name in ("running_variance", "variance"):
+            d.constant("layer." + name, abs(d.numbers(others.get("state", shape))) + 0.1)
+        else:
+            d.leaf("layer." + name, shape, "positive" if name == "gain" else "plain", view=0)
+    return ["layer." + name for name in names]
+
+
+@kind("batch norm", 1)
+def layer_of_batch_norm(d):
+    d.start("batch norm")
+    masked = d.chance(0.5)
+    rows, columns = d.sizes()
+    rows += 1
+    a = d.leaf("a", (rows, columns), d.pick(ANY))
+    evaluate = d.chance(0.3)
+    if masked:
+        names = parameters(d, ["gain", "bias", "mean", "variance"], (columns,), state=(1, columns))
+        composed = not evaluate and d.chance(0.3)
+        mask = ""
+        if d.chance(0.7):
+            values = (d.data.random(rows) < 0.7).astype("float32")
+            values[0] = 1
+            mask = d.constant("mask", values, exact=True)
+        outputs = ["y"] if composed else ["y", "mean", "variance"]
+        d.call("masked_batch_norm", [a, mask] + names, outputs, features=columns, evaluate=evaluate, composed=composed)
+    else:
+        names = parameters(d, ["gain", "bias", "running_mean", "running_variance"], (columns,))
+        outputs = ["y", "mean", "variance"]
+        d.call("batch_norm_layer", [a] + names, outputs, features=columns, evaluate=evaluate,
+               momentum=d.uniform(0.01, 0.5), unbiased=d.chance(0.3))
+    d.answer("y", (rows, columns))
+    for name in outputs[1:]:
+        d.answer(name, (columns,), seed=False)
+
+
+@kind("layers", 1.2)
+def layer_of_normalization(d):
+    d.start("layers")
+    norm = d.pick(["none", "batch", "layer", "weight", "rms", "group", "instance", "layer_interior"])
+    maps = norm in ("group", "instance", "layer_interior") or (norm != "rms" and d.chance(0.4))
+    n, h, w, c = image(d)
+    border = 0
+    if norm == "layer_interior":
+        h, w, border = max(h, 5), max(w, 5), d.between(1, 2)
+    relu, window = maps and d.chance(0.4), d.between(1, min(2, h, w)) if maps and d.chance(0.4) else 1
+    groups = d.pick([g for g in (1, 2, 4, c) if c % g == 0])
+    shape = (n, h, w, c) if maps else (max(n * h, 2), c)
+    unit = (h, w, c) if maps and norm in ("layer", "layer_interior") else (c,)
+    x = d.leaf("a", shape, d.pick(["plain", "uniform", "mean 100"]))
+    names = parameters(d, {"none": [], "weight": [], "rms": ["gain"],
+                           "batch": ["gain", "bias", "running_mean", "running_variance"]}.get(norm, ["gain", "bias"]),
+                       unit)
+    twice = d.call("multiply_number", [x], ["twice"], number=2.0)
+    y = d.call("normalization", [twice] + names, norm=norm.replace("_", "-"), features=c, groups=groups, border=border,
+               evaluate=norm == "batch" and d.chance(0.4), **({"height": h, "width": w} if maps else {}),
+               **({"relu": relu, "window": window} if maps else {}))
+    d.answer(y, (n, h // window, w // window, c) if maps else shape)
