@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -28,7 +29,11 @@ const char* remedy_for_reading(int error) {
       return "check the name";
     case EACCES:
     case EPERM:
-      return "change its permissions (chmod +r)";
+      return "change its permissions (chmod +r, of a folder chmod +rx)";
+    case ELOOP:
+      return "remove the link that leads back to itself";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
     case EMFILE:
     case ENFILE:
       return "close other files or raise the limit (ulimit -n)";
@@ -56,8 +61,44 @@ const char* remedy_for_writing(int error) {
   }
 }
 
-[[noreturn]] void cannot_read(const std::string& path, int error) {
-  fail<DataError>(path, ": cannot be read: ", std::strerror(error), "; ", remedy_for_reading(error));
+/// Readers expect bytes that are there: a FIFO may never deliver any, and /dev/zero never ends.
+void require_regular(const std::string& path, mode_t mode) {
+  if (S_ISREG(mode)) return;
+  if (S_ISDIR(mode)) fail<DataError>(path, ": cannot be read: it is a folder; name a file in it");
+  fail<DataError>(path, ": cannot be read: it is a ",
+                  S_ISFIFO(mode)   ? "FIFO"
+                  : S_ISSOCK(mode) ? "socket"
+                                   : "device",
+                  "; name a regular file");
+}
+
+size_t size_of(const std::string& path, const Descriptor& file) {
+  struct stat status;
+  if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
+  return static_cast<size_t>(status.st_size);
+}
+
+/// A file with holes can be larger than all memory; filling that would kill the program, and others with it.
+void require_memory(const std::string& path, size_t size) {
+  const auto memory =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (static_cast<double>(size) < memory) return;
+  fail<DataError>(path, ": cannot be read: its ", size, " bytes do not fit into the memory; check the name");
+}
+
+/// Appends to `bytes`, whose size is a hint (files in /proc have none, a growing file has the wrong one), all
+/// that there is, up to one byte more than `limit`.
+void read_all(const std::string& path, const Descriptor& file, size_t limit, std::string& bytes) {
+  size_t used = 0;
+  while (used <= limit) {
+    const ssize_t received = ::read(file.number(), bytes.data() + used, bytes.size() - used);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0) fail_to_read(path, errno);
+    if (received == 0) break;
+    used += static_cast<size_t>(received);
+    if (used == bytes.size()) bytes.resize(2 * bytes.size() + 4096);
+  }
+  bytes.resize(used);
 }
 
 [[noreturn]] void cannot_write(const std::string& path, int error) {
@@ -152,31 +193,34 @@ Descriptor::~Descriptor() {
 
 int Descriptor::release() { return std::exchange(number_, -1); }
 
+void fail_to_read(const std::string& path, int error) {
+  fail<DataError>(path, ": cannot be read: ", std::strerror(error), "; ", remedy_for_reading(error));
+}
+
 Descriptor open_to_read(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number() < 0) cannot_read(path, errno);
   struct stat status;
-  if (::fstat(file.number(), &status) != 0) cannot_read(path, errno);
-  if (S_ISDIR(status.st_mode)) fail<DataError>(path, ": cannot be read: it is a folder; name a file in it");
+  // Looked at before as well: opening a device can have effects of its own.
+  if (::stat(path.c_str(), &status) != 0) fail_to_read(path, errno);
+  require_regular(path, status.st_mode);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.number() < 0) fail_to_read(path, errno);
+  if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
+  require_regular(path, status.st_mode);
   return file;
 }
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, size_t limit) {
   const Descriptor file = open_to_read(path);
-  struct stat status;
-  if (::fstat(file.number(), &status) != 0) cannot_read(path, errno);
-  // The size is a hint (a pipe has none, a growing file has the wrong one): one byte more finds the end.
-  std::string bytes(static_cast<size_t>(status.st_size) + 1, '\0');
-  size_t used = 0;
-  for (;;) {
-    const ssize_t received = ::read(file.number(), bytes.data() + used, bytes.size() - used);
-    if (received < 0 && errno == EINTR) continue;
-    if (received < 0) cannot_read(path, errno);
-    if (received == 0) break;
-    used += static_cast<size_t>(received);
-    if (used == bytes.size()) bytes.resize(2 * bytes.size() + 4096);
+  const size_t size = size_of(path, file);
+  std::string bytes;
+  if (size <= limit) {
+    require_memory(path, size);
+    bytes.resize(size + 1);  // one byte more finds the end
+    read_all(path, file, limit, bytes);
   }
-  bytes.resize(used);
+  if (std::max(size, bytes.size()) > limit)
+    fail<DataError>(path, ": cannot be read: it has more than the ", limit,
+                    " bytes of the largest such file; check the name");
   return bytes;
 }
 

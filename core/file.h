@@ -3,11 +3,14 @@
 // that name is at every moment either the old one or the complete new one, also when the disk fills up, the
 // program is killed or the power goes.
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace lamina {
+
+using std::size_t;
 
 /// A file descriptor that closes itself.
 class Descriptor {
@@ -26,12 +29,19 @@ class Descriptor {
   int number_;
 };
 
-/// Opens a file for reading. Throws DataError with the file's name and the remedy when it is missing, is a
-/// folder, or may not be read.
+/// Opens a regular file for reading. Throws DataError with the file's name and the remedy when it is missing,
+/// may not be read, or is anything else: a folder, a FIFO, a device, a socket. Never waits, as opening a FIFO
+/// that nobody writes to would.
 Descriptor open_to_read(const std::string& path);
 
-/// All bytes of a file. Errors as for `open_to_read`.
-std::string read_file(const std::string& path);
+inline constexpr size_t unlimited = static_cast<size_t>(-1);
+
+/// All bytes of a regular file. Errors as for `open_to_read`, and DataError for a file of more than `limit`
+/// bytes or one that does not fit into the memory.
+std::string read_file(const std::string& path, size_t limit = unlimited);
+
+/// Throws the DataError of a file or folder that cannot be read for the reason `error`, a value of errno.
+[[noreturn]] void fail_to_read(const std::string& path, int error);
 
 /// Replaces the file `path`, or creates it, with `bytes` as its content; keeps the permissions of the old
 /// one. On any failure the old file is untouched, nothing is left behind, and a DataError names the file and

@@ -17,7 +17,6 @@ MappedFile::MappedFile(const std::string& path) {
   struct stat status;
   void* memory = MAP_FAILED;
   if (::fstat(file.number(), &status) == 0) {
-    if (!S_ISREG(status.st_mode)) fail<DataError>(path, ": cannot be mapped: it is not a regular file");
     if (status.st_size == 0) return;  // nothing to map, which the system would refuse
     memory = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file.number(), 0);
   }

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/folder.h"
 #include "tools/commands.h"
 #include "tools/report/page.h"
 #include "tools/report/server.h"
@@ -23,7 +24,7 @@ struct ReportFlags {
 /// What there is under the given folders, or under runs/, which need not exist.
 Json look_at(const ReportFlags& flags) {
   if (!flags.runs.empty()) return make_document(find_runs(flags.runs));
-  return make_document(std::filesystem::is_directory("runs") ? find_runs({"runs"}) : Findings{});
+  return make_document(is_folder("runs") ? find_runs({"runs"}) : Findings{});
 }
 
 int write(const ReportFlags& flags) {

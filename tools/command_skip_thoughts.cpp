@@ -2,8 +2,8 @@
 // normalization; what comes out of it is in skip_vectors.cpp.
 
 #include <cstdio>
-#include <filesystem>
 
+#include "core/folder.h"
 #include "tools/commands.h"
 #include "tools/skip_thoughts.h"
 #include "tools/variant_command.h"
@@ -19,7 +19,7 @@ std::string folder_of_saved_corpus(const CommonFlags& flags) {
   std::vector<std::string> folders{flags.out};
   for (const Variant& variant : variants_of(flags)) folders.push_back(flags.out + "/" + variant.name());
   for (const std::string& folder : folders)
-    if (flags.resume && std::filesystem::exists(folder + "/passages.tsv")) return folder;
+    if (flags.resume && exists(folder + "/passages.tsv")) return folder;
   return {};
 }
 

@@ -3,18 +3,19 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/real.h"
 
 namespace lamina {
 
 void continue_in_double() {
   if (sizeof(real) == sizeof(double)) return;
-  std::ifstream command_line("/proc/self/cmdline", std::ios::binary);
+  std::istringstream command_line(read_file("/proc/self/cmdline"));
   std::vector<std::string> words;
   for (std::string word; std::getline(command_line, word, '\0');) words.push_back(word);
   std::vector<char*> arguments;

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "core/file.h"
+#include "core/folder.h"
 #include "core/parallel.h"
 #include "models/common/picture_file.h"
 #include "models/common/training.h"
@@ -58,8 +59,7 @@ std::optional<handwriting::Line> prime_line(const std::string& file) {
 /// The models that a run kept on its way, then the last.
 std::vector<std::string> stages_of(const RunFolder& folder) {
   std::vector<std::string> files;
-  for (std::uint64_t updates = updates_per_report; std::filesystem::exists(folder.file(stage_file(updates)));
-       updates *= 2)
+  for (std::uint64_t updates = updates_per_report; exists(folder.file(stage_file(updates))); updates *= 2)
     files.push_back(stage_file(updates));
   files.emplace_back("model.safetensors");
   return files;

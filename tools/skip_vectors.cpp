@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 #include <limits>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/folder.h"
 #include "core/gemm.h"
 #include "core/parallel.h"
 #include "models/common/npy.h"
@@ -60,7 +60,7 @@ RunFolder open_run(const std::string& command, const std::string& path) {
 /// A run of one variant.
 RunFolder open_single_run(const std::string& command, const std::string& path) {
   RunFolder folder = open_run(command, path);
-  if (!std::filesystem::exists(folder.file("vocabulary.txt")))
+  if (!exists(folder.file("vocabulary.txt")))
     fail<UsageError>(command, " ", path, ": holds no encoder; name the run of one variant, as in ",
                      folder.file("layer-b64"));
   return folder;
@@ -203,16 +203,14 @@ TaskScores score(const Representation& features, const TaskData& data, const Eva
 /// The folder itself, or the runs of single variants in it.
 std::vector<RunFolder> runs_in(const std::string& path) {
   const auto single = [](const std::string& folder) {
-    return std::filesystem::exists(folder + "/vocabulary.txt") ||
-           std::filesystem::exists(folder + "/tasks.csv");
+    return exists(folder + "/vocabulary.txt") || exists(folder + "/tasks.csv");
   };
   if (single(path)) return {open_run("eval", path)};
-  if (!std::filesystem::is_directory(path)) return {open_single_run("eval", path)};
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(path))
-    if (single(entry.path().string())) paths.push_back(entry.path().string());
+  if (!is_folder(path)) return {open_single_run("eval", path)};
+  std::vector<std::string> paths = entries_of(path);
+  std::erase_if(paths, [&](const std::string& entry) { return !single(entry); });
   if (paths.empty()) return {open_single_run("eval", path)};
-  std::ranges::sort(paths, std::greater<>());  // the baseline before layer norm
+  std::ranges::reverse(paths);  // the baseline before layer norm
   std::vector<RunFolder> runs;
   runs.reserve(paths.size());
   for (const std::string& folder : paths) runs.push_back(open_run("eval", folder));
@@ -223,9 +221,9 @@ std::vector<RunFolder> runs_in(const std::string& path) {
 std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, bool only_last) {
   std::vector<std::uint64_t> snapshots = snapshots_in(run.path());
   if (only_last && snapshots.size() > 1) snapshots.erase(snapshots.begin(), snapshots.end() - 1);
-  if (std::filesystem::exists(run.file(task_file)))
+  if (exists(run.file(task_file)))
     for (const double done : read_table(run.file(task_file)).column("step"))
-      std::erase(snapshots, static_cast<std::uint64_t>(done));
+      std::erase_if(snapshots, [=](std::uint64_t updates) { return static_cast<double>(updates) == done; });
   return snapshots;
 }
 
@@ -277,7 +275,7 @@ int run_eval(const EvalFlags& flags) {
   std::vector<JudgedRun> judged;
   for (const RunFolder& run : runs) {
     evaluate_run(run, data, flags);
-    if (std::filesystem::exists(run.file(task_file)))
+    if (exists(run.file(task_file)))
       judged.push_back({run.config().variant, run.config().settings.get<std::string>("norm"),
                         read_table(run.file(task_file))});
   }

@@ -1,9 +1,9 @@
 #include "tools/training_runs.h"
 
-#include <filesystem>
 #include <iostream>
 
 #include "core/file.h"
+#include "core/folder.h"
 #include "core/gemm.h"
 #include "models/common/interrupt.h"
 
@@ -23,7 +23,7 @@ RunFolder create(const TrainingRuns& runs, const std::string& path, const std::s
 RunFolder folder_of(const TrainingRuns& runs, const RunFolder& whole, size_t variant) {
   if (runs.names.size() == 1) return whole;
   const std::string path = whole.file(runs.names[variant]);
-  if (std::filesystem::exists(path + "/config.json")) return RunFolder::resume(path, runs.command);
+  if (exists(path + "/config.json")) return RunFolder::resume(path, runs.command);
   return create(runs, path, runs.names[variant], runs.settings_alone(variant));
 }
 

@@ -4,18 +4,16 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <map>
 
 #include "core/error.h"
+#include "core/folder.h"
 #include "layers/weight_norm.h"
 #include "models/common/layer_names.h"
 #include "models/common/metrics.h"
 
 namespace lamina {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -31,12 +29,9 @@ InspectedTensor inspect_tensor(const std::string& name, const Tensor& value) {
 
 /// The runs in the folders inside, "a, b".
 std::string runs_inside(const std::string& path) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(path))
-    if (fs::exists(entry.path() / "config.json")) names.push_back(entry.path().string());
-  std::ranges::sort(names);
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  for (const std::string& entry : entries_of(path))
+    if (exists(entry + "/config.json")) list += (list.empty() ? "" : ", ") + entry;
   return list;
 }
 
@@ -60,16 +55,16 @@ const char* what_of(const InspectedTensor& tensor) {
 Inspection inspect(const RunFolder& folder) {
   const std::string model = folder.file("model.safetensors"), record = folder.file("record.csv");
   Inspection result;
-  if (fs::exists(model)) {
+  if (exists(model)) {
     for (const auto& [name, value] : load_checkpoint(model).tensors)
       result.tensors.push_back(inspect_tensor(name, value));
     std::ranges::stable_sort(result.tensors, {}, &InspectedTensor::layer);
-  } else if (!fs::exists(record)) {
+  } else if (!exists(record)) {
     const std::string inside = runs_inside(folder.path());
     if (!inside.empty()) fail<DataError>(folder.path(), ": holds several runs; choose one of ", inside);
     fail<DataError>(folder.path(), ": has no model.safetensors yet; wait until the run has saved one");
   }
-  if (fs::exists(record)) result.rows = read_record(record);
+  if (exists(record)) result.rows = read_record(record);
   for (const InspectedTensor& tensor : result.tensors) add_new(result.layers, tensor.layer);
   for (const RecordRow& row : result.rows) add_new(result.layers, row.layer);
   return result;

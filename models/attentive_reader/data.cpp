@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/error.h"
+#include "core/folder.h"
 
 namespace lamina::attentive_reader {
 
@@ -50,12 +51,11 @@ class Census {
 
 /// The `.question` files of a folder, in the order of their names.
 std::vector<std::string> list_questions(const std::string& folder) {
-  if (!fs::is_directory(folder)) fail<DataError>(folder, ": is not a folder", remedy);
+  if (!is_folder(folder)) fail<DataError>(folder, ": is not a folder", remedy);
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".question") names.push_back(entry.path().filename().string());
+  for (const fs::path path : entries_of(folder))
+    if (path.extension() == ".question") names.push_back(path.filename().string());
   if (names.empty()) fail<DataError>(folder, ": holds no .question files", remedy);
-  std::ranges::sort(names);
   return names;
 }
 

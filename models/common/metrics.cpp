@@ -4,12 +4,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/folder.h"
 
 namespace lamina {
 
@@ -101,8 +101,7 @@ MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns)
 
 MetricsFile MetricsFile::resume(const std::string& path, std::vector<std::string> columns, double last_step) {
   // A run that was killed before it reported anything may have left no whole header either.
-  if (!std::filesystem::exists(path) || read_file(path).find('\n') == std::string::npos)
-    return {path, std::move(columns)};
+  if (!exists(path) || read_file(path).find('\n') == std::string::npos) return {path, std::move(columns)};
   const Table before = read_table(path);
   if (before.columns != columns)
     fail<DataError>(path, ": has other columns than this version writes: ", joined(before.columns),

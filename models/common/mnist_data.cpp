@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/folder.h"
 #include "models/common/digits.h"
 #include "models/common/idx.h"
 
@@ -20,9 +21,8 @@ constexpr const char* remedy =
 
 /// The file of that name, compressed or not.
 std::string find(const std::filesystem::path& folder, const std::string& name) {
-  for (const std::string& spelling : {name, name + ".gz"}) {
-    if (std::filesystem::exists(folder / spelling)) return (folder / spelling).string();
-  }
+  for (const std::string& spelling : {name, name + ".gz"})
+    if (const std::string path = (folder / spelling).string(); exists(path)) return path;
   fail<DataError>((folder / name).string(), ": not found, nor ", name, ".gz; ", remedy);
 }
 
@@ -81,7 +81,7 @@ Split drawn(size_t count, std::uint64_t seed, std::uint64_t first_index) {
 }  // namespace
 
 MnistData load_mnist(const std::string& folder) {
-  if (!std::filesystem::is_directory(folder)) fail<DataError>(folder, ": is not a folder; ", remedy);
+  if (!is_folder(folder)) fail<DataError>(folder, ": is not a folder; ", remedy);
   MnistData data;
   {
     const Cases cases = read_cases(folder, "train");  // 47 MB of bytes, gone before the test file is read

@@ -2,12 +2,12 @@
 
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <string_view>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/folder.h"
 #include "models/common/metrics.h"
 
 namespace lamina {
@@ -66,7 +66,7 @@ std::vector<RecordRow> read_record(const std::string& path) {
 
 RecordFile::RecordFile(std::string path, std::uint64_t last_step) : path_(std::move(path)) {
   std::vector<RecordRow> kept;
-  if (std::filesystem::exists(path_)) kept = read_record(path_);
+  if (exists(path_)) kept = read_record(path_);
   std::erase_if(kept, [last_step](const RecordRow& row) { return row.step > last_step; });
   write_file(path_, std::string(header) + csv(kept));
 }

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/folder.h"
 #include "core/parallel.h"
 #include "core/real.h"
 #include "core/version.h"
@@ -19,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+constexpr size_t largest_config = size_t{1} << 20;
 constexpr const char* scalar_name = std::is_same_v<real, double> ? "double" : "float";
 
 Json to_json(const RunConfig& config) {
@@ -59,7 +61,7 @@ RunConfig config_from(const Json& json) {
 
 RunConfig read_config(const std::string& file) {
   try {
-    return config_from(Json::parse(read_file(file)));
+    return config_from(Json::parse(read_file(file, largest_config)));
   } catch (const nlohmann::json::exception& problem) {
     fail<DataError>(file, ": is damaged (", problem.what(),
                     "); restore it or start a new run in another folder");
@@ -68,7 +70,7 @@ RunConfig read_config(const std::string& file) {
 
 bool holds_a_run(const fs::path& folder) {
   return std::ranges::any_of(std::to_array({"config.json", "metrics.csv", "model.safetensors", "state"}),
-                             [&](const char* name) { return fs::exists(folder / name); });
+                             [&](const char* name) { return exists((folder / name).string()); });
 }
 
 /// runs/mnist-layer, or the first of runs/mnist-layer-2, -3, ... that does not exist yet.
@@ -117,7 +119,7 @@ template std::string Settings::get(std::string_view) const;
 bool make_folder(const std::string& path) {
   std::error_code problem;
   const bool made = fs::create_directories(path, problem);
-  if (problem || !fs::is_directory(path))
+  if (problem || !is_folder(path))
     fail<DataError>(path, ": cannot be made a folder (",
                     problem ? problem.message() : "a file is in its place", "); give another one with --out");
   return made;
@@ -147,7 +149,7 @@ RunFolder RunFolder::resume(const std::string& path, std::string_view experiment
     fail<UsageError>(
         "--resume: name the folder of the run to go on with, as in --resume --out runs/mnist-layer");
   const std::string file = path + "/config.json";
-  if (!fs::exists(file))
+  if (!exists(file))
     fail<DataError>(file, ": does not exist, so there is no run to resume; leave out --resume");
   RunConfig config = read_config(file);
   if (config.experiment != experiment)
@@ -162,7 +164,7 @@ RunFolder RunFolder::resume(const std::string& path, std::string_view experiment
 
 RunFolder RunFolder::open(const std::string& path) {
   const std::string file = path + "/config.json";
-  if (!fs::exists(file))
+  if (!exists(file))
     fail<DataError>(path,
                     ": is not a run's folder (it has no config.json); give one that lamina wrote, such "
                     "as runs/mnist-layer");

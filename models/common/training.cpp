@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
 
 #include "core/checkpoint.h"
+#include "core/folder.h"
 #include "core/tape.h"
 #include "models/common/interrupt.h"
 #include "models/common/metrics.h"
@@ -147,7 +147,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
 
   const std::string state = folder.file("state");
   Position position;
-  if (std::filesystem::exists(state)) position = load(state, parameters, adam);
+  if (exists(state)) position = load(state, parameters, adam);
   MetricsFile metrics_file =
       MetricsFile::resume(folder.file("metrics.csv"), columns, static_cast<double>(position.step));
   Recording recording(folder, parameters, position.step);
@@ -208,7 +208,7 @@ void load_model(const RunFolder& folder, Parameters& parameters, const std::stri
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
                    double otherwise) {
   const std::string path = folder.file(file);
-  if (!std::filesystem::exists(path)) return otherwise;
+  if (!exists(path)) return otherwise;
   const Checkpoint kept = load_checkpoint(path);
   const auto number = kept.metadata.find(name);
   if (number == kept.metadata.end())

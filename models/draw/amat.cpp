@@ -11,6 +11,7 @@ namespace lamina::draw {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
+constexpr size_t largest_file = size_t{1} << 30;
 constexpr const char* remedy = "; download it again";
 
 /// What stands up to the next blank, shortened when it is long or not even text.
@@ -39,7 +40,7 @@ void read_line(std::string_view line, const std::string& path, size_t number, si
 }  // namespace
 
 std::vector<std::uint8_t> read_amat(const std::string& path, size_t columns) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = read_file(path, largest_file);
   std::string_view rest = bytes;
   while (!rest.empty() && (rest.back() == '\n' || rest.back() == '\r')) rest.remove_suffix(1);
   if (rest.empty()) fail<DataError>(path, ": line 1: the file is empty", remedy);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/folder.h"
 #include "core/parallel.h"
 #include "core/random.h"
 #include "models/draw/amat.h"
@@ -74,7 +75,7 @@ BinaryImages binarized(const std::vector<real>& intensities, std::uint64_t strea
 DrawData load_binary_mnist(const std::string& folder) {
   const std::filesystem::path path = folder;
   DrawData data;
-  if (std::filesystem::exists(path / "binarized_mnist_train.amat")) {
+  if (exists((path / "binarized_mnist_train.amat").string())) {
     data = read_amat_files(path);
     data.source = text("binarized MNIST (.amat) in ", folder, ": ", sizes(data));
   } else {

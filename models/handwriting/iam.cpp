@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/folder.h"
 
 namespace lamina::handwriting {
 
@@ -19,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* lists[] = {"trainset.txt", "testset_v.txt", "testset_t.txt", "testset_f.txt"};
 constexpr size_t test_list = 1;
+constexpr size_t largest_file = size_t{1} << 26;
 constexpr size_t forms_per_test_form = 10;  // where there are no lists
 
 std::string trimmed(const std::string& line) {
@@ -28,7 +30,7 @@ std::string trimmed(const std::string& line) {
 }
 
 std::vector<std::string> lines_of(const std::string& file) {
-  std::istringstream in(read_file(file));
+  std::istringstream in(read_file(file, largest_file));
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(trimmed(line));
   return lines;
@@ -54,21 +56,17 @@ fs::path text_file_of(const fs::path& strokes) {
 std::map<std::string, size_t> read_lists(const fs::path& folder) {
   std::map<std::string, size_t> list_of_form;
   for (size_t list = 0; list < std::size(lists); ++list) {
-    const fs::path file = folder / lists[list];
-    if (!fs::exists(file)) return {};
-    for (const std::string& form : lines_of(file.string()))
+    const std::string file = (folder / lists[list]).string();
+    if (!exists(file)) return {};
+    for (const std::string& form : lines_of(file))
       if (!form.empty()) list_of_form[form] = list;
   }
   return list_of_form;
 }
 
-std::vector<fs::path> files_below(const fs::path& folder, const char* ending) {
-  std::vector<fs::path> files;
-  if (fs::is_directory(folder))
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-      if (entry.path().extension() == ending) files.push_back(entry.path());
-  std::ranges::sort(files);
-  return files;
+/// Those below a folder that need not be there.
+std::vector<std::string> files_in(const std::string& folder, const char* ending) {
+  return is_folder(folder) ? files_below(folder, ending) : std::vector<std::string>();
 }
 
 /// The attribute `name` of a point in stroke number `stroke`.
@@ -84,16 +82,15 @@ float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, c
 
 /// Every text must have strokes: else half of a download is missing.
 void require_strokes(const fs::path& folder, const std::set<fs::path>& used_texts) {
-  for (const fs::path& file : files_below(folder / "ascii", ".txt"))
+  for (const std::string& file : files_in((folder / "ascii").string(), ".txt"))
     if (!used_texts.contains(file))
-      fail<DataError>(file.string(),
-                      ": a text without strokes under lineStrokes; get those too, or remove it");
+      fail<DataError>(file, ": a text without strokes under lineStrokes; get those too, or remove it");
 }
 
 }  // namespace
 
 std::vector<PenPoint> read_strokes(const std::string& file) {
-  const std::string content = read_file(file);
+  const std::string content = read_file(file, largest_file);
   pugi::xml_document document;
   const pugi::xml_parse_result result =
       document.load_buffer(content.data(), content.size(), pugi::parse_default | pugi::parse_doctype);
@@ -132,13 +129,13 @@ std::vector<std::string> read_texts(const std::string& file) {
 std::string text_of(const std::string& strokes_file) {
   const fs::path strokes = strokes_file, beside = fs::path(strokes).replace_extension(".txt");
   const fs::path of_form = text_file_of(strokes);
-  if (of_form.parent_path() != strokes.parent_path() && fs::exists(of_form)) {
+  if (of_form.parent_path() != strokes.parent_path() && exists(of_form.string())) {
     const std::vector<std::string> texts = read_texts(of_form.string());
     const size_t number = form_and_line(strokes).second;
     if (number >= 1 && number <= texts.size()) return texts[number - 1];
     fail<DataError>(of_form.string(), ": has no line ", number, " for ", strokes_file, "; get it again");
   }
-  if (!fs::exists(beside))
+  if (!exists(beside.string()))
     fail<DataError>(beside.string(), ": does not exist; put the text of ", strokes_file, " into it");
   const std::vector<std::string> lines = lines_of(beside.string());
   if (lines.empty() || lines[0].empty())
@@ -163,7 +160,7 @@ void write_strokes(const std::string& file, const std::vector<PenPoint>& points,
 }
 
 Data load_iam(const std::string& folder) {
-  const std::vector<fs::path> files = files_below(fs::path(folder) / "lineStrokes", ".xml");
+  const std::vector<std::string> files = files_in((fs::path(folder) / "lineStrokes").string(), ".xml");
   if (files.empty())
     fail<DataError>(folder,
                     ": no lineStrokes/**/*.xml in it; give the folder with IAM-OnDB's lineStrokes and ascii");
@@ -173,13 +170,13 @@ Data load_iam(const std::string& folder) {
   std::set<fs::path> used;
   std::map<std::string, size_t> forms;  // numbered as they come
   size_t without_text = 0;
-  for (const fs::path& file : files) {
+  for (const std::string& file : files) {
     const auto [form, number] = form_and_line(file);
     const fs::path text_file = text_file_of(file);
     if (!texts.contains(text_file)) texts[text_file] = read_texts(text_file.string());
     used.insert(text_file);
     const std::vector<std::string>& of_form = texts[text_file];
-    const std::vector<PenPoint> points = read_strokes(file.string());
+    const std::vector<PenPoint> points = read_strokes(file);
     const auto listed = list_of_form.find(form);
     const size_t place = forms.try_emplace(form, forms.size()).first->second;
     if (number < 1 || number > of_form.size() || (!list_of_form.empty() && listed == list_of_form.end())) {

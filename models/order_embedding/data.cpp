@@ -1,10 +1,10 @@
 #include "models/order_embedding/data.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "core/error.h"
+#include "core/folder.h"
 #include "models/common/npy.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
@@ -31,7 +31,7 @@ Split read_split(const std::string& folder, const std::string& name, size_t& fea
   const std::string text_file = folder + "/" + name + ".txt",
                     image_file = folder + "/images/10crop/" + name + ".npy";
   for (const std::string& file : {text_file, image_file})
-    if (!std::filesystem::exists(file)) fail<DataError>(file, ": not found; ", remedy);
+    if (!exists(file)) fail<DataError>(file, ": not found; ", remedy);
   const auto matrix = std::make_shared<const NpyMatrix>(image_file);
   Split split{.images = matrix->rows(), .captions = read_captions(text_file)};
   if (split.captions.size() != captions_per_image * split.images)
@@ -76,7 +76,7 @@ std::string sizes_of(const Data& data) {
 }  // namespace
 
 Data load_coco(const std::string& folder) {
-  if (!std::filesystem::is_directory(folder)) fail<DataError>(folder, ": is not a folder; ", remedy);
+  if (!is_folder(folder)) fail<DataError>(folder, ": is not a folder; ", remedy);
   Data data;
   data.train = read_split(folder, "train", data.features);
   data.valid = read_split(folder, "val", data.features);

@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/folder.h"
+#include "core/mapped_file.h"
 #include "models/skip_thoughts/stories.h"
 #include "models/text/sentences.h"
 #include "models/text/tokenizer.h"
@@ -32,14 +34,13 @@ struct Book {
 };
 
 std::vector<Book> books_in(const std::string& folder) {
-  if (!files::is_directory(folder))
+  if (!is_folder(folder))
     fail<DataError>(folder,
                     ": is not a folder; give one that holds books as plain text (*.txt), or leave "
                     "--data out for built-in stories");
   std::vector<Book> books;
-  for (const auto& entry : files::recursive_directory_iterator(folder))
-    if (entry.is_regular_file() && entry.path().extension() == ".txt")
-      books.push_back({entry.path().string(), entry.file_size()});
+  for (const std::string& path : files_below(folder, ".txt"))
+    books.push_back({path, MappedFile(path).bytes().size()});
   if (books.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
   std::ranges::sort(books, {}, &Book::path);
   return books;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/checkpoint.h"
+#include "core/folder.h"
 #include "core/tape.h"
 #include "optim/clip.h"
 
@@ -29,8 +30,8 @@ std::string snapshot_file(std::uint64_t updates) { return text(snapshot_begin, u
 
 std::vector<std::uint64_t> snapshots_in(const std::string& run_folder) {
   std::vector<std::uint64_t> found;
-  for (const auto& entry : std::filesystem::directory_iterator(run_folder)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& path : entries_of(run_folder)) {
+    const std::string name = std::filesystem::path(path).filename().string();
     if (!name.starts_with(snapshot_begin)) continue;
     const std::uint64_t updates = std::strtoull(name.c_str() + snapshot_begin.size(), nullptr, 10);
     if (name == snapshot_file(updates)) found.push_back(updates);

@@ -2,10 +2,10 @@
 
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/folder.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
 
@@ -16,7 +16,7 @@ namespace {
 /// The file in the folder or in its subfolder.
 std::string find_file(const std::string& folder, const std::string& subfolder, const std::string& name) {
   for (const std::string& path : {text(folder, '/', name), text(folder, '/', subfolder, '/', name)})
-    if (std::filesystem::exists(path)) return path;
+    if (exists(path)) return path;
   fail<DataError>(folder, "/", name, ": not found, nor in ", subfolder,
                   "/; put the original files of SICK, MR, CR, SUBJ and MPQA there");
 }

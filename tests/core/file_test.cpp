@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,7 +10,8 @@
 #include <functional>
 
 #include "core/error.h"
-#include "tests/temporary_folder.h"
+#include "tests/child.h"
+#include "tests/odd_paths.h"
 
 using namespace lamina;
 namespace fs = std::filesystem;
@@ -24,30 +24,16 @@ mode_t permissions(const std::string& path) {
   return status.st_mode & 07777;
 }
 
-/// Runs `body` in a child process in which no file can grow beyond `limit` bytes: a full disk that stops even
-/// root. Returns what the child threw as a DataError.
+/// What `body` throws as a DataError where no file can grow beyond `limit` bytes: a full disk that stops even
+/// root.
 std::string message_with_file_limit(rlim_t limit, const std::function<void()>& body) {
-  int channel[2];
-  REQUIRE(::pipe(channel) == 0);
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit bound{limit, limit};
-    ::setrlimit(RLIMIT_FSIZE, &bound);
-    const std::string message = message_of<DataError>(body);
-    const bool sent = ::write(channel[1], message.data(), message.size()) >= 0;
-    ::_exit(sent ? 0 : 1);
-  }
-  ::close(channel[1]);
-  std::string message(4096, '\0');
-  const ssize_t size = ::read(channel[0], message.data(), message.size());
-  ::close(channel[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  CHECK(status == 0);
-  message.resize(size > 0 ? static_cast<size_t>(size) : 0);
-  return message;
+  return message_of_child(
+      [=] {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit bound{limit, limit};
+        ::setrlimit(RLIMIT_FSIZE, &bound);
+      },
+      body);
 }
 
 }  // namespace
@@ -105,18 +91,32 @@ TEST_CASE("file: a failed write leaves the old file and nothing else") {
   CHECK(folder.size() == 1);
 }
 
-TEST_CASE("file: reading says what is wrong and what to do") {
+TEST_CASE("file: reading says what is wrong and what to do, and never waits") {
   const TemporaryFolder folder;
-  CHECK(message_of<DataError>([&] { read_file(folder / "none"); }) ==
-        folder / "none" + ": cannot be read: No such file or directory; check the name");
-  CHECK(message_of<DataError>([&] { read_file(folder.path()); }) ==
-        folder.path() + ": cannot be read: it is a folder; name a file in it");
-  if (::geteuid() != 0) {
-    write_file(folder / "secret", "x");
-    REQUIRE(::chmod((folder / "secret").c_str(), 0) == 0);
-    CHECK(message_of<DataError>([&] { read_file(folder / "secret"); }) ==
-          folder / "secret" + ": cannot be read: Permission denied; change its permissions (chmod +r)");
-  }
+  for (const auto& [path, complaint] : odd_paths(folder))
+    CHECK(message_of<DataError>([&] { read_file(path); }) == text(path, ": ", complaint));
+  write_file(folder / "secret", "x");
+  REQUIRE(::chmod((folder / "secret").c_str(), 0) == 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  CHECK(message_of_child(become_nobody, [&] { read_file(folder / "secret"); }) ==
+        folder / "secret" +
+            ": cannot be read: Permission denied; change its permissions (chmod +r, of a folder chmod +rx)");
+}
+
+TEST_CASE("file: the limit on a file's size, and files without one") {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "12345");
+  CHECK(read_file(folder / "file", 5) == "12345");
+  const std::string too_large =
+      ": cannot be read: it has more than the 4 bytes of the largest such file; check the name";
+  CHECK(message_of<DataError>([&] { read_file(folder / "file", 4); }) == folder / "file" + too_large);
+  CHECK(read_file("/proc/self/cmdline").find("lamina-tests") != std::string::npos);
+  CHECK(message_of<DataError>([&] { read_file("/proc/self/cmdline", 4); }) ==
+        "/proc/self/cmdline" + too_large);
+  fs::resize_file(folder / "file", std::uintmax_t{1} << 42);  // a hole, which takes no room on the disk
+  CHECK(message_of<DataError>([&] { read_file(folder / "file"); }) ==
+        folder / "file" +
+            ": cannot be read: its 4398046511104 bytes do not fit into the memory; check the name");
 }
 
 TEST_CASE("file: writing says what is wrong and what to do") {

@@ -1,0 +1,140 @@
+// Every reader of the project, given what is no file: an error at once that names the path and the remedy.
+
+#include "tests/odd_paths.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "core/checkpoint.h"
+#include "core/file.h"
+#include "models/attentive_reader/book.h"
+#include "models/attentive_reader/data.h"
+#include "models/common/idx.h"
+#include "models/common/metrics.h"
+#include "models/common/mnist_data.h"
+#include "models/common/npy.h"
+#include "models/common/record.h"
+#include "models/common/run_folder.h"
+#include "models/draw/amat.h"
+#include "models/draw/data.h"
+#include "models/handwriting/iam.h"
+#include "models/order_embedding/data.h"
+#include "models/skip_thoughts/corpus.h"
+#include "models/skip_thoughts/tasks.h"
+#include "models/text/lines.h"
+#include "tests/models/npy_files.h"
+
+using namespace lamina;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Reader = std::function<void(const std::string& path)>;
+
+struct NamedReader {
+  std::string name;
+  Reader read;
+};
+
+const std::vector<NamedReader> readers{
+    {"IDX images", [](const std::string& path) { read_idx_images(path); }},
+    {"IDX labels", [](const std::string& path) { read_idx_labels(path); }},
+    {".amat", [](const std::string& path) { draw::read_amat(path, 784); }},
+    {".npy", [](const std::string& path) { NpyMatrix{path}; }},
+    {"lines", [](const std::string& path) { read_lines(path); }},
+    {"book", [](const std::string& path) { attentive_reader::read_book(path); }},
+    {".question", [](const std::string& path) { attentive_reader::read_question(path); }},
+    {"strokes", [](const std::string& path) { handwriting::read_strokes(path); }},
+    {"texts", [](const std::string& path) { handwriting::read_texts(path); }},
+    {"metrics", [](const std::string& path) { read_table(path); }},
+    {"record", [](const std::string& path) { read_record(path); }},
+    {"checkpoint", [](const std::string& path) { load_checkpoint(path); }}};
+
+/// A reader of a folder, and a file that it looks for; what else it needs is made by `prepare`.
+struct FolderReader {
+  std::string name;
+  std::string file;
+  Reader read;
+  Reader prepare = [](const std::string&) {};
+};
+
+void make_sick(const std::string& folder) {
+  for (const char* const name : {"SICK_trial.txt", "SICK_test_annotated.txt"})
+    write_file(folder + '/' + name, "header\n1\ta\tb\t3\n");
+}
+
+void make_coco(const std::string& folder) {
+  fs::create_directories(folder + "/images/10crop");
+  write_file(folder + "/images/10crop/train.npy", npy_matrix(1, 1, {1}, false, 1));
+}
+
+const std::vector<FolderReader> folder_readers{
+    {"MNIST", "train-images-idx3-ubyte", [](const std::string& path) { load_mnist(path); },
+     [](const std::string& path) { write_file(path + "/train-labels-idx1-ubyte", ""); }},
+    {"binary MNIST", "binarized_mnist_train.amat",
+     [](const std::string& path) { draw::load_binary_mnist(path); }},
+    {"captions", "train.txt", [](const std::string& path) { order_embedding::load_coco(path); }, make_coco},
+    {"SICK", "SICK_train.txt", [](const std::string& path) { skip_thoughts::read_sick(path); }, make_sick},
+    {"sentiment", "rt-polarity.pos",
+     [](const std::string& path) { skip_thoughts::read_classifications(path); }},
+    {"books", "a.txt", [](const std::string& path) { skip_thoughts::scan_books(path, 10); }},
+    {"passages", "passages.tsv", [](const std::string& path) { skip_thoughts::load_books(path); }},
+    {"vocabulary", "vocabulary.txt", [](const std::string& path) { skip_thoughts::load_vocabulary(path); }},
+    {"questions", "training/1.question",
+     [](const std::string& path) { attentive_reader::load_questions(path, 0); },
+     [](const std::string& path) { fs::create_directories(path + "/training"); }},
+    {"IAM-OnDB", "lineStrokes/a01-01.xml", [](const std::string& path) { handwriting::load_iam(path); },
+     [](const std::string& path) {
+       fs::create_directories(path + "/lineStrokes");
+       fs::create_directories(path + "/ascii");
+       write_file(path + "/ascii/a01.txt", "CSR:\n\nwords\n");
+     }},
+    {"IAM lists", "trainset.txt", [](const std::string& path) { handwriting::load_iam(path); },
+     [](const std::string& path) {
+       fs::create_directories(path + "/lineStrokes");
+       write_file(path + "/lineStrokes/a01-01.xml", "");
+     }},
+    {"run", "config.json", [](const std::string& path) { RunFolder::open(path); }}};
+
+}  // namespace
+
+TEST_CASE("readers: what is no file is refused at once, by its name") {
+  const TemporaryFolder folder;
+  for (const auto& [path, complaint] : odd_paths(folder))
+    for (const auto& [name, read] : readers) {
+      CAPTURE(name);
+      CHECK(message_of<DataError>([&] { read(path); }) == text(path, ": ", complaint));
+    }
+}
+
+TEST_CASE("readers: a folder that holds what is no file is refused, by the file's name") {
+  const TemporaryFolder odd;
+  for (const auto& [path, complaint] : odd_paths(odd)) {
+    if (complaint.find("such file") != complaint.npos || complaint.find("too long") != complaint.npos)
+      continue;
+    for (const auto& [name, file, read, prepare] : folder_readers) {
+      CAPTURE(name);
+      CAPTURE(path);
+      const TemporaryFolder folder;
+      prepare(folder.path());
+      fs::create_symlink(path, folder / file);
+      CHECK(message_of<DataError>([&] { read(folder.path()); }) == text(folder / file, ": ", complaint));
+    }
+  }
+}
+
+TEST_CASE("readers: a folder that cannot be looked into is refused by its name") {
+  const TemporaryFolder odd;
+  const std::string loop = odd / "loop", too_long = odd / std::string(300, 'n');
+  fs::create_symlink(loop, loop);
+  for (const auto& [name, file, read, prepare] : folder_readers) {
+    CAPTURE(name);
+    for (const std::string& path : {loop, too_long}) {
+      const std::string message = message_of<DataError>([&] { read(path); });
+      CHECK(message.starts_with(path));
+      CHECK(message.find(": cannot be read: ") != std::string::npos);
+      CHECK(message.find("; ") != std::string::npos);
+    }
+  }
+}
