@@ -95,7 +95,7 @@ $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBR
 	$(LINK)
 
 # The library's own build had these switched on, and the layout of its classes depends on them.
-$(call objects,tools/report/server.cpp tests/tools/report_server_test.cpp): private CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
+$(call objects,tools/live/server.cpp tests/tools/report_server_test.cpp): private CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
 
 # Figures and --version name the commit. Only this file is compiled again when it changes.
 COMMIT := $(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)

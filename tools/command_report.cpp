@@ -1,5 +1,7 @@
 // lamina report: one page with every figure and table of the paper, ours beside it.
 
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -7,8 +9,8 @@
 #include "core/file.h"
 #include "core/folder.h"
 #include "tools/commands.h"
+#include "tools/live/server.h"
 #include "tools/report/page.h"
-#include "tools/report/server.h"
 
 namespace lamina {
 
@@ -22,14 +24,16 @@ struct ReportFlags {
 };
 
 /// What there is under the given folders, or under runs/, which need not exist.
-Json look_at(const ReportFlags& flags) {
-  if (!flags.runs.empty()) return make_document(find_runs(flags.runs));
-  return make_document(is_folder("runs") ? find_runs({"runs"}) : Findings{});
+Findings look_at(const ReportFlags& flags, const Enough& enough) {
+  if (!flags.runs.empty()) return find_runs(flags.runs, enough);
+  return is_folder("runs") ? find_runs({"runs"}, enough) : Findings{};
 }
 
 int write(const ReportFlags& flags) {
   const std::string page = read_page();
-  const Json document = look_at(flags);
+  const Findings findings = look_at(flags, never_enough);
+  for (const std::string& file : findings.unreadable) std::cerr << "report: not shown: " << file << '\n';
+  const Json document = make_document(findings);
   const auto folder = std::filesystem::path(flags.out).parent_path();
   std::error_code problem;
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
@@ -44,16 +48,24 @@ int write(const ReportFlags& flags) {
   return 0;
 }
 
+/// The page shows as much as can be read in ten seconds.
+LiveContent content_now(const std::string& page, const ReportFlags& flags, const Enough& ending) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const Json document =
+      make_document(look_at(flags, [&] { return ending() || std::chrono::steady_clock::now() > until; }));
+  return {.page = fill_page(page, document, true), .data = embeddable(document)};
+}
+
 int serve_live(const ReportFlags& flags) {
-  const std::string page = read_page();
-  look_at(flags);  // a wrong folder is an error now, not at the first visit
-  serve({.page = [&] { return fill_page(page, look_at(flags), true); },
-         .data = [&] { return embeddable(look_at(flags)); },
-         .port = flags.port},
-        [](int port) {
-          std::cout << "report: http://127.0.0.1:" << port << "/ follows the runs; Ctrl-C ends it"
-                    << std::endl;
-        });
+  look_at(flags, [] { return true; });  // a wrong folder is an error now, not at the first visit
+  const bool ended = serve(
+      {.make = [page = read_page(), flags](const Enough& ending) { return content_now(page, flags, ending); },
+       .port = flags.port},
+      [](int port) {
+        std::cout << "report: http://127.0.0.1:" << port << "/ follows the runs; Ctrl-C ends it" << std::endl;
+      });
+  if (!ended)
+    std::_Exit(0);  // not past the thread that was left behind, which still uses what would be destroyed
   return 0;
 }
 

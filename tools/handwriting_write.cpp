@@ -36,8 +36,12 @@ void save_lines(const RunFolder& folder, const std::string& name, const Lines& l
             << folder.file(name + ".png") << '\n';
 }
 
-/// A text that the network knows all characters of.
+/// A text that the network knows all characters of, and of a length that it can be written in one line.
 const std::string& required_text(const std::string& text) {
+  constexpr size_t most_characters = 1000;
+  if (text.size() > most_characters)
+    fail<UsageError>("write: the text has ", text.size(), " characters; give at most ", most_characters,
+                     " at a time");
   std::string strange;
   for (const char c : text)
     if (symbol_of(c) == unknown_symbol && strange.find(c) == std::string::npos) strange += c;

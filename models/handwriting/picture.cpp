@@ -4,6 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/error.h"
+
 namespace lamina::handwriting {
 
 namespace {
@@ -52,6 +54,17 @@ Layout layout_of(const std::vector<std::vector<PenPoint>>& lines) {
   }
   layout.height += margin - line_gap;
   return layout;
+}
+
+/// Makes a sheet smaller that would have more than 16 million pixels, as of a model that has not learned to
+/// stop.
+void shrink(Layout& layout) {
+  constexpr float most_pixels = 1 << 24;
+  const float factor = std::sqrt(most_pixels / (layout.width * layout.height));
+  if (factor >= 1) return;
+  layout.width *= factor;
+  layout.height *= factor;
+  for (Placed& line : layout.lines) line.scale *= factor;
 }
 
 /// Darkens the pixels within half a pen's width of a straight piece.
@@ -120,7 +133,10 @@ std::string svg_of(const std::vector<std::vector<PenPoint>>& lines) {
 }
 
 Image image_of(const std::vector<std::vector<PenPoint>>& lines) {
-  const Layout layout = layout_of(lines);
+  Layout layout = layout_of(lines);
+  if (!std::isfinite(layout.width) || !std::isfinite(layout.height))
+    fail("handwriting: the points are too far apart to be drawn; train the model for longer");
+  shrink(layout);
   Image image(static_cast<size_t>(std::ceil(layout.width)) + 1,
               static_cast<size_t>(std::ceil(layout.height)) + 1, paper);
   for (const Placed& line : layout.lines) draw_line(image, line, pen_width);
@@ -128,19 +144,27 @@ Image image_of(const std::vector<std::vector<PenPoint>>& lines) {
 }
 
 Image window_image_of(const Writing& writing, const std::string& text) {
-  constexpr size_t cell_height = 16, cell_width = 2, labels = 24;
+  constexpr size_t letter_height = 16, cell_width = 2, labels = 24, most_columns = 2048, most_rows = 8192;
   const size_t characters = text.size(), steps = writing.points.size();
-  Image image(labels + steps * cell_width, characters * cell_height, paper);
+  const size_t points =
+      (steps + most_columns - 1) / most_columns;  // of a column, which shows the largest phi
+  const size_t columns = (steps + points - 1) / points;
+  const size_t cell_height = std::clamp(most_rows / characters, size_t{1}, letter_height);
+  Image image(labels + columns * cell_width, characters * cell_height, paper);
   for (size_t u = 0; u < characters; ++u) {
-    const std::vector<PenPoint> letter = write_text(text.substr(u, 1), plain_hand(), Random(1));
-    const auto middle = static_cast<float>(cell_height * u) + 11;
-    draw_line(image, {&letter, 6, -0.7F, -middle / 6}, 1.2F);
-    for (size_t t = 0; t < steps; ++t) {
-      const real phi = std::clamp(writing.window[t * characters + u], real{0}, real{1});
+    if (u % (letter_height / cell_height) == 0) {
+      const std::vector<PenPoint> letter = write_text(text.substr(u, 1), plain_hand(), Random(1));
+      const auto middle = static_cast<float>(cell_height * u) + 11;
+      draw_line(image, {&letter, 6, -0.7F, -middle / 6}, 1.2F);
+    }
+    for (size_t column = 0; column < columns; ++column) {
+      real phi = 0;
+      for (size_t t = column * points; t < std::min(steps, (column + 1) * points); ++t)
+        phi = std::max(phi, std::min(writing.window[t * characters + u], real{1}));
       const auto grey = static_cast<std::uint8_t>(255 - std::lround(230 * std::sqrt(phi)));
       for (size_t y = 0; y < cell_height; ++y)
         for (size_t x = 0; x < cell_width; ++x)
-          image.at(labels + t * cell_width + x, u * cell_height + y) = {grey, grey, grey};
+          image.at(labels + column * cell_width + x, u * cell_height + y) = {grey, grey, grey};
     }
   }
   return image;

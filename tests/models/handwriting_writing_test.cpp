@@ -4,6 +4,7 @@
 #include "models/handwriting/writing.h"
 #include "optim/adam.h"
 #include "tests/check.h"
+#include "tests/temporary_folder.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -63,6 +64,25 @@ TEST_CASE("pictures: the window is dark where phi is large") {
   CHECK(image.at(image.width - 1, 20)[0] < 60);
   CHECK(image.at(image.width - 1, 4)[0] == 255);
   CHECK(image.at(image.width - 6, 4)[0] < 60);
+}
+
+TEST_CASE("pictures: however long the writing, they stay of a size that can be looked at") {
+  hw::Writing writing;
+  const std::string text(1000, 'a');
+  writing.points.resize(6000);
+  writing.window.assign(writing.points.size() * text.size(), 0);
+  writing.window[5999 * text.size()] = 1;  // the last point is on the first letter
+  const Image window = hw::window_image_of(writing, text);
+  CHECK(window.pixels.size() <= 4120 * 8192);
+  CHECK(window.at(window.width - 1, 4)[0] < 60);
+  CHECK(window.at(window.width - 3, 4)[0] == 255);
+  std::vector<PenPoint> far;
+  for (int i = 0; i < 1000; ++i)
+    far.push_back({static_cast<float>(i) * 1000, static_cast<float>(i % 2) * 100000, i % 2 == 1});
+  far[500].y = 1e8F;
+  CHECK(hw::image_of({far}).pixels.size() < (1 << 25));
+  far[500].y = 1e38F;
+  CHECK(message_of<Error>([&] { hw::image_of({far, far, far}); }).find("too far apart") != std::string::npos);
 }
 
 TEST_SUITE_BEGIN("slow");

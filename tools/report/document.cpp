@@ -348,9 +348,11 @@ Json exhibit_json(const Exhibit& exhibit, const Findings& findings) {
 }
 
 /// Folders that are shown nowhere: of an unknown experiment, or with a config.json that cannot be read.
-Json leftovers(const std::vector<FoundRun>& runs) {
+Json leftovers(const Findings& findings) {
   Json list = Json::array();
-  for (const FoundRun& run : runs) {
+  if (!findings.complete)
+    list.push_back("Not all folders were read, that took too long; give fewer of them to lamina report.");
+  for (const FoundRun& run : findings.runs) {
     if (std::ranges::any_of(exhibits(), [&](const Exhibit& each) { return belongs(run, each); })) continue;
     list.push_back(run.problem.empty() ? text(run.path, ": the paper has no exhibit for ",
                                               run.config ? "lamina " + run.config->experiment
@@ -392,7 +394,7 @@ Json make_document(const Findings& findings) {
   list.push_back(speed_exhibit(findings.measured));
   return {{"program", text("lamina ", version, ", ", sizeof(real) == 4 ? "float" : "double")},
           {"date", today()},
-          {"leftovers", leftovers(findings.runs)},
+          {"leftovers", leftovers(findings)},
           {"exhibits", std::move(list)}};
 }
 

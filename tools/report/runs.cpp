@@ -13,38 +13,48 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Tables of runs have some kilobytes; a file of more than this is something else.
+constexpr size_t most_bytes = size_t{64} << 20;
+
 /// The folder and all below it, without following links.
-std::vector<fs::path> folders_in(const std::string& root) {
-  if (!fs::is_directory(root))
+std::vector<fs::path> folders_in(const std::string& root, const Enough& enough) {
+  std::error_code ignored;
+  if (!fs::is_directory(root, ignored))
     fail<DataError>(root, ": is not a folder; give folders of runs, or nothing for all under runs/");
   std::vector<fs::path> folders{fs::path(root).lexically_normal()};
-  std::error_code ignored;
   for (fs::recursive_directory_iterator
            entry(folders[0], fs::directory_options::skip_permission_denied, ignored),
        end;
-       entry != end; entry.increment(ignored))
+       entry != end && !enough(); entry.increment(ignored))
     if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) folders.push_back(entry->path());
   return folders;
 }
 
-Csv read_csv(const fs::path& file) {
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+Csv read_csv(const fs::path& file, Findings& found) {
   try {
-    return parse_csv(read_file(file.string()));
+    return parse_csv(read_file(file.string(), most_bytes));
   } catch (const DataError& error) {
+    found.unreadable.emplace_back(error.what());
     return {.problem = text("cannot be read (", error.what(), ')')};
   }
 }
 
-std::optional<FoundRun> run_in(const fs::path& folder) {
+std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Findings& found) {
   FoundRun run{.path = folder.string()};
   for (const Exhibit& exhibit : exhibits())
-    if (fs::exists(folder / exhibit.file) && !run.files.contains(exhibit.file))
-      run.files[exhibit.file] = read_csv(folder / exhibit.file);
-  if (fs::exists(folder / "config.json")) {
+    if (!run.files.contains(exhibit.file) && is_there(folder / exhibit.file) && !enough())
+      run.files[exhibit.file] = read_csv(folder / exhibit.file, found);
+  if (is_there(folder / "config.json")) {
     try {
       run.config = RunFolder::open(run.path).config();
     } catch (const DataError& error) {
       run.problem = error.what();
+      found.unreadable.push_back(run.problem);
     }
   } else if (run.files.empty()) {
     return {};
@@ -61,16 +71,19 @@ bool only_holds_others(const FoundRun& run, const std::vector<FoundRun>& all) {
 
 }  // namespace
 
-Findings find_runs(const std::vector<std::string>& roots) {
+Findings find_runs(const std::vector<std::string>& roots, const Enough& enough) {
   Findings found;
   std::vector<fs::path> folders;
-  for (const std::string& root : roots) std::ranges::copy(folders_in(root), std::back_inserter(folders));
+  for (const std::string& root : roots)
+    std::ranges::copy(folders_in(root, enough), std::back_inserter(folders));
   std::ranges::sort(folders);
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
   for (const fs::path& folder : folders) {
-    if (std::optional<FoundRun> run = run_in(folder)) found.runs.push_back(*std::move(run));
-    if (fs::exists(folder / "bench.json")) found.measured.push_back((folder / "bench.json").string());
+    if (enough()) break;
+    if (std::optional<FoundRun> run = run_in(folder, enough, found)) found.runs.push_back(*std::move(run));
+    if (is_there(folder / "bench.json")) found.measured.push_back((folder / "bench.json").string());
   }
+  found.complete = !enough();
   std::vector<FoundRun> kept;
   for (const FoundRun& run : found.runs)
     if (!only_holds_others(run, found.runs)) kept.push_back(run);

@@ -1,6 +1,7 @@
 #pragma once
 // The runs that the report can show: folders with a config.json, or with a file that an exhibit looks for.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,12 +20,19 @@ struct FoundRun {
 };
 
 struct Findings {
-  std::vector<FoundRun> runs;         ///< in the order of their paths
-  std::vector<std::string> measured;  ///< paths of bench.json files, which tools/bench.py writes
+  std::vector<FoundRun> runs;           ///< in the order of their paths
+  std::vector<std::string> measured;    ///< paths of bench.json files, which tools/bench.py writes
+  std::vector<std::string> unreadable;  ///< a line for each file that is none or too large, with its path
+  bool complete = true;                 ///< all was read
 };
 
+/// Whether to stop reading here; asked before every folder and every file.
+using Enough = std::function<bool()>;
+inline bool never_enough() { return false; }
+
 /// Looks through the folders and all below them. A folder that only holds the runs of several variants is
-/// left out. Broken files are not errors; DataError for a folder that does not exist.
-Findings find_runs(const std::vector<std::string>& roots);
+/// left out. Broken files are not errors, nor is what is no regular file or more than 64 MB;
+/// DataError for a folder that does not exist.
+Findings find_runs(const std::vector<std::string>& roots, const Enough& enough = never_enough);
 
 }  // namespace lamina

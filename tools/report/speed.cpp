@@ -15,6 +15,8 @@ namespace {
 const std::map<std::string, std::string> norms{
     {"none", "none"}, {"ln", "layer"}, {"bn", "batch"}, {"wn", "weight"}};
 
+constexpr size_t most_bytes = size_t{16} << 20;
+
 double median(std::vector<double> values) {
   if (values.empty()) return NAN;
   std::ranges::sort(values);
@@ -68,7 +70,7 @@ Json speed_exhibit(const std::vector<std::string>& files) {
              {"made_with", ""},
              {"problems", Json::array()}};
     try {
-      const Json measured = Json::parse(read_file(file));
+      const Json measured = Json::parse(read_file(file, most_bytes));
       tables.push_back(table_of(measured));
       run["made_with"] = conditions(measured);
     } catch (const std::exception& problem) {
