@@ -28,6 +28,8 @@
 #include "layers/recurrent/step.h"
 #include "layers/weight_norm.h"
 #include "optim/adam.h"
+#include "optim/choice.h"
 #include "optim/clip.h"
+#include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "optim/sgd.h"

@@ -33,6 +33,13 @@ Initializer xavier() {
   };
 }
 
+Initializer xavier_uniform() {
+  return [](const Shape& shape, const Random& random) {
+    const auto fan = static_cast<real>(shape.rows() + shape.columns());
+    return uniform(std::sqrt(6 / fan))(shape, random);
+  };
+}
+
 Initializer he() {
   return [](const Shape& shape, const Random& random) {
     return normal(std::sqrt(2 / static_cast<real>(shape.rows())))(shape, random);

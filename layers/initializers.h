@@ -15,6 +15,7 @@ Initializer constant(real value);
 Initializer normal(real deviation);      ///< N(0, deviation^2)
 Initializer uniform(real bound);         ///< U(-bound, bound)
 Initializer xavier();                    ///< N(0, 2 / (inputs + outputs))  (Glorot and Bengio 2010)
+Initializer xavier_uniform();            ///< U(-b, b), b = sqrt(6 / (inputs + outputs)): the same variance
 Initializer he();                        ///< N(0, 2 / inputs), for relu     (He et al. 2015)
 Initializer orthogonal(real scale = 1);  ///< orthonormal rows or columns    (Saxe et al. 2014)
 

@@ -1,12 +1,15 @@
 #pragma once
 // Adam (Kingma and Ba 2015) over all parameters in one pass.
 
-#include <memory>
-#include <vector>
-
-#include "core/parameters.h"
+#include "optim/optimizer.h"
 
 namespace lamina {
+
+/// What Adam's bias corrections are made of.
+enum class BiasCorrection {
+  betas,       ///< 1 - beta^t: Adam
+  complements  ///< 1 - (1 - beta)^t: the public code of Vendrov et al. and Kiros et al., the betas swapped
+};
 
 struct AdamOptions {
   real learning_rate = real(1e-3);
@@ -14,39 +17,27 @@ struct AdamOptions {
   real beta2 = real(0.999);
   real epsilon = real(1e-8);
   real weight_decay = 0;  ///< decoupled (Loshchilov and Hutter 2019): w -= learning_rate * weight_decay * w
+  BiasCorrection bias_correction = BiasCorrection::betas;
 };
 
 /// t += 1;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 /// w -= learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
-class Adam {
+///
+/// With BiasCorrection::complements, where epsilon is added to sqrt(v) as it is:
+/// w -= learning_rate * sqrt(1 - (1 - beta2)^t) / (1 - (1 - beta1)^t) * m / (sqrt(v) + epsilon)
+///
+/// For the usual betas that rate is the learning rate almost at once, and so the moments, which start at
+/// zero, are hardly corrected: a step is 3.5 times Adam's at t = 1, 6.6 times at t = 12, 1.26 times at 1000.
+class Adam final : public Optimizer {
  public:
-  /// Make it after the layers have added their parameters. Throws Error for a learning rate or an epsilon
-  /// that is not positive, or a beta outside [0, 1).
+  /// Throws Error for a learning rate or an epsilon that is not positive, or a beta outside [0, 1).
   Adam(Parameters& parameters, const AdamOptions& options);
 
-  /// Updates every parameter from its gradient and sets the gradients to zero. Throws Error when parameters
-  /// were added after this optimizer was made.
-  void step();
-
-  /// Lazy Adam: from here on a step updates only these rows of `table`, weights and moments, and leaves the
-  /// others as they are, where Adam would let them drift on along their old moments and decay these. `rows`
-  /// must list at each step all rows whose gradient is not zero. Throws Error when `table` is no parameter.
-  void update_only(const Tensor& table, std::shared_ptr<const std::vector<int>> rows);
+  void step() override;
+  std::vector<Parameters::Entry> state() const override;
 
   AdamOptions options;  ///< the learning rate may be changed between steps
-
-  /// For checkpoints: number of steps taken, and the two moments in the layout of parameters.values().
-  std::uint64_t steps = 0;
   Tensor first_moment, second_moment;
-
- private:
-  struct Lazy {
-    size_t begin, end, width;  // of the table, in the flat buffers
-    std::shared_ptr<const std::vector<int>> rows;
-  };
-
-  Parameters& parameters_;
-  std::vector<Lazy> lazy_;  // in the order of the flat buffers
 };
 
 }  // namespace lamina

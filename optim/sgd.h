@@ -1,7 +1,7 @@
 #pragma once
 // Stochastic gradient descent with momentum.
 
-#include "core/parameters.h"
+#include "optim/optimizer.h"
 
 namespace lamina {
 
@@ -14,21 +14,16 @@ struct SgdOptions {
 
 /// velocity = momentum velocity + g;  w -= learning_rate * velocity
 /// (Nesterov: w -= learning_rate * (g + momentum velocity))
-class Sgd {
+class Sgd final : public Optimizer {
  public:
-  /// Make it after the layers have added their parameters. Throws Error for a learning rate that is not
-  /// positive or a momentum outside [0, 1).
+  /// Throws Error for a learning rate that is not positive or a momentum outside [0, 1).
   Sgd(Parameters& parameters, const SgdOptions& options);
 
-  /// Updates every parameter from its gradient and sets the gradients to zero. Throws Error when parameters
-  /// were added after this optimizer was made.
-  void step();
+  void step() override;
+  std::vector<Parameters::Entry> state() const override { return {{"sgd.velocity", velocity}}; }
 
   SgdOptions options;  ///< the learning rate may be changed between steps
   Tensor velocity;     ///< in the layout of parameters.values()
-
- private:
-  Parameters& parameters_;
 };
 
 }  // namespace lamina

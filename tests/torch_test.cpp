@@ -129,12 +129,12 @@ TEST_CASE("torch: embedding") {
 
 namespace {
 
-template <class Optimizer, class Options>
+template <class Kind, class Options>
 void check_path(const Options& options, const std::vector<double>& expected) {
   Parameters parameters(1);
   Tensor w = parameters.add("w", tensor({5}, torch::start));
   const Tensor curvature = tensor({5}, torch::curvature), slope = tensor({5}, torch::slope);
-  Optimizer optimizer(parameters, options);
+  Kind optimizer(parameters, options);
   for (auto from = expected.begin(); from != expected.end(); from += 5) {
     Tape tape;
     tape.backward(sum(curvature * square(w)) + sum(slope * w));

@@ -117,7 +117,7 @@ std::vector<Panel> sweep_figure(const std::vector<Sweep>& sweeps, const std::str
 }
 
 /// The angle against the length, a point for each scale; the curve of one norm.
-Curve angle_by_length(const std::vector<TurningCurve>& curves, Optimizer optimizer, Norm norm,
+Curve angle_by_length(const std::vector<TurningCurve>& curves, OptimizerKind optimizer, Norm norm,
                       const std::function<TurningPoint(const TurningCurve&)>& point_of) {
   Curve result{.title = name_of(norm)};
   for (const TurningCurve& c : curves)
@@ -129,7 +129,7 @@ Curve angle_by_length(const std::vector<TurningCurve>& curves, Optimizer optimiz
 }
 
 /// The angle against the step for the usual scale.
-Curve angle_by_step(const std::vector<TurningCurve>& curves, Optimizer optimizer, Norm norm) {
+Curve angle_by_step(const std::vector<TurningCurve>& curves, OptimizerKind optimizer, Norm norm) {
   Curve result{.title = name_of(norm)};
   for (const TurningCurve& c : curves)
     if (c.options.optimizer == optimizer && c.options.norm == norm && c.options.scale == 1)
@@ -143,7 +143,7 @@ Curve angle_by_step(const std::vector<TurningCurve>& curves, Optimizer optimizer
 /// For each optimizer the angle against the length at both ends of training, and against the step between.
 std::vector<Panel> turning_figure(const std::vector<TurningCurve>& curves) {
   std::vector<Panel> panels;
-  for (const Optimizer optimizer : optimizers) {
+  for (const OptimizerKind optimizer : optimizers) {
     const auto panel = [&](const char* when, const char* x, bool log_x, const auto& curve_of) {
       Panel result{.title = text(name_of(optimizer), ", ", when),
                    .x_label = x,
@@ -168,7 +168,7 @@ std::vector<Panel> turning_figure(const std::vector<TurningCurve>& curves) {
 
 std::vector<TurningCurve> watch_all(const GeometryFlags& flags, const MnistData& data, std::uint64_t steps) {
   std::vector<TurningCurve> curves;
-  for (const Optimizer optimizer : optimizers)
+  for (const OptimizerKind optimizer : optimizers)
     for (const Norm norm : glm_schemes)
       for (const double scale : flags.scales)
         curves.push_back(watch_turning(data, {.norm = norm,

@@ -12,6 +12,7 @@
 #include "models/text/tokenizer.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
+#include "tools/optimizer_flag.h"
 #include "tools/order_report.h"
 #include "tools/training_runs.h"
 
@@ -25,6 +26,7 @@ struct OrderFlags {
   CommonFlags common;
   std::vector<std::string> scores;  ///< empty, with empty norms: the three rows of Table 2
   std::int64_t validate_every = 0;  ///< 0: the preset's
+  std::string optimizer = "adam", best_by = "both";
   std::vector<OrderVariant> variants;
 };
 
@@ -40,12 +42,12 @@ std::vector<OrderVariant> variants_of(const OrderFlags& flags, bool norm_given) 
 /// What the user left open is the preset's.
 void fill_in_preset(OrderFlags& flags) {
   CommonFlags& common = flags.common;
-  const bool paper = common.preset == "paper";
-  if (common.epochs == 0) common.epochs = paper ? 100 : 20;
+  const Preset preset = preset_of(common.preset);
+  if (common.epochs == 0) common.epochs = static_cast<std::int64_t>(preset.epochs);
   if (smoke_epochs() > 0) common.epochs = std::min(common.epochs, smoke_epochs());
-  if (common.batches.empty()) common.batches = {128};
-  if (common.learning_rate == 0) common.learning_rate = 1e-3;
-  if (flags.validate_every == 0) flags.validate_every = paper ? 300 : 100;
+  if (common.batches.empty()) common.batches = {static_cast<std::int64_t>(preset.options.batch)};
+  if (common.learning_rate == 0) common.learning_rate = preset.options.learning_rate;
+  if (flags.validate_every == 0) flags.validate_every = static_cast<std::int64_t>(preset.validate_every);
 }
 
 Settings to_settings(const OrderFlags& flags) {
@@ -61,12 +63,17 @@ Settings to_settings(const OrderFlags& flags) {
   settings.set("score", scores);  // of each variant
   settings.set("norm", norms);
   settings.set("validate_every", flags.validate_every);
+  settings.set("optimizer", flags.optimizer);
+  settings.set("best_by", flags.best_by);
   return settings;
 }
 
 void from_settings(const Settings& settings, OrderFlags& flags) {
   from_settings(settings, flags.common);
   flags.validate_every = settings.get<std::int64_t>("validate_every");
+  for (const auto& [name, value] :
+       {std::pair("optimizer", &flags.optimizer), std::pair("best_by", &flags.best_by)})
+    if (settings.has(name)) *value = settings.get<std::string>(name);
   flags.variants.clear();
   std::istringstream names(settings.get<std::string>("variants"));
   for (std::string name; std::getline(names, name, ',');) {
@@ -76,22 +83,22 @@ void from_settings(const Settings& settings, OrderFlags& flags) {
 }
 
 OrderOptions options_of(const OrderVariant& variant, const OrderFlags& flags) {
-  const bool paper = flags.common.preset == "paper";
-  return {.score = variant.score == "order" ? Score::order : Score::cosine,
-          .norm = norm_from(variant.norm),
-          .embedding = paper ? size_t{300} : size_t{64},
-          .hidden = paper ? size_t{1024} : size_t{256},
-          .batch = static_cast<size_t>(flags.common.batches.front()),
-          .learning_rate = static_cast<real>(flags.common.learning_rate),
-          .seed = static_cast<std::uint64_t>(flags.common.seed)};
+  OrderOptions options = preset_of(flags.common.preset).options;
+  options.score = variant.score == "order" ? Score::order : Score::cosine;
+  options.norm = norm_from(variant.norm);
+  options.batch = static_cast<size_t>(flags.common.batches.front());
+  options.optimizer = optimizer_from(flags.optimizer);
+  options.learning_rate = flags.common.learning_rate;
+  options.best_by = flags.best_by == "both" ? BestBy::both : BestBy::image;
+  options.seed = static_cast<std::uint64_t>(flags.common.seed);
+  return options;
 }
 
 Data load_data(const OrderFlags& flags) {
   if (!flags.common.data.empty()) return load_coco(flags.common.data);
   const auto seed = static_cast<std::uint64_t>(flags.common.seed);
   if (smoke_epochs() > 0) return synthetic_coco(seed, {.train = 320, .valid = 50, .test = 100});
-  return flags.common.preset == "paper" ? synthetic_coco(seed)
-                                        : synthetic_coco(seed, {.train = 6400, .test = 1000});
+  return synthetic_coco(seed, preset_of(flags.common.preset).world);
 }
 
 /// Trains a variant, tests its best model and adds what came of it to the results.
@@ -101,14 +108,17 @@ Outcome run_variant(const RunFolder& folder, const OrderVariant& variant, const 
   const std::uint64_t steps =
       updates_in(static_cast<std::uint64_t>(flags.common.epochs), experiment.steps_per_epoch());
   const Outcome outcome =
-      train(folder, experiment.parameters, experiment.adam, experiment,
+      train(folder, experiment.parameters, *experiment.optimizer, experiment,
             plan_in_periods(title_of(variant), steps, static_cast<std::uint64_t>(flags.validate_every),
                             "validation"));
   if (outcome == Outcome::interrupted) return outcome;
   load_model(folder, experiment.parameters, best_model);
   const Retrieval test = experiment.test();
   experiment.write_test(test);
-  results.push_back({.variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = test});
+  results.push_back({.variant = variant,
+                     .curves = read_table(folder.file("metrics.csv")),
+                     .best_by = experiment.options().best_by,
+                     .test = test});
   return outcome;
 }
 
@@ -248,8 +258,18 @@ void add_order_embedding_command(Command& program) {
       .one_of({"order", "cosine"});
   command.add("--validate-every", flags->validate_every, "updates between validations; 300 in the paper")
       .positive();
+  command
+      .add("--best-by", flags->best_by,
+           "what the kept model is best at: R@1 + R@5 + R@10 of both directions, or of image search alone, "
+           "which is the rule of the public code")
+      .one_of({"both", "image"})
+      .show_default();
+  add_optimizer_flag(command, flags->optimizer);
   add_search(command);
-  command.action([flags, &command] { return train_variants(*flags, command.given("--norm")); });
+  command.action([flags, &command] {
+    if (!flags->common.resume) require_learning_rate(command, flags->optimizer);
+    return train_variants(*flags, command.given("--norm"));
+  });
 }
 
 }  // namespace lamina

@@ -5,6 +5,7 @@
 
 #include "core/folder.h"
 #include "tools/commands.h"
+#include "tools/optimizer_flag.h"
 #include "tools/skip_thoughts.h"
 #include "tools/variant_command.h"
 
@@ -31,7 +32,7 @@ Prepared prepare(const SkipFlags& flags) {
             SkipExperiment experiment(*corpus, options_of(flags, variant.norm, variant.batch), folder);
             const std::uint64_t total =
                 updates_in(static_cast<std::uint64_t>(flags.common.epochs), experiment.steps_per_epoch());
-            return train(folder, experiment.parameters, experiment.adam, experiment,
+            return train(folder, experiment.parameters, *experiment.optimizer, experiment,
                          plan_in_periods(label, total, static_cast<std::uint64_t>(flags.evaluate_every),
                                          "evaluation"));
           }};
@@ -74,6 +75,7 @@ int train_all(const std::shared_ptr<SkipFlags>& flags) {
       .paper_epochs = 1,
       .small_epochs = 5,
       .batch = 64,
+      .learning_rate = SkipOptions{}.learning_rate,
       .prepare =
           [flags](CommonFlags& common) {
             flags->common = common;
@@ -109,8 +111,12 @@ void add_skip_thoughts_command(Command& program) {
       .positive();
   command.add("--lazy", flags->lazy,
               "update only the embeddings of words in the batch (lazy Adam); faster, and not Adam's result");
+  add_optimizer_flag(command, flags->optimizer);
   add_skip_vector_commands(command);
-  command.action([flags] { return train_all(flags); });
+  command.action([flags, &command] {
+    if (!flags->common.resume) require_learning_rate(command, flags->optimizer);
+    return train_all(flags);
+  });
 }
 
 }  // namespace lamina

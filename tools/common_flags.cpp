@@ -52,7 +52,7 @@ void add_common_flags(Command& command, CommonFlags& flags, const std::vector<st
   command.add("--batch", flags.batches, "cases per step, or several sizes separated by commas")
       .separated_by_commas()
       .positive();
-  command.add("--lr", flags.learning_rate, "Adam's learning rate").positive();
+  command.add("--lr", flags.learning_rate, "learning rate").positive();
   command
       .add_read(
           "--record", [&flags](const std::string& value) { flags.record_every = every_of(value); },

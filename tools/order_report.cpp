@@ -11,17 +11,29 @@ namespace lamina {
 
 namespace {
 
+using order_embedding::BestBy;
 using order_embedding::Recall;
 
+/// What the best model is chosen by, at each validation.
+std::vector<double> sums_of(const OrderResult& result) {
+  if (result.best_by == BestBy::both) return result.curves.column("valid_sum");
+  std::vector<double> sums(result.curves.column("step").size());
+  for (const int k : {1, 5, 10}) {
+    const auto recall = result.curves.column(text("valid_image_r", k));
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += recall[i];
+  }
+  return sums;
+}
+
 /// The row of the best validation; the first of equals, as training keeps it.
-size_t best_row(const Table& curves) {
-  const auto sums = curves.column("valid_sum");
+size_t best_row(const OrderResult& result) {
+  const auto sums = sums_of(result);
   return static_cast<size_t>(std::ranges::max_element(sums) - sums.begin());
 }
 
 /// The step of the first validation that was at least as good, if one was.
-std::optional<double> step_reaching(const Table& curves, double sum) {
-  const auto sums = curves.column("valid_sum"), steps = curves.column("step");
+std::optional<double> step_reaching(const OrderResult& result, double sum) {
+  const auto sums = sums_of(result), steps = result.curves.column("step");
   const auto reached = std::ranges::find_if(sums, [=](double value) { return value >= sum; });
   if (reached == sums.end()) return {};
   return steps[static_cast<size_t>(reached - sums.begin())];
@@ -60,20 +72,20 @@ std::string summary(const std::vector<OrderResult>& results) {
         "| " + title_of(result.variant) + " " + cells(result.test.caption) + cells(result.test.image) + "|\n";
 
   const OrderResult& baseline = baseline_of(results);
-  const size_t baseline_row = best_row(baseline.curves);
+  const size_t baseline_row = best_row(baseline);
   const double baseline_step = baseline.curves.column("step")[baseline_row],
-               baseline_sum = baseline.curves.column("valid_sum")[baseline_row];
+               baseline_sum = sums_of(baseline)[baseline_row];
   const std::string name = title_of(baseline.variant);
   out += "\n| | updates | best validation at update | its sum of R@K | best at / best of " + name +
          " at | reaches the best of " + name + " at | that / best of " + name +
          " at | seconds |\n|---|---|---|---|---|---|---|---|\n";
   for (const OrderResult& result : results) {
     const auto column = [&](const char* which) { return result.curves.column(which); };
-    const size_t best = best_row(result.curves);
+    const size_t best = best_row(result);
     const double step = column("step")[best];
-    const auto reached = step_reaching(result.curves, baseline_sum);
+    const auto reached = step_reaching(result, baseline_sum);
     out += "| " + title_of(result.variant) + number(" | %.0f", column("step").back()) +
-           number(" | %.0f", step) + number(" | %.1f", column("valid_sum")[best]) +
+           number(" | %.0f", step) + number(" | %.1f", sums_of(result)[best]) +
            number(" | %.2f", step / baseline_step) +
            (reached ? number(" | %.0f", *reached) + number(" | %.2f", *reached / baseline_step)
                     : " | never | ") +

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/common/metrics.h"
-#include "models/order_embedding/retrieval.h"
+#include "models/order_embedding/experiment.h"
 #include "tools/plot.h"
 
 namespace lamina {
@@ -22,6 +22,7 @@ std::string title_of(const OrderVariant& variant);
 struct OrderResult {
   OrderVariant variant;
   Table curves;                       ///< its metrics.csv
+  order_embedding::BestBy best_by{};  ///< what its best model was chosen by
   order_embedding::Retrieval test{};  ///< of the model that was best on the validation images
 };
 

@@ -1,5 +1,7 @@
 #include "tools/skip_thoughts.h"
 
+#include "tools/optimizer_flag.h"
+
 namespace lamina {
 
 using namespace skip_thoughts;
@@ -18,6 +20,7 @@ void write_settings(const SkipFlags& flags, Settings& settings) {
   settings.set("embedding", flags.embedding);
   settings.set("hidden", flags.hidden);
   settings.set("lazy", flags.lazy);
+  settings.set("optimizer", flags.optimizer);
 }
 
 void read_settings(const Settings& settings, SkipFlags& flags) {
@@ -27,6 +30,7 @@ void read_settings(const Settings& settings, SkipFlags& flags) {
        {std::pair("embedding", &flags.embedding), std::pair("hidden", &flags.hidden)})
     if (settings.has(name)) *value = settings.get<std::int64_t>(name);
   if (settings.has("lazy")) flags.lazy = settings.get<bool>("lazy");
+  if (settings.has("optimizer")) flags.optimizer = settings.get<std::string>("optimizer");
 }
 
 SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int64_t batch) {
@@ -35,7 +39,8 @@ SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int
           .embedding = static_cast<size_t>(flags.embedding),
           .hidden = static_cast<size_t>(flags.hidden),
           .batch = static_cast<size_t>(batch),
-          .learning_rate = static_cast<real>(flags.common.learning_rate),
+          .optimizer = optimizer_from(flags.optimizer),
+          .learning_rate = flags.common.learning_rate,
           .lazy = flags.lazy,
           .seed = static_cast<std::uint64_t>(flags.common.seed)};
 }

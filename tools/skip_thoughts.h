@@ -11,7 +11,7 @@ namespace lamina {
 
 struct SkipFlags {
   CommonFlags common;
-  std::string condition = "initial";
+  std::string condition = "initial", optimizer = "adam";
   std::int64_t evaluate_every = 0;         ///< 0: the preset's
   std::int64_t embedding = 0, hidden = 0;  ///< the preset's
   bool lazy = false;

@@ -21,7 +21,7 @@ void fill_in_preset(const VariantCommand& command, CommonFlags& flags) {
   if (flags.epochs == 0) flags.epochs = flags.preset == "paper" ? command.paper_epochs : command.small_epochs;
   if (smoke_epochs() > 0) flags.epochs = std::min(flags.epochs, smoke_epochs());
   if (flags.batches.empty()) flags.batches = {command.batch};
-  if (flags.learning_rate == 0) flags.learning_rate = 1e-3;
+  if (flags.learning_rate == 0) flags.learning_rate = command.learning_rate;
 }
 
 }  // namespace

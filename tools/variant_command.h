@@ -31,7 +31,8 @@ struct Prepared {
 struct VariantCommand {
   std::string name;  ///< "mnist", as on the command line
   std::int64_t paper_epochs = 60, small_epochs = 5;
-  std::int64_t batch = 128;  ///< where --batch is not given
+  std::int64_t batch = 128;     ///< where --batch is not given
+  double learning_rate = 1e-3;  ///< where --lr is not given
   /// May still write into flags.own what config.json shall keep; when a run is resumed, it is there.
   std::function<Prepared(CommonFlags& flags)> prepare;
   /// A markdown table, one row a variant, from the metrics of each.

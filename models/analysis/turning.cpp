@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <numbers>
-#include <optional>
 
 #include "core/ops.h"
 #include "core/tape.h"
@@ -11,7 +10,6 @@
 #include "models/common/digit_experiment.h"
 #include "models/common/vector_changes.h"
 #include "models/mnist/model.h"
-#include "optim/sgd.h"
 
 namespace lamina::analysis {
 
@@ -25,24 +23,22 @@ class Subject final : public DigitExperiment {
   Subject(const MnistData& data, const TurningOptions& options)
       : DigitExperiment(data, {.norm = options.norm, .batch = options.batch, .seed = options.seed}),
         model_(parameters, {.norm = options.norm, .hidden = options.hidden}),
-        adam_(parameters, {.learning_rate = adam_rate}) {
-    if (options.optimizer == Optimizer::sgd) sgd_.emplace(parameters, SgdOptions{.learning_rate = sgd_rate});
+        optimizer_(make_optimizer(options.optimizer, parameters,
+                                  options.optimizer == OptimizerKind::sgd ? sgd_rate : adam_rate)) {
     // The first parameter is the first layer's weight, or its direction under weight norm, whose gain keeps
     // the length that it had.
     for (real& weight : watched().values()) weight *= static_cast<real>(options.scale);
   }
 
   Tensor logits(const Tensor& images, Mode mode) override { return model_(images, mode); }
-  Adam& optimizer() override { return adam_; }
-  void update() { sgd_ ? sgd_->step() : adam_.step(); }
+  Optimizer& optimizer() override { return *optimizer_; }
 
   /// [inputs x units]
   Tensor watched() const { return parameters.learned().front().value; }
 
  private:
   mnist::Model model_;
-  Adam adam_;
-  std::optional<Sgd> sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 struct Turn {
@@ -66,7 +62,7 @@ bool same_kind(const TurningOptions& a, const TurningOptions& b) {
 
 }  // namespace
 
-const char* name_of(Optimizer optimizer) { return optimizer == Optimizer::sgd ? "SGD" : "Adam"; }
+const char* name_of(OptimizerKind optimizer) { return optimizer == OptimizerKind::sgd ? "SGD" : "Adam"; }
 
 TurningCurve watch_turning(const MnistData& data, const TurningOptions& options) {
   if (options.window == 0) fail("watch_turning: a window of 0 steps; it must be positive");
@@ -78,7 +74,7 @@ TurningCurve watch_turning(const MnistData& data, const TurningOptions& options)
     Tape tape;
     const Tensor loss = subject.loss(step - 1);
     tape.backward(loss);
-    subject.update();
+    subject.optimizer().step();
     const auto [norm, angle] = mean_turn(before, subject.watched());
     const double nats = static_cast<double>(loss.item());
     if (step == 1) curve.first = {1, nats, norm, angle};

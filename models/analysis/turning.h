@@ -11,16 +11,16 @@
 
 #include "layers/norm.h"
 #include "models/common/mnist_data.h"
+#include "optim/choice.h"
 
 namespace lamina::analysis {
 
-enum class Optimizer { sgd, adam };
-inline constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::adam};
-const char* name_of(Optimizer optimizer);
+inline constexpr OptimizerKind optimizers[] = {OptimizerKind::sgd, OptimizerKind::adam};
+const char* name_of(OptimizerKind optimizer);
 
 struct TurningOptions {
   Norm norm = Norm::layer;
-  Optimizer optimizer = Optimizer::sgd;  ///< SGD with learning rate 0.1, or Adam with 1e-3
+  OptimizerKind optimizer = OptimizerKind::sgd;  ///< SGD with learning rate 0.1, or Adam with 1e-3
   double scale = 1;
   size_t hidden = 100, batch = 100;
   std::uint64_t steps = 500;

@@ -9,6 +9,7 @@
 #include "models/attentive_reader/data.h"
 #include "models/attentive_reader/model.h"
 #include "models/common/training.h"
+#include "optim/adam.h"
 
 namespace lamina::attentive_reader {
 

@@ -40,7 +40,7 @@ class DigitExperiment : public Experiment {
 
   /// images [N x 784] -> [N x 10]
   virtual Tensor logits(const Tensor& images, Mode mode) = 0;
-  virtual Adam& optimizer() = 0;
+  virtual Optimizer& optimizer() = 0;
 
   Tensor loss(std::uint64_t step) override;
   Metrics evaluate(double mean_training_loss) override;

@@ -38,13 +38,16 @@ Checkpoint model_of(const Parameters& parameters) {
   return model;
 }
 
-void save(const RunFolder& folder, const Parameters& parameters, const Adam& adam, const Position& position) {
+/// The name of `steps` among the metadata of `state`.
+std::string steps_key(const Optimizer& optimizer) { return optimizer.name() + ".steps"; }
+
+void save(const RunFolder& folder, const Parameters& parameters, const Optimizer& optimizer,
+          const Position& position) {
   save_model(folder, parameters, "model.safetensors");
   Checkpoint state = model_of(parameters);
-  state.tensors.push_back({"adam.first_moment", adam.first_moment});
-  state.tensors.push_back({"adam.second_moment", adam.second_moment});
+  for (const auto& [name, value] : optimizer.state()) state.tensors.push_back({name, value});
   state.metadata = {{"step", std::to_string(position.step)},
-                    {"adam.steps", std::to_string(adam.steps)},
+                    {steps_key(optimizer), std::to_string(optimizer.steps)},
                     {"loss_sum", exact(position.loss_sum)},
                     {"seconds", exact(position.seconds)}};
   save_checkpoint(folder.file("state"), state);
@@ -71,9 +74,9 @@ const std::string& metadata(const std::string& path, const Checkpoint& from, con
   return entry->second;
 }
 
-Position load(const std::string& path, const Parameters& parameters, Adam& adam) {
+Position load(const std::string& path, const Parameters& parameters, Optimizer& optimizer) {
   const Checkpoint state = load_checkpoint(path);
-  const auto whole = [&](const char* key) {
+  const auto whole = [&](const std::string& key) {
     return std::strtoull(metadata(path, state, key).c_str(), nullptr, 10);
   };
   const auto number = [&](const char* key) {
@@ -81,14 +84,13 @@ Position load(const std::string& path, const Parameters& parameters, Adam& adam)
   };
   restore(path, state, parameters.learned());
   restore(path, state, parameters.state());
-  restore(path, state, "adam.first_moment", adam.first_moment);
-  restore(path, state, "adam.second_moment", adam.second_moment);
-  adam.steps = whole("adam.steps");
+  restore(path, state, optimizer.state());
+  optimizer.steps = whole(steps_key(optimizer));
   return {.step = whole("step"), .loss_sum = number("loss_sum"), .seconds = number("seconds")};
 }
 
 /// One step; returns its loss.
-double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, Recording& recording,
+double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& experiment, Recording& recording,
                   std::uint64_t step, std::uint64_t saved_step) {
   Recording::Step recorded(recording, step);
   Tape tape;
@@ -105,7 +107,7 @@ double train_step(const RunFolder& folder, Adam& adam, Experiment& experiment, R
   tape.backward(loss);
   recorded.before_update();
   experiment.adjust_gradients();
-  adam.step();
+  optimizer.step();
   recorded.after_update();
   return value;
 }
@@ -137,9 +139,9 @@ TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std:
   return {.label = label, .steps_per_epoch = length, .epochs = steps / length, .epoch = period};
 }
 
-Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
+Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan) {
-  if (TrainingLook::taken({folder, parameters, adam, experiment, plan})) return Outcome::interrupted;
+  if (TrainingLook::taken({folder, parameters, optimizer, experiment, plan})) return Outcome::interrupted;
   const std::uint64_t total = updates_in(plan.epochs, plan.steps_per_epoch);
   std::vector<std::string> columns{plan.epoch, "step"};
   std::ranges::copy(experiment.metric_names(), std::back_inserter(columns));
@@ -147,7 +149,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
 
   const std::string state = folder.file("state");
   Position position;
-  if (exists(state)) position = load(state, parameters, adam);
+  if (exists(state)) position = load(state, parameters, optimizer);
   MetricsFile metrics_file =
       MetricsFile::resume(folder.file("metrics.csv"), columns, static_cast<double>(position.step));
   Recording recording(folder, parameters, position.step);
@@ -161,7 +163,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
     const std::uint64_t epoch = position.step / plan.steps_per_epoch + 1;
     if (position.step % plan.steps_per_epoch == 0 || position.step == saved_step)
       progress.label(text(plan.label, ", ", plan.epoch, " ", epoch, "/", plan.epochs));
-    position.loss_sum += train_step(folder, adam, experiment, recording, position.step, saved_step);
+    position.loss_sum += train_step(folder, optimizer, experiment, recording, position.step, saved_step);
     ++position.step;
     progress.step();
 
@@ -178,7 +180,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
     }
     if (epoch_ends || now() - last_save > plan.save_every_seconds) {
       position.seconds = now() - began;
-      save(folder, parameters, adam, position);
+      save(folder, parameters, optimizer, position);
       saved_step = position.step;
       last_save = now();
     }
@@ -186,7 +188,7 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Exper
   progress.finish();
   if (position.step >= total) return Outcome::finished;
   position.seconds = now() - began;
-  save(folder, parameters, adam, position);
+  save(folder, parameters, optimizer, position);
   return Outcome::interrupted;
 }
 

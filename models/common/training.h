@@ -17,7 +17,7 @@
 #include "core/parameters.h"
 #include "core/tensor.h"
 #include "models/common/run_folder.h"
-#include "optim/adam.h"
+#include "optim/optimizer.h"
 
 namespace lamina {
 
@@ -65,7 +65,7 @@ enum class Outcome { finished, interrupted };
 /// model.safetensors, and record.csv when the run's settings say `record` (models/common/recorder.h). Throws
 /// DataError when the loss is not finite, naming the step, the first op whose result was not, and the last
 /// good checkpoint; and for a `state` that does not fit the model.
-Outcome train(const RunFolder& folder, Parameters& parameters, Adam& adam, Experiment& experiment,
+Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan);
 
 /// Writes learned parameters and state into a file of the run that Python reads, and `metadata` beside them.

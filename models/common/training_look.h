@@ -12,7 +12,7 @@ namespace lamina {
 struct TrainingStart {
   const RunFolder& folder;
   Parameters& parameters;
-  Adam& adam;
+  Optimizer& optimizer;
   Experiment& experiment;
   const TrainingPlan& plan;
 };

@@ -3,6 +3,7 @@
 
 #include "models/common/digit_experiment.h"
 #include "models/convnet/model.h"
+#include "optim/adam.h"
 
 namespace lamina::convnet {
 

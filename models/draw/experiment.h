@@ -4,6 +4,7 @@
 #include "models/common/training.h"
 #include "models/draw/data.h"
 #include "models/draw/model.h"
+#include "optim/adam.h"
 
 namespace lamina::draw {
 

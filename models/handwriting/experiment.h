@@ -4,6 +4,7 @@
 #include "models/common/training.h"
 #include "models/handwriting/data.h"
 #include "models/handwriting/model.h"
+#include "optim/adam.h"
 
 namespace lamina::handwriting {
 

@@ -13,7 +13,6 @@ namespace lamina::order_embedding {
 
 namespace {
 
-constexpr size_t most_words = 10000;
 constexpr const char* remedy =
     "take the files of Vendrov et al. (COCO captions and 10-crop features), or leave --data out for the "
     "built-in world";
@@ -58,9 +57,10 @@ Split split_of(WorldPart part) {
 /// Makes the vocabulary and turns all captions into numbers.
 void number_words(Data& data) {
   WordCounter counter;
-  for (const std::string& caption : data.train.captions)
-    for (const std::string_view word : split_words(caption)) counter.add(word);
-  data.vocabulary = counter.most_frequent(most_words);
+  for (const Split* const split : {&data.train, &data.valid})
+    for (const std::string& caption : split->captions)
+      for (const std::string_view word : split_words(caption)) counter.add(word);
+  data.vocabulary = counter.most_frequent();
   for (Split* const split : {&data.train, &data.valid, &data.test}) {
     split->sentences.reserve(split->captions.size());
     for (const std::string& caption : split->captions)

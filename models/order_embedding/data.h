@@ -29,8 +29,8 @@ struct Data {
 };
 
 /// Reads {train,val,test}.txt, one tokenized caption a line and five lines an image, and
-/// images/10crop/{train,val,test}.npy [images x features], from a folder. The vocabulary is the 10,000 most
-/// frequent words of the training captions. Throws DataError, naming the file, the line and the remedy, when
+/// images/10crop/{train,val,test}.npy [images x features], from a folder. The vocabulary is all words of
+/// the training and validation captions, as in the public code. Throws DataError, naming the file, the line and the remedy, when
 /// a file is missing or broken, a line is empty, there are not five captions an image, or the splits'
 /// features differ in width.
 Data load_coco(const std::string& folder);

@@ -13,8 +13,6 @@ namespace lamina::order_embedding {
 namespace {
 
 constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
-constexpr size_t part_size = 1000;                    // images that a caption is searched among
-constexpr real largest_gradient = 2;
 
 // In the order of numbers_of.
 constexpr std::array<std::string_view, 8> valid_names{
@@ -31,6 +29,15 @@ constexpr size_t chunk = 250;  // images or captions that are embedded at a time
 
 }  // namespace
 
+Preset preset_of(std::string_view name) {
+  if (name == "paper") return {};
+  if (name != "small") fail("order embedding: no preset '", name, "'; there are paper and small");
+  return {.options = {.embedding = 64, .hidden = 256},
+          .epochs = 20,
+          .validate_every = 100,
+          .world = {.train = 6400, .test = 1000}};
+}
+
 OrderExperiment::OrderExperiment(const Data& data, const OrderOptions& options, RunFolder folder)
     : data_(data),
       options_(options),
@@ -42,7 +49,7 @@ OrderExperiment::OrderExperiment(const Data& data, const OrderOptions& options, 
                          .features = data.features,
                          .embedding = options.embedding,
                          .hidden = options.hidden}),
-      adam(parameters, {.learning_rate = options.learning_rate}) {
+      optimizer(make_optimizer(options.optimizer, parameters, static_cast<real>(options.learning_rate))) {
   if (options.batch == 0 || options.batch > data.train.images)
     fail("order embedding: a batch of ", options.batch, " from ", data.train.images, " training images");
   best_ = number_kept(folder_, best_model, "sum", -1);  // below every sum
@@ -78,7 +85,7 @@ Tensor OrderExperiment::loss(std::uint64_t step) {
                     make_batch(data_.train.sentences, std::span(captions_).subspan(first, options_.batch)));
 }
 
-void OrderExperiment::adjust_gradients() { clip_each_gradient_norm(parameters, largest_gradient); }
+void OrderExperiment::adjust_gradients() { clip_each_gradient_norm(parameters, gradient_limit); }
 
 Points OrderExperiment::embed(const Split& split, size_t begin, size_t end) const {
   const Tape::Pause pause;
@@ -113,18 +120,20 @@ Retrieval OrderExperiment::score(const Split& split, size_t begin, size_t end) c
 }
 
 Retrieval OrderExperiment::test() const {
-  const size_t images = data_.test.images, parts = std::max<size_t>(1, images / part_size);
+  const size_t images = data_.test.images, parts = std::max<size_t>(1, images / searched_images);
   std::vector<Retrieval> results;
   results.reserve(parts);
   for (size_t part = 0; part < parts; ++part)
-    results.push_back(score(data_.test, part * part_size, std::min(images, (part + 1) * part_size)));
+    results.push_back(
+        score(data_.test, part * searched_images, std::min(images, (part + 1) * searched_images)));
   return mean_of(results);
 }
 
 Metrics OrderExperiment::evaluate(double mean_training_loss) {
-  const Retrieval valid = score(data_.valid, 0, std::min(part_size, data_.valid.images));
-  if (valid.sum() > best_) {
-    best_ = valid.sum();
+  const Retrieval valid = score(data_.valid, 0, std::min(searched_images, data_.valid.images));
+  const double quality = options_.best_by == BestBy::both ? valid.sum() : valid.image.sum();
+  if (quality > best_) {
+    best_ = quality;
     save_model(folder_, parameters, best_model, {{"sum", exact(best_)}});
   }
   Metrics metrics{{"epoch", epochs_done()}, {"train_loss", mean_training_loss}, {"valid_sum", valid.sum()}};

@@ -2,24 +2,48 @@
 // Section 6.1 as an experiment for the training loop.
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/common/training.h"
 #include "models/order_embedding/data.h"
 #include "models/order_embedding/model.h"
 #include "models/order_embedding/retrieval.h"
+#include "optim/choice.h"
 
 namespace lamina::order_embedding {
 
+/// What the model that is kept is best at, on the validation images.
+enum class BestBy {
+  both,  ///< R@1 + R@5 + R@10, summed over both directions
+  image  ///< the same of image search alone: the rule of the public code
+};
+
+/// The paper's settings where nothing else is said.
 struct OrderOptions {
   Score score = Score::order;
   Norm norm = Norm::none;
   size_t embedding = 300, hidden = 1024;
   size_t batch = 128;
-  real learning_rate = real(1e-3);
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double learning_rate = 1e-3;
+  BestBy best_by = BestBy::both;
   std::uint64_t seed = 1;
 };
+
+inline constexpr real gradient_limit = 2;        ///< of each parameter's gradient, norm2
+inline constexpr size_t searched_images = 1000;  ///< that captions are searched among: validation, test parts
+
+/// The settings of a run as --preset names them.
+struct Preset {
+  OrderOptions options = {};
+  std::uint64_t epochs = 100, validate_every = 300;  ///< passes over the images; updates
+  WorldSizes world = {};                             ///< of the built-in data
+};
+/// "paper" or "small", which is a quarter of it for a first look; Error for another name.
+Preset preset_of(std::string_view name);
 
 /// The file of a run's folder that keeps the model which was best on the validation images.
 inline constexpr const char* best_model = "best.safetensors";
@@ -40,7 +64,7 @@ class OrderExperiment final : public Experiment {
   Tensor loss(std::uint64_t step) override;
   /// Every gradient by itself, to norm 2.
   void adjust_gradients() override;
-  /// On the first 1000 validation images. Keeps the model when none was better.
+  /// On the first `searched_images` of validation. Keeps the model when none was better.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
@@ -50,17 +74,18 @@ class OrderExperiment final : public Experiment {
   Tensor embed(const Sentence& sentence) const;
 
   Retrieval score(const Split& split, size_t begin, size_t end) const;
-  /// Table 2: the mean over the parts of 1000 test images, with the parameters as they are.
+  /// Table 2: the mean over the parts of `searched_images` test images, with the parameters as they are.
   Retrieval test() const;
   /// Writes it to test.csv in the run's folder.
   void write_test(const Retrieval& result) const;
 
+  const OrderOptions& options() const { return options_; }
   std::uint64_t steps_per_epoch() const { return data_.train.images / options_.batch; }
 
  private:
   void draw_epoch(std::uint64_t epoch);
   double epochs_done() const {
-    return static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch());
+    return static_cast<double>(optimizer->steps) / static_cast<double>(steps_per_epoch());
   }
   Tensor features_of(const Split& split, size_t count, const std::function<size_t(size_t)>& image) const;
 
@@ -70,12 +95,12 @@ class OrderExperiment final : public Experiment {
   std::vector<int> order_;     // of the images in the epoch under way
   std::vector<int> captions_;  // which one each image comes with
   std::uint64_t drawn_epoch_ = ~std::uint64_t{0};
-  double best_;  // validation sum of `best_model`
+  double best_;  // what `best_model` was chosen by
 
  public:
   Parameters parameters;
   Model model;
-  Adam adam;
+  std::unique_ptr<Optimizer> optimizer;
 };
 
 }  // namespace lamina::order_embedding

@@ -6,15 +6,23 @@
 
 namespace lamina::order_embedding {
 
+namespace {
+
+const Initializer start = uniform(real(0.1));
+
+}  // namespace
+
 Model::Model(Parameters& parameters, const ModelOptions& options)
     : options_(options),
-      words_(parameters, "words", {.entries = options.vocabulary, .width = options.embedding}),
+      words_(parameters, "words",
+             {.entries = options.vocabulary, .width = options.embedding, .initial = start}),
       gru_(parameters, "gru",
            {.input = options.embedding,
             .hidden = options.hidden,
             .norm = options.norm,
-            .input_initial = normal(real(0.01))}),
-      image_(parameters, "image", {.input = options.features, .output = options.hidden}) {}
+            .input_initial = start}),
+      image_(parameters, "image",
+             {.input = options.features, .output = options.hidden, .initial = xavier_uniform()}) {}
 
 Tensor Model::to_point(const Tensor& x) const {
   const Tensor unit = unit_rows(x);
@@ -35,10 +43,9 @@ Tensor Model::scores(const Tensor& images, const Tensor& captions) const {
 }
 
 Tensor Model::loss(const Tensor& features, const TokenBatch& sentences) const {
-  const real margin = options_.score == Score::order ? real(0.05) : real(0.2);
   const Tensor pictures = images(features), texts = captions(sentences);
   const Scope scope("loss");
-  return contrastive_loss(scores(pictures, texts), margin);
+  return contrastive_loss(scores(pictures, texts), margin_of(options_.score));
 }
 
 }  // namespace lamina::order_embedding

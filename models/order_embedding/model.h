@@ -24,9 +24,13 @@ struct ModelOptions {
   size_t hidden = 1024;    ///< units of the GRU, dimensions of the common space
 };
 
-/// Words and input weights start at N(0, 0.01^2), recurrent weights orthogonal, the image layer as Xavier's.
+/// By how much a pair must score higher than wrong ones.
+constexpr real margin_of(Score score) { return score == Score::order ? real(0.05) : real(0.2); }
+
 class Model {
  public:
+  /// Parameters `words` and `gru.input_weight`: uniform in +-0.1; `gru.hidden_weight`: orthogonal for each gate;
+  /// `image.weight`: Xavier's uniform, +-sqrt(6 / (features + hidden)); biases: 0. As in the public code.
   Model(Parameters& parameters, const ModelOptions& options);
 
   /// features [N x features] -> points [N x hidden]
@@ -38,7 +42,7 @@ class Model {
   /// Points [N x hidden] and [M x hidden] -> scores [N x M], larger for pairs that belong together.
   Tensor scores(const Tensor& images, const Tensor& captions) const;
 
-  /// The contrastive loss of B images and a caption of each, margin 0.05 for order and 0.2 for cosine.
+  /// The contrastive loss of B images and a caption of each.
   Tensor loss(const Tensor& features, const TokenBatch& sentences) const;
 
   const ModelOptions& options() const { return options_; }

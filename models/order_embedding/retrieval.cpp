@@ -57,10 +57,6 @@ Recall recall_of(std::span<const size_t> ranks) {
   return {.at1 = among(1), .at5 = among(5), .at10 = among(10), .mean_rank = total / searches + 1};
 }
 
-double Retrieval::sum() const {
-  return caption.at1 + caption.at5 + caption.at10 + image.at1 + image.at5 + image.at10;
-}
-
 Retrieval retrieval_of(const Tensor& scores, size_t captions_per_image) {
   if (scores.shape().rank() != 2 || scores.rows() == 0 || captions_per_image == 0 ||
       scores.columns() != scores.rows() * captions_per_image)

@@ -14,6 +14,7 @@ namespace lamina::order_embedding {
 /// the mean place of the right answer, from 1.
 struct Recall {
   double at1 = 0, at5 = 0, at10 = 0, mean_rank = 0;
+  double sum() const { return at1 + at5 + at10; }
 };
 
 /// From the number of wrong answers before the right one, for each search.
@@ -22,8 +23,8 @@ Recall recall_of(std::span<const size_t> ranks);
 struct Retrieval {
   Recall caption;  ///< each image searches: the best of its own captions counts
   Recall image;    ///< each caption searches its image
-  /// What the best model is chosen by: R@1 + R@5 + R@10 in both directions.
-  double sum() const;
+  /// R@1 + R@5 + R@10 in both directions.
+  double sum() const { return caption.sum() + image.sum(); }
 };
 
 /// scores [N x N captions_per_image], larger is better; image i owns the captions from i captions_per_image

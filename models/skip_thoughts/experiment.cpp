@@ -50,9 +50,9 @@ SkipExperiment::SkipExperiment(const Corpus& corpus, const SkipOptions& options,
                          .sizes = {.vocabulary = corpus.vocabulary.size(),
                                    .embedding = options.embedding,
                                    .hidden = options.hidden}}),
-      adam(parameters, {.learning_rate = options.learning_rate}) {
+      optimizer(make_optimizer(options.optimizer, parameters, static_cast<real>(options.learning_rate))) {
   const Embedding& words = model.encoder().words();
-  if (options.lazy) adam.update_only(words.table(), words.used_rows());
+  if (options.lazy) optimizer->update_only(words.table(), words.used_rows());
   corpus.save(folder_.path());
 }
 
@@ -69,7 +69,7 @@ Metrics SkipExperiment::evaluate(double mean_training_loss) {
     words += count;
   }
   save_snapshot();
-  return {{"epoch", static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch())},
+  return {{"epoch", static_cast<double>(optimizer->steps) / static_cast<double>(steps_per_epoch())},
           {"train_nll", mean_training_loss},
           {"valid_nll", total / words}};
 }
@@ -78,8 +78,8 @@ void SkipExperiment::save_snapshot() const {
   Checkpoint snapshot;
   for (const auto& [name, value] : parameters.learned())
     if (name == "words" || name.starts_with("encoder.")) snapshot.tensors.push_back({name, value});
-  snapshot.metadata = {{"format", "pt"}, {"updates", std::to_string(adam.steps)}};
-  save_checkpoint(folder_.file(snapshot_file(adam.steps)), snapshot);
+  snapshot.metadata = {{"format", "pt"}, {"updates", std::to_string(optimizer->steps)}};
+  save_checkpoint(folder_.file(snapshot_file(optimizer->steps)), snapshot);
 }
 
 }  // namespace lamina::skip_thoughts

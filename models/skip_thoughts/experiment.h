@@ -2,20 +2,24 @@
 // Section 6.3 as an experiment for the training loop.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/common/training.h"
 #include "models/skip_thoughts/triples.h"
+#include "optim/choice.h"
 
 namespace lamina::skip_thoughts {
 
+/// The paper's settings where nothing else is said.
 struct SkipOptions {
   Norm norm = Norm::none;
   Condition condition = Condition::initial;
   size_t embedding = 620, hidden = 2400;
   size_t batch = 64;
-  real learning_rate = real(1e-3);
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double learning_rate = 2e-4;
   bool lazy = false;  ///< a step leaves the embeddings of words that it does not see as they are
   std::uint64_t seed = 1;
 };
@@ -51,7 +55,7 @@ class SkipExperiment final : public Experiment {
  public:
   Parameters parameters;
   Model model;
-  Adam adam;
+  std::unique_ptr<Optimizer> optimizer;
 };
 
 }  // namespace lamina::skip_thoughts

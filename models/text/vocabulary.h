@@ -45,8 +45,10 @@ class Vocabulary {
 class WordCounter {
  public:
   void add(std::string_view word);
+  static constexpr size_t all = static_cast<size_t>(-1);
+
   /// The most frequent words, at most so many; equally frequent ones in the order of their bytes.
-  Vocabulary most_frequent(size_t most) const;
+  Vocabulary most_frequent(size_t most = all) const;
 
  private:
   WordMap<size_t> counts_;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 
+#include "optim/adam.h"
 #include "tests/temporary_folder.h"
 #include "tools/commands.h"
 
@@ -156,7 +157,7 @@ void check_preset(const PresetTable& table) {
 }
 
 std::vector<NumberRow> adam_rows(const char* source, double learning_rate) {
-  const auto options = [](const TrainingStart& start) { return start.adam.options; };
+  const auto options = [](const TrainingStart& start) { return dynamic_cast<const Adam&>(start.optimizer).options; };
   return {
       {source, "learning rate", learning_rate,
        [=](const auto& s) { return static_cast<double>(options(s).learning_rate); }},

@@ -10,6 +10,7 @@
 #include "layers/linear.h"
 #include "layers/recurrent/step.h"
 #include "models/common/training.h"
+#include "optim/adam.h"
 #include "tests/check.h"
 #include "tests/temporary_folder.h"
 

@@ -127,7 +127,7 @@ TEST_CASE("skip experiment: learns what follows, keeps its encoder, and clips") 
       corpus, {.norm = Norm::layer, .embedding = 12, .hidden = 24, .batch = 32, .learning_rate = real(0.01)},
       folder);
   const TrainingPlan plan{.label = "test", .steps_per_epoch = 20, .epochs = 2, .epoch = "evaluation"};
-  CHECK(train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::finished);
+  CHECK(train(folder, experiment.parameters, *experiment.optimizer, experiment, plan) == Outcome::finished);
   const auto losses = read_table(folder.file("metrics.csv")).column("valid_nll");
   CHECK(losses[1] < losses[0] - 0.3);
   CHECK(losses[1] < 4);  // of about 250 words, whose logarithm is 5.5

@@ -15,7 +15,7 @@ const MnistData& digits() {
   return data;
 }
 
-TurningOptions small(Norm norm, Optimizer optimizer, double scale) {
+TurningOptions small(Norm norm, OptimizerKind optimizer, double scale) {
   return {.norm = norm,
           .optimizer = optimizer,
           .scale = scale,
@@ -25,7 +25,7 @@ TurningOptions small(Norm norm, Optimizer optimizer, double scale) {
           .window = 1};
 }
 
-TurningPoint first_update(Norm norm, Optimizer optimizer, double scale) {
+TurningPoint first_update(Norm norm, OptimizerKind optimizer, double scale) {
   return watch_turning(digits(), small(norm, optimizer, scale)).points.front();
 }
 
@@ -33,25 +33,25 @@ TurningPoint first_update(Norm norm, Optimizer optimizer, double scale) {
 
 TEST_CASE("turning: weights twice as long turn a quarter as far under SGD, half as far under Adam") {
   for (const Norm norm : {Norm::batch, Norm::layer, Norm::weight})
-    for (const Optimizer optimizer : optimizers) {
+    for (const OptimizerKind optimizer : optimizers) {
       CAPTURE(std::string(lamina::name_of(norm)));
       const TurningPoint usual = first_update(norm, optimizer, 2), doubled = first_update(norm, optimizer, 4);
       CHECK(doubled.loss == doctest::Approx(usual.loss).epsilon(1e-3));  // the same function
       CHECK(doubled.norm == doctest::Approx(2 * usual.norm).epsilon(1e-5));
       CHECK(doubled.angle ==
-            doctest::Approx(usual.angle / (optimizer == Optimizer::sgd ? 4 : 2)).epsilon(0.01));
+            doctest::Approx(usual.angle / (optimizer == OptimizerKind::sgd ? 4 : 2)).epsilon(0.01));
     }
 }
 
 TEST_CASE("turning: without normalization another length is another function") {
-  const TurningPoint usual = first_update(Norm::none, Optimizer::sgd, 1),
-                     doubled = first_update(Norm::none, Optimizer::sgd, 2);
+  const TurningPoint usual = first_update(Norm::none, OptimizerKind::sgd, 1),
+                     doubled = first_update(Norm::none, OptimizerKind::sgd, 2);
   CHECK(std::fabs(doubled.loss - usual.loss) > 0.01);
   CHECK(doubled.angle > 0.3 * usual.angle);
 }
 
 TEST_CASE("turning: points are means over windows") {
-  TurningOptions options = small(Norm::layer, Optimizer::adam, 1);
+  TurningOptions options = small(Norm::layer, OptimizerKind::adam, 1);
   options.steps = 5;
   const auto single = watch_turning(digits(), options).points;
   options.window = 2;
@@ -70,7 +70,7 @@ TEST_CASE("turning: points are means over windows") {
 TEST_CASE("turning: the table fits the slope over the scales") {
   std::vector<TurningCurve> curves;
   for (const double scale : {1.0, 2.0}) {
-    TurningCurve curve{.options = small(Norm::layer, Optimizer::sgd, scale)};
+    TurningCurve curve{.options = small(Norm::layer, OptimizerKind::sgd, scale)};
     curve.first = {.step = 1, .loss = 0.7, .norm = scale, .angle = 4 / scale};
     curve.points.push_back({.step = 1, .loss = 0.5, .norm = scale, .angle = 8 / (scale * scale)});
     curves.push_back(curve);

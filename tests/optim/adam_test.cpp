@@ -43,6 +43,63 @@ TEST_CASE("adam: the first two steps by hand") {
   CHECK(adam.steps == 3);
 }
 
+TEST_CASE("adam: the authors' bias correction, six steps by its formula") {
+  const std::vector<double> slopes{2, -1, 3, 0.5, -0.25, 1};
+  const double b1 = 0.1, b2 = 0.001, rate = 0.01, epsilon = 1e-8;  // as in the public code: 1 - beta
+  Parameters parameters(1);
+  Tensor w = parameters.add("w", Tensor::ones({1}));
+  Adam authors(parameters, {.learning_rate = real(0.01), .bias_correction = BiasCorrection::complements});
+  double expected = 1, m = 0, v = 0;
+  for (size_t t = 1; t <= slopes.size(); ++t) {
+    const double g = slopes[t - 1], steps = static_cast<double>(t);
+    m = b1 * g + (1 - b1) * m;
+    v = b2 * g * g + (1 - b2) * v;
+    expected -=
+        rate * std::sqrt(1 - std::pow(b2, steps)) / (1 - std::pow(b1, steps)) * m / (std::sqrt(v) + epsilon);
+    descend(w, authors, g);
+    CHECK(std::fabs(static_cast<double>(w.item()) - expected) < 4 * ulp);
+  }
+}
+
+TEST_CASE("adam: epsilon joins sqrt(v) as it is under the authors' correction") {
+  Parameters parameters(1);
+  Tensor w = parameters.add("w", Tensor::ones({1}));
+  Adam authors(parameters, {.learning_rate = real(0.1),
+                            .beta1 = real(0.5),
+                            .beta2 = real(0.75),
+                            .epsilon = real(0.5),
+                            .bias_correction = BiasCorrection::complements});
+  // g = 2: m = 1, v = 1; the rate is 0.1 sqrt(1 - 0.25) / (1 - 0.5).
+  descend(w, authors, 2);
+  CHECK(std::fabs(static_cast<double>(w.item()) - (1 - 0.2 * std::sqrt(0.75) / 1.5)) < 2 * ulp);
+  // g = -1: m = 0, no step; then g = 3: m = 1.5, v = 3, the rate 0.1 sqrt(1 - 0.25^3) / (1 - 0.5^3).
+  descend(w, authors, -1);
+  const double before = static_cast<double>(w.item());
+  descend(w, authors, 3);
+  const double step = 0.1 * std::sqrt(1 - 1.0 / 64) / 0.875 * 1.5 / (std::sqrt(3.0) + 0.5);
+  CHECK(std::fabs(static_cast<double>(w.item()) - (before - step)) < 4 * ulp);
+}
+
+TEST_CASE("adam: how much larger the authors' steps are") {
+  // For a constant gradient the moments cancel: what is left is the ratio of the two rates.
+  const auto path = [](BiasCorrection correction) {
+    Parameters parameters(1);
+    Tensor w = parameters.add("w", Tensor::zeros({1}));
+    Adam adam(parameters, {.learning_rate = 1, .bias_correction = correction});
+    std::vector<double> steps;
+    for (int t = 0; t < 1000; ++t) {
+      w.data()[0] = 0;
+      descend(w, adam, 1);
+      steps.push_back(-static_cast<double>(w.item()));
+    }
+    return steps;
+  };
+  const auto usual = path(BiasCorrection::betas), authors = path(BiasCorrection::complements);
+  CHECK(authors[0] / usual[0] == doctest::Approx(3.51).epsilon(2e-3));
+  CHECK(authors[11] / usual[11] == doctest::Approx(6.57).epsilon(2e-3));
+  CHECK(authors[999] / usual[999] == doctest::Approx(1.258).epsilon(2e-3));
+}
+
 TEST_CASE("adam: the first step has the size of the learning rate, whatever the gradient's scale") {
   for (const double scale : {1e-3, 1.0, 1e6}) {
     Parameters parameters(1);

@@ -2,6 +2,7 @@
 
 #include "optim/sgd.h"
 
+#include "layers/embedding.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -40,6 +41,23 @@ TEST_CASE("sgd: three steps by hand") {
   check_path({.learning_rate = real(0.1), .momentum = real(0.5), .nesterov = true}, {0.85, 0.525, 0.6125});
   // g = 1 + 0.5 * 1 = 1.5;  2 + 0.5 * 0.85 = 2.425;  -1 + 0.5 * 0.6075 = -0.69625
   check_path({.learning_rate = real(0.1), .weight_decay = real(0.5)}, {0.85, 0.6075, 0.677125});
+}
+
+TEST_CASE("sgd: without momentum a step on the rows in use is the whole step") {
+  const auto run = [](bool lazy) {
+    Parameters parameters(1);
+    const Embedding words(parameters, "words", {.entries = 5, .width = 3, .initial = normal(1)});
+    Sgd sgd(parameters, {.learning_rate = real(0.1)});
+    if (lazy) sgd.update_only(words.table(), words.used_rows());
+    for (const std::vector<int>& batch : {std::vector<int>{1, 3}, std::vector<int>{3, 4, 4}}) {
+      Tape tape;
+      tape.backward(weighted(square(words(batch))));
+      sgd.step();
+    }
+    CHECK(sgd.steps == 2);
+    return words.table().copy();
+  };
+  CHECK(identical(run(false), run(true)));
 }
 
 TEST_CASE("sgd: bad options are refused, and a model that grew") {

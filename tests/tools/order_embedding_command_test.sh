@@ -13,7 +13,16 @@ check "the test of each, for the report" [ "$(cat all/*/test.csv | grep -c ^4,)"
 check "metrics at every validation" [ "$(cut -d, -f1,2 all/order-layer/metrics.csv | tr '\n' ' ')" = "validation,step 1,5 2,10 3,15 4,20 " ]
 
 # --- the same run: uninterrupted and killed in the middle of a period
+for optimizer in "--optimizer authors-adam --best-by image" "--optimizer sgd --lr 0.01"; do
+  # shellcheck disable=SC2086
+  killed_and_resumed 13 order-embedding --score order --norm layer --preset small --batch 32 --threads 1 --epochs 6 --validate-every 15 $optimizer
+  check "config.json keeps: $optimizer" grep -q "\"optimizer\": \"$(cut -d' ' -f2 <<<"$optimizer")\"" killed/config.json
+  cp whole/model.safetensors "by-${optimizer:12:3}.safetensors"
+  rm -rf whole killed
+done
 killed_and_resumed 13 order-embedding --score order --norm layer --preset small --batch 32 --threads 2 --epochs 12 --validate-every 30
+
+check "the optimizers end in different places" eval '! cmp -s by-aut.safetensors by-sgd.safetensors'
 
 # --- searching
 lists() {  # lists LINES PATTERN ARGUMENT...: so many lines match
@@ -32,6 +41,9 @@ check "not a run" refuses 1 "nowhere: is not a run's folder" order-embedding sea
 # --- usage: exit code 2; data: exit code 1
 check "unknown score" refuses 2 "--score" order-embedding --score dot
 check "unknown norm" refuses 2 "--norm" order-embedding --norm batch
+check "unknown optimizer" refuses 2 "--optimizer" order-embedding --optimizer rmsprop
+check "SGD needs its learning rate" refuses 2 "--optimizer sgd: give its learning rate with --lr" order-embedding --optimizer sgd --out s
+check "unknown rule" refuses 2 "--best-by" order-embedding --best-by test
 check "batch larger than the data" refuses 2 "--batch 100000" order-embedding --batch 100000 --out large
 check "two batch sizes" refuses 2 "--batch" order-embedding --batch 16,32 --out two
 check "missing data folder" refuses 1 "nowhere" order-embedding --data nowhere --out a

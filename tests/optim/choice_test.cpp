@@ -1,0 +1,63 @@
+// Optimizers by name, and what a checkpoint keeps of each.
+
+#include "optim/choice.h"
+
+#include "optim/adam.h"
+#include "optim/sgd.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+struct Subject {
+  explicit Subject(OptimizerKind kind) {
+    w = parameters.add("w", sample({7}, 1));
+    optimizer = make_optimizer(kind, parameters, real(0.1));
+  }
+  void step() {
+    Tape tape;
+    tape.backward(sum(square(square(w))));
+    optimizer->step();
+  }
+
+  Parameters parameters{1};
+  Tensor w;
+  std::unique_ptr<Optimizer> optimizer;
+};
+
+}  // namespace
+
+TEST_CASE("optimizers: each kind is what it is called, with its learning rate") {
+  Parameters parameters(1);
+  parameters.add("w", Tensor::ones({1}));
+  const auto adam = make_optimizer(OptimizerKind::adam, parameters, real(0.5));
+  const auto authors = make_optimizer(OptimizerKind::authors_adam, parameters, real(0.5));
+  const auto sgd = make_optimizer(OptimizerKind::sgd, parameters, real(0.5));
+  CHECK(dynamic_cast<Adam&>(*adam).options.bias_correction == BiasCorrection::betas);
+  CHECK(dynamic_cast<Adam&>(*authors).options.bias_correction == BiasCorrection::complements);
+  CHECK(dynamic_cast<Adam&>(*authors).options.learning_rate == real(0.5));
+  CHECK(dynamic_cast<Sgd&>(*sgd).options.learning_rate == real(0.5));
+  CHECK(dynamic_cast<Sgd&>(*sgd).options.momentum == 0);
+}
+
+TEST_CASE("optimizers: parameters, state and steps are all that the next step depends on") {
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::authors_adam, OptimizerKind::sgd}) {
+    Subject whole(kind), again(kind);
+    for (int i = 0; i < 3; ++i) whole.step();
+    std::ranges::copy(whole.w.values(), again.w.data());
+    const auto kept = whole.optimizer->state();
+    auto restored = again.optimizer->state();
+    REQUIRE(kept.size() == restored.size());
+    for (size_t i = 0; i < kept.size(); ++i) {
+      CHECK(kept[i].name == restored[i].name);
+      CHECK(kept[i].name.starts_with(whole.optimizer->name() + "."));
+      std::ranges::copy(kept[i].value.values(), restored[i].value.data());
+    }
+    again.optimizer->steps = whole.optimizer->steps;
+    whole.step();
+    again.step();
+    CHECK(identical(whole.w, again.w));
+  }
+}
