@@ -57,7 +57,8 @@ TEST_CASE("adam: the authors' bias correction, six steps by its formula") {
     expected -=
         rate * std::sqrt(1 - std::pow(b2, steps)) / (1 - std::pow(b1, steps)) * m / (std::sqrt(v) + epsilon);
     descend(w, authors, g);
-    CHECK(std::fabs(static_cast<double>(w.item()) - expected) < 4 * ulp);
+    // 1 - 0.999 in float is 1.3e-5 off, which is half as much of a step of 0.03.
+    CHECK(std::fabs(static_cast<double>(w.item()) - expected) < 16 * ulp);
   }
 }
 
