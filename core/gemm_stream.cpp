@@ -3,8 +3,9 @@
 //   c[i][:] += a[i][p] * b[p][:]       for up to 4 rows i and 8 rows p at a time
 //
 // The numbers of a wait in registers, one vector each; every step along the row loads `depth` vectors of b
-// and serves rows x depth multiply-adds. Nothing is packed and nothing is read out of order, which is all
-// that counts where memory is the limit:
+// and serves rows x depth multiply-adds, which go on from the sums of the passes before. The addend comes last:
+// added first, a bias that is large beside the products would round every one of them. Nothing is packed and
+// nothing is read out of order, which is all that counts where memory is the limit:
 //   few rows    b, the weights, is read once; the few rows of c stay in L1
 //   small k     c is written once; the few rows of b stay in L1
 
@@ -31,11 +32,12 @@ struct Stream {
   size_t b_row;
   real* c;
   size_t c_row;
+  const real* before;  // the sums to go on from, rows `column_block` apart; may be null
   const real* addend;  // may be null
   size_t addend_row;
 };
 
-template <size_t rows, size_t depth, bool add>
+template <size_t rows, size_t depth, bool goes_on, bool add>
 void stream(const Stream& s) {
   vec x[rows][depth];
 #pragma GCC unroll 16
@@ -44,13 +46,13 @@ void stream(const Stream& s) {
     for (size_t p = 0; p < depth; ++p) x[i][p] = splat(s.a[i * depth + p]);
 
   const real* const b = s.b;
-  const real* const addend = s.addend;
+  const real *const before = s.before, *const addend = s.addend;
   real* const c = s.c;
   const size_t b_row = s.b_row, c_row = s.c_row, addend_row = s.addend_row;
   const auto step = [&](size_t j, const auto& get, const auto& put) {
     vec sum[rows];
 #pragma GCC unroll 16
-    for (size_t i = 0; i < rows; ++i) sum[i] = add ? get(addend + i * addend_row + j) : vec{};
+    for (size_t i = 0; i < rows; ++i) sum[i] = goes_on ? get(before + i * column_block + j) : vec{};
 #pragma GCC unroll 16
     for (size_t p = 0; p < depth; ++p) {
       vec y = get(b + p * b_row + j);
@@ -59,7 +61,10 @@ void stream(const Stream& s) {
       for (size_t i = 0; i < rows; ++i) sum[i] += x[i][p] * y;
     }
 #pragma GCC unroll 16
-    for (size_t i = 0; i < rows; ++i) put(c + i * c_row + j, sum[i]);
+    for (size_t i = 0; i < rows; ++i) {
+      if constexpr (add) sum[i] += get(addend + i * addend_row + j);
+      put(c + i * c_row + j, sum[i]);
+    }
   };
   size_t j = 0;
   for (; j + lanes <= s.n; j += lanes) {
@@ -74,19 +79,21 @@ void stream(const Stream& s) {
 
 using StreamKernel = void (*)(const Stream&);
 
-template <size_t rows, size_t depth, bool add>
+template <size_t rows, size_t depth, bool goes_on, bool add>
 constexpr StreamKernel kernel_or_null() {
   if constexpr (depth <= depth_for(rows))
-    return stream<rows, depth, add>;
+    return stream<rows, depth, goes_on, add>;
   else
     return nullptr;
 }
-template <bool add, size_t... index>
+template <bool goes_on, bool add, size_t... index>
 constexpr auto all_streams(std::index_sequence<index...>) {
-  return std::array{kernel_or_null<index / max_depth + 1, index % max_depth + 1, add>()...};
+  return std::array{kernel_or_null<index / max_depth + 1, index % max_depth + 1, goes_on, add>()...};
 }
 using Index = std::make_index_sequence<max_stream_rows * max_depth>;
-constexpr std::array streams = {all_streams<false>(Index{}), all_streams<true>(Index{})};
+constexpr std::array streams = {
+    std::array{all_streams<false, false>(Index{}), all_streams<false, true>(Index{})},
+    std::array{all_streams<true, false>(Index{}), all_streams<true, true>(Index{})}};
 
 /// The rows to take at once: as many as leave room for the whole of k, when k is small.
 size_t rows_at_once(size_t k) {
@@ -112,11 +119,14 @@ void stream_rows(const Product& q, size_t row, size_t rows, bool b_copied) {
     alignas(64) real a[max_held];
     for (size_t i = 0; i < rows; ++i)
       for (size_t d = 0; d < depth; ++d) a[i * depth + d] = *at(q.a_op, q.a, q.lda, row + i, p + d);
-    const ConstView from = pass == 0 ? at(q.addend, row, 0) : ConstView{buffers.sums, column_block, 1};
-    const View to = pass + 1 == passes.count ? at(q.c, row, 0) : View{buffers.sums, column_block, 1};
-    const real* const b = b_copied ? buffers.b : q.b + p * q.ldb;
-    streams[from.data != nullptr][(rows - 1) * max_depth + depth - 1](
-        {q.n, a, b, b_copied ? column_block : q.ldb, to.data, to.row, from.data, from.row});
+    const bool last = pass + 1 == passes.count;
+    const real* const before = pass == 0 ? nullptr : buffers.sums;
+    const ConstView addend = last ? at(q.addend, row, 0) : ConstView{};
+    const View to = last ? at(q.c, row, 0) : View{buffers.sums, column_block, 1};
+    const auto& kernels = streams[before != nullptr][addend.data != nullptr];
+    kernels[(rows - 1) * max_depth + depth - 1]({q.n, a, b_copied ? buffers.b : q.b + p * q.ldb,
+                                                 b_copied ? column_block : q.ldb, to.data, to.row, before,
+                                                 addend.data, addend.row});
   }
 }
 

@@ -116,6 +116,27 @@ void check_forms(size_t m, size_t n, size_t k) {
 
 }  // namespace
 
+TEST_CASE("gemm: a bias that is large beside the products costs one rounding, not one for each product") {
+  const std::vector<real> bias(33, 1000);
+  for (const auto& [m, k] : {std::pair<size_t, size_t>{1, 100}, {3, 257}, {4, 9}, {40, 8}, {40, 100}}) {
+    CAPTURE(m);
+    CAPTURE(k);
+    const size_t n = bias.size();
+    const auto a = numbers(m * k, 1), b = numbers(k * n, 2);
+    std::vector<real> c(m * n);
+    gemm(m, n, k, a.data(), k, b.data(), n, c.data(), n, {.bias = bias.data()});
+    long double worst = 0;
+    for (size_t i = 0; i < m; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        long double exact = 1000;
+        for (size_t p = 0; p < k; ++p)
+          exact += static_cast<long double>(a[i * k + p]) * static_cast<long double>(b[p * n + j]);
+        worst = std::max(worst, std::abs(static_cast<long double>(c[i * n + j]) - exact));
+      }
+    CHECK(worst < 0.6L * 1024 * static_cast<long double>(std::numeric_limits<real>::epsilon()));
+  }
+}
+
 TEST_CASE("gemm: every form, for sizes around every block edge") {
   for (const size_t m : sizes({0, 1, 2, 3, 7, 15, 16, 17, 33}))
     for (const size_t n : sizes({0, 1, 7, 16, 31, 48, 65}))

@@ -35,12 +35,14 @@ def average_pool2d(at, x):
 def relu_pool(at, x):
     if at.get("relu"):
         note_kink(x)
-        x = torch.relu(x)
-    return max_pool2d(at, x) if at.get("window", 1) > 1 else x
+    if at.get("window", 1) > 1:
+        note_ties(x, at["window"], at["window"])
+    x = torch.relu(x) if at.get("relu") else x
+    return last(F.max_pool2d(first(x), at["window"])) if at.get("window", 1) > 1 else x
 
 
 def note_ties(x, window, stride):
-    """Where the two largest of a window are close, rounding decides which gets the gradient."""
+    """Where the two largest of a window are computed and close, rounding decides which gets the gradient."""
     if x.requires_grad and not x.is_leaf and x.numel():
         with torch.no_grad():
             windows = first(x).unfold(2, window, stride).unfold(3, window, stride)

@@ -132,14 +132,14 @@ def options(d, cell):
     return chosen
 
 
-def sizes(d):
+def sizes(d, large):
     """steps, rows, inputs, hidden."""
-    if d.chance(0.01):
+    if large and d.chance(0.01):
         return 300, d.pick([1, 3]), d.pick([1, 8]), d.pick([3, 16])
     steps = d.pick([1, 2, 3, 4, 5, 8])
     rows, inputs = d.pick([1, 2, 3, 5, 8, 9, 16, 17, 31, 64, 65]), d.pick([1, 3, 8, 15, 16, 17, 33])
     hidden = d.pick([1, 2, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65])
-    if d.chance(0.03):
+    if large and d.chance(0.03):
         rows, hidden = d.pick([(128, 128), (256, 64), (64, 257), (512, 33)])
     return steps, rows, inputs, hidden
 
@@ -199,8 +199,8 @@ def fill_parameters(d, cell, chosen, inputs, hidden):
 
 def recurrent(d, cell):
     d.start(cell.upper())
-    steps, rows, inputs, hidden = sizes(d)
     chosen = options(d, cell)
+    steps, rows, inputs, hidden = sizes(d, large="relu" not in chosen)  # of many arguments one is close to relu's kink
     style = d.pick(["plain", "plain", "plain", "uniform", "mean 100", "constant rows", "zeros", "sparse", "tiny"])
     x = d.leaf("x", (steps, rows, inputs), style)
     mask, h, c, condition = "", "", "", ""
