@@ -60,27 +60,51 @@ void convert(std::string_view from, Tensor& to) {
   }
 }
 
-/// One tensor as its header entry describes it, from the bytes behind the header.
-Tensor read_tensor(const std::string& path, const std::string& name, const Json& entry,
-                   std::string_view data) {
+/// A tensor as its entry in the header describes it.
+struct Described {
+  std::string name;
+  Shape shape;
+  size_t width = 0;           // bytes of a number
+  size_t begin = 0, end = 0;  // in the bytes behind the header
+};
+
+Described describe(const std::string& path, const std::string& name, const Json& entry) {
   if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
       !entry.contains("data_offsets"))
     broken(path, "the entry '" + name + "' is incomplete");
   const Json &type = entry["dtype"], &offsets = entry["data_offsets"];
+  if (!type.is_string()) broken(path, "'" + name + "' has a dtype that is no text");
   if (type != "F32" && type != "F64")
-    broken(path, "'" + name + "' is of type " + type.dump() + ", not F32 or F64");
-  const Shape shape = shape_from(path, name, entry["shape"]);
-  const size_t width = type == "F32" ? 4 : 8;
+    broken(path, "'" + name + "' is of type '" + type.get<std::string>() + "', not F32 or F64");
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
       !offsets[1].is_number_unsigned())
     broken(path, "'" + name + "' has no data_offsets");
-  const auto begin = offsets[0].get<size_t>(), end = offsets[1].get<size_t>();
-  if (begin > end || end > data.size() || end - begin != shape.size() * width)
-    broken(path,
-           "'" + name + "' lies outside the file or has another size than its shape; it may be truncated");
-  Tensor tensor(shape);
-  const std::string_view bytes = data.substr(begin, end - begin);
-  if (width == 4)
+  return {.name = name,
+          .shape = shape_from(path, name, entry["shape"]),
+          .width = type == "F32" ? size_t{4} : size_t{8},
+          .begin = offsets[0].get<size_t>(),
+          .end = offsets[1].get<size_t>()};
+}
+
+/// As the format demands, the tensors lie one behind the other and fill the `size` bytes behind the header:
+/// else a small file could name the same bytes a thousand times and fill the memory.
+void require_contiguous(const std::string& path, std::vector<Described> tensors, size_t size) {
+  std::ranges::sort(tensors, {}, [](const Described& tensor) { return std::pair(tensor.begin, tensor.end); });
+  size_t position = 0;
+  for (const auto& [name, shape, width, begin, end] : tensors) {
+    if (begin > end || end > size || end - begin != shape.size() * width)
+      broken(path,
+             "'" + name + "' lies outside the file or has another size than its shape; it may be truncated");
+    if (begin != position) broken(path, "'" + name + "' does not begin where the tensor before it ends");
+    position = end;
+  }
+  if (position != size) broken(path, "it goes on behind its last tensor");
+}
+
+Tensor read_tensor(const Described& from, std::string_view data) {
+  Tensor tensor(from.shape);
+  const std::string_view bytes = data.substr(from.begin, from.end - from.begin);
+  if (from.width == 4)
     convert<float>(bytes, tensor);
   else
     convert<double>(bytes, tensor);
@@ -126,9 +150,10 @@ Checkpoint load_checkpoint(const std::string& path) {
   if (!header.is_object()) broken(path, "its header is not JSON");
 
   Checkpoint checkpoint;
+  std::vector<Described> described;
   for (const auto& [name, entry] : header.items()) {
     if (name != "__metadata__") {
-      checkpoint.tensors.push_back({name, read_tensor(path, name, entry, data)});
+      described.push_back(describe(path, name, entry));
       continue;
     }
     for (const auto& [key, value] : entry.items()) {
@@ -136,6 +161,8 @@ Checkpoint load_checkpoint(const std::string& path) {
       checkpoint.metadata[key] = value.get<std::string>();
     }
   }
+  require_contiguous(path, described, data.size());
+  for (const Described& from : described) checkpoint.tensors.push_back({from.name, read_tensor(from, data)});
   return checkpoint;
 }
 

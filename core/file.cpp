@@ -72,12 +72,6 @@ void require_regular(const std::string& path, mode_t mode) {
                   "; name a regular file");
 }
 
-size_t size_of(const std::string& path, const Descriptor& file) {
-  struct stat status;
-  if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
-  return static_cast<size_t>(status.st_size);
-}
-
 /// A file with holes can be larger than all memory; filling that would kill the program, and others with it.
 void require_memory(const std::string& path, size_t size) {
   const auto memory =
@@ -207,6 +201,12 @@ Descriptor open_to_read(const std::string& path) {
   if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
   require_regular(path, status.st_mode);
   return file;
+}
+
+size_t size_of(const std::string& path, const Descriptor& file) {
+  struct stat status;
+  if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
+  return static_cast<size_t>(status.st_size);
 }
 
 std::string read_file(const std::string& path, size_t limit) {

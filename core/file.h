@@ -34,6 +34,9 @@ class Descriptor {
 /// that nobody writes to would.
 Descriptor open_to_read(const std::string& path);
 
+/// The size in bytes of an open file, which `path` names in errors.
+size_t size_of(const std::string& path, const Descriptor& file);
+
 inline constexpr size_t unlimited = static_cast<size_t>(-1);
 
 /// All bytes of a regular file. Errors as for `open_to_read`, and DataError for a file of more than `limit`

@@ -27,6 +27,14 @@ std::int64_t every_of(const std::string& value) {
   return std::max<std::int64_t>(0, whole_number(std::string_view(value).substr(prefix.size())).value_or(0));
 }
 
+std::int64_t batch_size(const std::string& word) {
+  const auto size = whole_number(word);
+  if (!size || *size < 1)
+    fail<DataError>("config.json: setting 'batch' holds '", word,
+                    "', which is no size of a batch; restore the value that was written");
+  return *size;
+}
+
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts;
   std::istringstream in(list);
@@ -108,7 +116,7 @@ void from_settings(const Settings& settings, CommonFlags& flags) {
   flags.epochs = settings.get<std::int64_t>("epochs");
   flags.batches.clear();
   for (const std::string& size : split(settings.get<std::string>("batch")))
-    flags.batches.push_back(std::stoll(size));
+    flags.batches.push_back(batch_size(size));
   flags.learning_rate = settings.get<double>("lr");
   if (settings.has("record")) flags.record_every = settings.get<std::int64_t>("record");
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/folder.h"
 #include "core/random.h"
 #include "models/common/run_folder.h"
 #include "models/text/tokenizer.h"
@@ -93,32 +94,47 @@ Tokens passage_before(const std::vector<Tokens>& sentences, size_t index, size_t
   return passage;
 }
 
-/// Where training, validation and test questions go.
+/// Where training, validation and test questions go: all of them, or none. They are written below a folder
+/// that nothing reads, and get their places when they are complete.
 class Folders {
  public:
-  explicit Folders(const std::string& folder) {
-    for (const char* const name : {"training", "validation", "test"}) {
-      paths_.push_back(folder + '/' + name);
-      if (fs::exists(paths_.back()))
-        fail<DataError>(paths_.back(), ": is there already; name another folder with --out");
-    }
-    for (const std::string& path : paths_) make_folder(path);
+  explicit Folders(const std::string& folder) : folder_(folder), unfinished_(folder + "/unfinished") {
+    for (const char* const name : names)
+      if (exists(place_of(name)))
+        fail<DataError>(place_of(name), ": is there already; name another folder with --out");
+    fs::remove_all(unfinished_);  // of a process that was killed
+    for (const char* const name : names) make_folder(unfinished_ + '/' + name);
+  }
+  Folders(const Folders&) = delete;
+  Folders& operator=(const Folders&) = delete;
+  ~Folders() {
+    std::error_code ignored;
+    fs::remove_all(unfinished_, ignored);
   }
 
   void write(size_t split, const Question& question) {
     char name[32];
     std::snprintf(name, sizeof name, "/%06zu.question", ++counts[split]);
-    const std::string path = paths_[split] + name, bytes = to_text(question);
+    const std::string path = unfinished_ + '/' + names[split] + name, bytes = to_text(question);
     std::ofstream file(path,
                        std::ios::binary);  // not write_file(): thousands of files, all or nothing anyway
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     if (!file.flush()) fail<DataError>(path, ": cannot be written; make room on the disk");
   }
 
+  /// The training questions come last: without them the others are no data set.
+  void finish() const {
+    for (const char* const name : {names[2], names[1], names[0]})
+      fs::rename(unfinished_ + '/' + name, place_of(name));
+  }
+
   std::array<size_t, 3> counts{};
 
  private:
-  std::vector<std::string> paths_;
+  static constexpr std::array<const char*, 3> names{"training", "validation", "test"};
+  std::string place_of(const char* name) const { return folder_ + '/' + name; }
+
+  std::string folder_, unfinished_;
 };
 
 }  // namespace
@@ -177,6 +193,7 @@ ClozeCounts make_cloze(const std::vector<std::string>& books, const std::string&
     fail<DataError>(folder, ": ", train, " training, ", valid, " validation and ", test,
                     " test questions came out of ", number,
                     " chapters; give longer books, at least ten chapters with names that recur");
+  folders.finish();
   return {.train = train, .valid = valid, .test = test};
 }
 

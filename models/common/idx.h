@@ -21,10 +21,10 @@ struct IdxImages {
 
 /// Reads an image file. Throws DataError, which names the file and the remedy, when it is missing, damaged,
 /// cut off, too long, of another kind, or holds no pixel. Memory grows with the bytes that arrive, at most to
-/// what the header promises and never beyond 1 GiB, whatever is compressed in the file.
+/// what the header promises, which may be 128 MiB or 64 times the file, but never more than 1 GiB.
 IdxImages read_idx_images(const std::string& path);
 
-/// Reads a label file: numbers from 0 to `classes` - 1. Errors and bounds as above; a label out of range is
+/// Reads a label file: numbers from 0 to `classes` - 1. Errors as above, at most 2^24 labels; a label out of range is
 /// an error that names its position.
 std::vector<int> read_idx_labels(const std::string& path, int classes = 10);
 

@@ -12,6 +12,8 @@
 #include "core/parallel.h"
 #include "core/real.h"
 #include "core/version.h"
+#include "models/common/json_number.h"
+#include "models/text/utf8.h"
 
 namespace lamina {
 
@@ -38,7 +40,7 @@ Settings settings_from(const Json& json) {
     if (value.is_boolean())
       settings.set(name, value.get<bool>());
     else if (value.is_number_integer())
-      settings.set(name, value.get<std::int64_t>());
+      settings.set(name, whole_from_json<std::int64_t>(value, name));
     else if (value.is_number())
       settings.set(name, value.get<double>());
     else if (value.is_null())  // JSON has no NaN and no infinity
@@ -56,16 +58,31 @@ RunConfig config_from(const Json& json) {
           .backend = json.at("backend").get<std::string>(),
           .version = json.at("lamina").get<std::string>(),
           .scalar = json.at("scalar").get<std::string>(),
-          .threads = json.at("threads").get<int>()};
+          .threads = whole_from_json<int>(json.at("threads"), "threads")};
+}
+
+[[noreturn]] void damaged(const std::string& file, const std::exception& problem) {
+  fail<DataError>(file, ": is damaged (", problem.what(),
+                  "); restore it or start a new run in another folder");
 }
 
 RunConfig read_config(const std::string& file) {
+  const std::string bytes = read_file(file, largest_config);
   try {
-    return config_from(Json::parse(read_file(file, largest_config)));
+    return config_from(Json::parse(bytes));
   } catch (const nlohmann::json::exception& problem) {
-    fail<DataError>(file, ": is damaged (", problem.what(),
-                    "); restore it or start a new run in another folder");
+    damaged(file, problem);
+  } catch (const Error& problem) {
+    damaged(file, problem);
   }
+}
+
+/// JSON is UTF-8; paths need not be. Better known before there is a folder than after.
+void require_utf8(const Settings& settings) {
+  for (const auto& [name, value] : settings.entries())
+    if (const auto* words = std::get_if<std::string>(&value); words != nullptr && !is_utf8(*words))
+      fail<UsageError>("--", name, " ", *words,
+                       ": is not valid UTF-8, and config.json must hold it; rename it or link to it");
 }
 
 bool holds_a_run(const fs::path& folder) {
@@ -134,6 +151,7 @@ RunConfig write_config(const std::string& folder, RunConfig config) {
 }
 
 RunFolder RunFolder::create(const std::string& path, RunConfig config) {
+  require_utf8(config.settings);
   if (!path.empty()) make_folder(path);
   const std::string folder = path.empty() ? make_default_folder(config) : path;
   auto lock = std::make_shared<const RunLock>(folder);  // before looking: two may start at the same time

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* lists[] = {"trainset.txt", "testset_v.txt", "testset_t.txt", "testset_f.txt"};
 constexpr size_t test_list = 1;
+constexpr float largest_coordinate = 1e6F;  // tablets have some ten thousand units
 constexpr size_t largest_file = size_t{1} << 26;
 constexpr size_t forms_per_test_form = 10;  // where there are no lists
 
@@ -74,9 +75,9 @@ float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, c
   const char* const value = point.attribute(name).value();
   char* end = nullptr;
   const float number = std::strtof(value, &end);
-  if (end == value || *end != '\0' || !std::isfinite(number))
+  if (end == value || *end != '\0' || !(std::abs(number) <= largest_coordinate))
     fail<DataError>(file, ": stroke ", stroke, " has a point whose ", name, " is '", value,
-                    "', not a number; get the file again");
+                    "', not a number up to a million; get the file again");
   return number;
 }
 

@@ -13,7 +13,7 @@
 namespace lamina::handwriting {
 
 /// The pen's positions in a file of strokes. DataError, naming the file and the remedy, when it is not XML,
-/// has a DOCTYPE (and so perhaps entities, which are refused) or holds no points.
+/// has a DOCTYPE (and so perhaps entities, which are refused) holds no points, or one beyond a million units.
 std::vector<PenPoint> read_strokes(const std::string& file);
 
 /// The lines behind "CSR:". DataError when there is no such line.

@@ -17,15 +17,6 @@ constexpr const char* remedy =
     "take the files of Vendrov et al. (COCO captions and 10-crop features), or leave --data out for the "
     "built-in world";
 
-/// Files with one caption a line; an empty line would shift all captions behind it to another image.
-std::vector<std::string> read_captions(const std::string& path) {
-  std::vector<std::string> captions = read_lines(path);
-  for (size_t i = 0; i < captions.size(); ++i)
-    if (split_words(captions[i]).empty())
-      fail<DataError>(path, ":", i + 1, ": is an empty line; every line is a caption, five for each image");
-  return captions;
-}
-
 Split read_split(const std::string& folder, const std::string& name, size_t& features) {
   const std::string text_file = folder + "/" + name + ".txt",
                     image_file = folder + "/images/10crop/" + name + ".npy";
@@ -74,6 +65,14 @@ std::string sizes_of(const Data& data) {
 }
 
 }  // namespace
+
+std::vector<std::string> read_captions(const std::string& path) {
+  std::vector<std::string> captions = read_lines(path);
+  for (size_t i = 0; i < captions.size(); ++i)
+    if (split_words(captions[i]).empty())  // it would shift all captions behind it to another image
+      fail<DataError>(path, ":", i + 1, ": is an empty line; every line is a caption, five for each image");
+  return captions;
+}
 
 Data load_coco(const std::string& folder) {
   if (!is_folder(folder)) fail<DataError>(folder, ": is not a folder; ", remedy);

@@ -28,6 +28,9 @@ struct Data {
   std::string source;  ///< one line for the log: what the data are, and whether they are real
 };
 
+/// A file with one caption a line. DataError, naming the file and the line, for an empty one.
+std::vector<std::string> read_captions(const std::string& path);
+
 /// Reads {train,val,test}.txt, one tokenized caption a line and five lines an image, and
 /// images/10crop/{train,val,test}.npy [images x features], from a folder. The vocabulary is all words of
 /// the training and validation captions, as in the public code. Throws DataError, naming the file, the line and the remedy, when

@@ -176,7 +176,10 @@ Corpus load_books(const std::string& run_folder) {
       const Fields fields =
           fields_of(path, i + 1, line.substr(std::min(line.find('\t'), line.size() - 1) + 1), 3);
       places.push_back({fields.numbers[0], fields.numbers[1], fields.numbers[2]});
-      if (places.back().book >= books.size() || places.back().byte >= books[places.back().book].bytes)
+      // No sentence is shorter than a byte.
+      const auto& [book, byte, sentences] = places.back();
+      if (book >= books.size() || byte >= books[book].bytes || sentences == 0 ||
+          sentences > books[book].bytes - byte)
         fail<DataError>(path, ":", i + 1, ": is broken; start a new run");
     }
   }

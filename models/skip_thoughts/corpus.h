@@ -17,7 +17,7 @@ inline constexpr size_t longest_sentence = 30;    ///< words; what is behind the
 
 struct Corpus {
   Vocabulary vocabulary;
-  std::vector<size_t> passages = {};  ///< how many sentences each has
+  std::vector<size_t> passages = {};  ///< how many sentences each has, at least 1
   std::function<std::vector<Sentence>(size_t passage)> read = {};
   std::function<void(const std::string& folder)> save = {};  ///< so that load_books finds it again
   std::string source = {};  ///< one line for the log: what the text is, and whether it is real

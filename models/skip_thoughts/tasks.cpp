@@ -30,6 +30,8 @@ std::vector<std::string_view> split_at_tabs(std::string_view line) {
   return columns;
 }
 
+}  // namespace
+
 Pairs read_pairs(const std::string& path) {
   Pairs pairs;
   const std::vector<std::string> lines = read_lines(path);
@@ -54,8 +56,6 @@ Pairs read_pairs(const std::string& path) {
   return pairs;
 }
 
-}  // namespace
-
 Relatedness read_sick(const std::string& folder) {
   const auto read = [&](const char* name) { return read_pairs(find_file(folder, "sick", name)); };
   return {.train = read("SICK_train.txt"),
@@ -74,12 +74,15 @@ std::vector<Classification> read_classifications(const std::string& folder) {
   std::vector<Classification> all;
   for (const auto& [name, positive, negative] : files) {
     Classification task{.name = name, .sentences = {}, .labels = {}};
-    for (const auto& [file, label] : {std::pair(positive, 1), std::pair(negative, 0)})
-      for (std::string& line : read_lines(find_file(folder, "sentiment", file)))
-        if (!split_words(line).empty()) {
-          task.sentences.push_back(std::move(line));
-          task.labels.push_back(label);
-        }
+    for (const auto& [file, label] : {std::pair(positive, 1), std::pair(negative, 0)}) {
+      const std::string path = find_file(folder, "sentiment", file);
+      const size_t before = task.sentences.size();
+      for (std::string& line : read_lines(path))
+        if (!split_words(line).empty()) task.sentences.push_back(std::move(line));
+      if (task.sentences.size() == before)  // with one class alone, every guess is right
+        fail<DataError>(path, ": holds no sentences; download it again");
+      task.labels.resize(task.sentences.size(), label);
+    }
     all.push_back(std::move(task));
   }
   return all;

@@ -27,8 +27,9 @@ struct Classification {
   std::vector<int> labels;  ///< 1 for the first of the two files, 0 for the second
 };
 
-/// Throw DataError, naming the file, the line and the remedy, when a file is missing or not text, or a line
-/// of SICK lacks columns or a relatedness from 1 to 5.
+/// Throw DataError, naming the file, the line and the remedy, when a file is missing, not text or holds no
+/// sentence, or a line of SICK lacks columns or a relatedness from 1 to 5.
+Pairs read_pairs(const std::string& path);
 Relatedness read_sick(const std::string& folder);
 /// MR, CR, SUBJ and MPQA.
 std::vector<Classification> read_classifications(const std::string& folder);
