@@ -53,7 +53,7 @@ class ByteStream {
   }
 
   /// The most bytes to believe in: real files shrink by gzip to a tenth, a bomb to a thousandth.
-  size_t plausible_bytes() const { return std::max(size_t{1} << 27, 64 * file_bytes_); }
+  size_t plausible_bytes() const { return std::max(size_t{1} << 26, 64 * file_bytes_); }
 
  private:
   const std::string& path_;
@@ -93,6 +93,9 @@ std::vector<uint8_t> read_content(ByteStream& stream, const std::string& path, s
   // A header is only a promise: memory doubles as the bytes arrive, instead of being allocated in advance.
   while (bytes.size() < promised) {
     const size_t used = bytes.size();
+    if (used >= stream.plausible_bytes())
+      fail<DataError>(path,
+                      ": unpacks to more than 64 times its size, as no real file does; download it again");
     const size_t wanted = std::min(promised - used, std::max<size_t>(used, 1 << 20));
     bytes.reserve(used + wanted);  // exactly, where resize alone might double
     bytes.resize(used + wanted);
@@ -120,13 +123,12 @@ constexpr size_t most_labels = size_t{1} << 24;
 IdxImages read_idx_images(const std::string& path) {
   ByteStream stream(path);
   const auto [count, rows, columns] = read_header<3>(stream, path, image_magic);
-  const bool too_large =
-      rows > largest_side || columns > largest_side ||
-      count * std::max<size_t>(rows * columns, 1) > std::min(most_bytes, stream.plausible_bytes());
+  const bool too_large = rows > largest_side || columns > largest_side ||
+                         count * std::max<size_t>(rows * columns, 1) > most_bytes;
   if (count * rows * columns == 0 || too_large) {
-    fail<DataError>(
-        path, ": its header promises ", count, " images of ", rows, " x ", columns, " pixels, which is ",
-        too_large ? "more than this program reads from such a file" : "nothing", "; download it again");
+    fail<DataError>(path, ": its header promises ", count, " images of ", rows, " x ", columns,
+                    " pixels, which is ", too_large ? "more than this program reads (1 GiB)" : "nothing",
+                    "; download it again");
   }
   IdxImages images{count, rows, columns, {}};
   images.pixels = read_content(stream, path, count * rows * columns);

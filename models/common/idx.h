@@ -21,7 +21,7 @@ struct IdxImages {
 
 /// Reads an image file. Throws DataError, which names the file and the remedy, when it is missing, damaged,
 /// cut off, too long, of another kind, or holds no pixel. Memory grows with the bytes that arrive, at most to
-/// what the header promises, which may be 128 MiB or 64 times the file, but never more than 1 GiB.
+/// what the header promises and never beyond 1 GiB, nor beyond 64 MiB when it is more than 64 times the file.
 IdxImages read_idx_images(const std::string& path);
 
 /// Reads a label file: numbers from 0 to `classes` - 1. Errors as above, at most 2^24 labels; a label out of range is

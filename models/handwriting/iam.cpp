@@ -75,9 +75,12 @@ float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, c
   const char* const value = point.attribute(name).value();
   char* end = nullptr;
   const float number = std::strtof(value, &end);
-  if (end == value || *end != '\0' || !(std::abs(number) <= largest_coordinate))
-    fail<DataError>(file, ": stroke ", stroke, " has a point whose ", name, " is '", value,
-                    "', not a number up to a million; get the file again");
+  const auto refuse = [&](const char* why) {
+    fail<DataError>(file, ": stroke ", stroke, " has a point whose ", name, " is '", value, "', ", why,
+                    "; get the file again");
+  };
+  if (end == value || *end != '\0' || !std::isfinite(number)) refuse("not a number");
+  if (std::abs(number) > largest_coordinate) refuse("beyond any tablet");
   return number;
 }
 
