@@ -141,12 +141,17 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
     require_features(a, gain, bias);
     return follow((a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias);
   }
+  if (mode == Mode::measure_population)
+    fail(
+        "batch_norm: keeps moving averages only; measure_population is for recurrent layers and "
+        "MaskedBatchNorm");
   BatchStatistics batch;
   Tensor y =
       a.shape().rank() == 4
           ? batch_norm_maps(a, gain, bias,
                             {.epsilon = options.epsilon, .variance = options.variance, .then = then}, &batch)
           : follow(batch_norm(a, gain, bias, options.epsilon, options.variance, &batch));
+  if (mode == Mode::evaluate_by_batch) return y;
   for (size_t c = 0; c < options.features; ++c) {
     running_mean[c] += options.momentum * (batch.mean[c] - running_mean[c]);
     running_variance[c] += options.momentum * (batch.variance[c] - running_variance[c]);

@@ -27,6 +27,7 @@ StepNormParameters as_one_step(const MaskedBatchNorm& norm) {
           .bias = norm.bias,
           .population_mean = norm.population_mean,
           .population_variance = norm.population_variance,
+          .population_cases = norm.population_cases,
           .epsilon = epsilon};
 }
 
@@ -37,12 +38,16 @@ size_t grain(size_t others) { return elementwise_grain / 4 / (others + 1) + 1; }
 MaskedBatchNorm::MaskedBatchNorm(Parameters& parameters, const std::string& name,
                                  const MaskedBatchNormOptions& options) {
   const StepNormParameters made = make_step_norm(
-      parameters, name, {.norm = Norm::batch, .segments = {options.features, 0}, .gain = options.gain});
+      parameters, name,
+      {.norm = Norm::batch, .segments = {options.features, 0}, .gain = options.gain, .bias = options.bias});
   gain = made.gain;
   bias = made.bias;
   population_mean = made.population_mean;
   population_variance = made.population_variance;
+  population_cases = made.population_cases;
 }
+
+void MaskedBatchNorm::forget_population() const { lamina::forget_population(as_one_step(*this)); }
 
 /// The formulas are in layers/batch_norm.cpp, with N the number of rows that are not padded.
 Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mode) const {
@@ -93,7 +98,8 @@ Tensor composed::masked_batch_norm(const MaskedBatchNorm& norm, const Tensor& a,
   const Tensor cases = sum(valid);
   const Tensor centered = a - sum_rows(a * valid) / cases;
   const Tensor variance = sum_rows(square(centered) * valid) / cases;
-  return (centered / sqrt(variance + epsilon) * norm.gain + norm.bias) * valid;
+  const Tensor scaled = centered / sqrt(variance + epsilon) * norm.gain;
+  return (norm.bias.defined() ? scaled + norm.bias : scaled) * valid;
 }
 
 }  // namespace lamina

@@ -15,19 +15,27 @@ namespace lamina {
 struct MaskedBatchNormOptions {
   size_t features = 0;
   real gain = real(0.1);  ///< where every gain starts (Cooijmans et al. 2016)
+  bool bias = true;       ///< off where another bias is added to the result
 };
 
-/// Parameters: `name`.gain, `name`.bias, and the population statistics `name`.mean and `name`.variance.
+/// Parameters: `name`.gain, `name`.bias if there is one, and the population statistics `name`.mean,
+/// `name`.variance and `name`.cases.
 class MaskedBatchNorm {
  public:
   MaskedBatchNorm(Parameters& parameters, const std::string& name, const MaskedBatchNormOptions& options);
 
   /// a [... x features]; mask, of one number a row of a, holds 1, or 0 for rows that are padded; empty: none.
   /// Mode::train normalizes with these rows' statistics and moves the population's; Mode::evaluate uses
-  /// those. Padded rows become zeros and get no gradient. Throws Error for other shapes.
+  /// those; see layers/mode.h for the others. Padded rows become zeros and get no gradient. Throws Error for
+  /// other shapes.
   Tensor operator()(const Tensor& a, const Tensor& mask, Mode mode) const;
 
-  Tensor gain, bias, population_mean, population_variance;
+  /// The population's statistics start anew: the next batch's take their place.
+  void forget_population() const;
+
+  Tensor gain;
+  Tensor bias;  ///< empty without bias
+  Tensor population_mean, population_variance, population_cases;
 };
 
 namespace composed {

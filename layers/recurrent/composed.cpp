@@ -62,9 +62,10 @@ Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with
   for (size_t i = 0; i < steps; ++i) {
     const size_t t = layer.options().reverse ? steps - 1 - i : i;
     const Tensor mask = with.mask.defined() ? with.mask.step(t).reshape({rows, 1}) : everyone;
-    Tensor x_t = normalize(layer.input_norm, layer.project(x.step(t)), mask);
+    const StepCases cases{.live = mask, .counted = with.count_padded ? everyone : mask};
+    Tensor x_t = normalize(layer.input_norm, layer.project(x.step(t)), cases.counted);
     if (with.condition.defined()) x_t = x_t + layer.project_condition(with.condition);
-    state = step(layer, x_t, state, mask);
+    state = step(layer, x_t, state, cases);
     outputs[t] = state.h.reshape({1, rows, hidden});
   }
   return {.hidden = concatenate(outputs, 0), .last = state};
@@ -74,34 +75,38 @@ Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with
 
 /// (f, i, o, g) = N(W_h h) + x part;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(N(c'))
 RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before,
-                         const Tensor& mask) {
+                         const StepCases& cases) {
   const size_t hidden = layer.options().hidden;
   const Tensor a = clipped(
-      layer, normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask) + x_part);
+      layer, normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), cases.counted) +
+                 x_part);
   const Tensor f = sigmoid(gate(a, 0, hidden)), i = sigmoid(gate(a, 1, hidden));
   const Tensor o = sigmoid(gate(a, 2, hidden)), g = tanh(gate(a, 3, hidden));
-  const Tensor c = choose(mask, f * before.c + i * g, before.c);
-  return {.h = choose(mask, o * tanh(normalize(layer.memory_norm, c, mask)), before.h), .c = c};
+  const Tensor c = choose(cases.live, f * before.c + i * g, before.c);
+  return {.h = choose(cases.live, o * tanh(normalize(layer.memory_norm, c, cases.counted)), before.h),
+          .c = c};
 }
 
 /// (z, r) = N(W_h h) + x part;  n = tanh(x part + sig(r) N(U h));  h' = (1 - sig(z)) h + sig(z) n
 RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentState& before,
-                        const Tensor& mask) {
+                        const StepCases& cases) {
   const size_t hidden = layer.options().hidden;
-  const Tensor s = normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), mask);
+  const Tensor s =
+      normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()), cases.counted);
   const Tensor z = sigmoid(clipped(layer, gate(s, 0, hidden) + gate(x_part, 0, hidden)));
   const Tensor r = sigmoid(clipped(layer, gate(s, 1, hidden) + gate(x_part, 1, hidden)));
   const Tensor n = tanh(clipped(layer, gate(x_part, 2, hidden)) + r * clipped(layer, gate(s, 2, hidden)));
-  return {.h = choose(mask, (1 - z) * before.h + z * n, before.h), .c = {}};
+  return {.h = choose(cases.live, (1 - z) * before.h + z * n, before.h), .c = {}};
 }
 
 /// h' = f(N(W_h h + x part))
 RecurrentState rnn_step(const Rnn& layer, const Tensor& x_part, const RecurrentState& before,
-                        const Tensor& mask) {
-  const Tensor a = clipped(
-      layer, normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()) + x_part, mask));
+                        const StepCases& cases) {
+  const Tensor a =
+      clipped(layer, normalize(layer.hidden_norm, matmul(before.h, layer.effective_hidden_weight()) + x_part,
+                               cases.counted));
   const Tensor h = &layer.cell() == &relu_cell() ? relu(a) : tanh(a);
-  return {.h = choose(mask, h, before.h), .c = {}};
+  return {.h = choose(cases.live, h, before.h), .c = {}};
 }
 
 Sequence sequence(const Lstm& layer, const Tensor& x, const SequenceOptions& with) {

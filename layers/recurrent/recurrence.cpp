@@ -66,12 +66,12 @@ RecurrentState Pass::forward() {
       product_forward(step, share, weight);
       if (!input_norm_.by_rows())
         share.for_columns(gates_width_, [&](size_t begin, size_t end) {
-          input_norm_.measure_columns(t, begin, end, x_part_.data() + gates_at(t, 0), mask_at(t));
+          input_norm_.measure_columns(t, begin, end, x_part_.data() + gates_at(t, 0), counted_at(t));
         });
       if (!hidden_norm_.by_rows()) {
         const real* const raw = joint() ? gates_.data() + gates_at(t, 0) : kept_part_.data() + kept_at(t, 0);
         share.for_columns(hidden_norm_.width(), [&](size_t begin, size_t end) {
-          hidden_norm_.measure_columns(t, begin, end, raw, mask_at(t));
+          hidden_norm_.measure_columns(t, begin, end, raw, counted_at(t));
         });
       }
       share.wait();
@@ -79,7 +79,7 @@ RecurrentState Pass::forward() {
       if (!memory_norm_.by_rows()) {
         share.wait();
         share.for_columns(size_, [&](size_t begin, size_t end) {
-          memory_norm_.measure_columns(t, begin, end, memory_.data() + memory_at(t, 0), mask_at(t));
+          memory_norm_.measure_columns(t, begin, end, memory_.data() + memory_at(t, 0), counted_at(t));
         });
         share.wait();
         for (size_t r = share.rows.begin; r < share.rows.end; ++r)

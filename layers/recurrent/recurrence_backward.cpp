@@ -79,7 +79,7 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) {
     if (norm.by_rows()) return;
     share.wait();
     share.for_columns(norm.width(), [&](size_t begin, size_t end) {
-      norm.backward_columns(t, begin, end, raw, d, mask_at(t), sums + at, sums + at + norm.width());
+      norm.backward_columns(t, begin, end, raw, d, counted_at(t), sums + at, sums + at + norm.width());
     });
   };
   if (memory_norm_.by_rows()) {
@@ -159,21 +159,22 @@ void Pass::open_row(size_t t, size_t r, const BackRow& row, Back& back) {
   memory_norm_.backward_row(t, r, c, dnormalized, dnormalized, sums, sums + size_);
 }
 
-/// Through the cell and the normalizations of both parts. At a padded step the state just passes.
+/// Through the cell and the normalizations of both parts. At a padded step the state just passes, with what the
+/// statistics of c want of it where batch norm counts padded cases.
 void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) const {
   const size_t t = time(step);
   real *const dgates = back.dgates + gates_at(t, r), *const dkept = back.dkept.data() + kept_at(t, r);
-  if (mask_.defined() && mask_at(t)[r] == 0) {
-    std::fill_n(dgates, gates_width_, real{0});
-    std::fill_n(dkept, kept_, real{0});
-    return;
-  }
   const bool memory = cell_->has_memory();
   real* const dstate = (memory ? back.dc.data() : back.dh.data()) + r * size_;
   if (memory) {
     const real* const dnormalized = back.dnormalized.data() + r * size_;
 #pragma omp simd
     for (size_t j = 0; j < size_; ++j) dstate[j] += dnormalized[j];
+  }
+  if (mask_.defined() && mask_at(t)[r] == 0) {
+    std::fill_n(dgates, gates_width_, real{0});
+    std::fill_n(dkept, kept_, real{0});
+    return;
   }
   cell_->backward({.hidden = size_,
                    .gates = row.gates,

@@ -33,6 +33,8 @@ class Pass {
  private:
   // Where the numbers of step t are. Without a tape only one step of `kept_` and two of `memory_` exist.
   const real* mask_at(size_t t) const { return mask_.defined() ? mask_.data() + t * rows_ : nullptr; }
+  /// The cases that batch norm's statistics are taken over.
+  const real* counted_at(size_t t) const { return options_.count_padded ? nullptr : mask_at(t); }
   size_t gates_at(size_t t, size_t r) const { return (t * rows_ + r) * gates_width_; }
   size_t kept_at(size_t t, size_t r) const { return ((recording_ ? t : 0) * rows_ + r) * kept_; }
   size_t state_at(size_t t, size_t r) const { return (t * rows_ + r) * size_; }

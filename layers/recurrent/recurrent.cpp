@@ -96,7 +96,8 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   }
   if (chosen.learn_initial) {
     initial_h = parameters.add(name + ".initial_h", Tensor::zeros({hidden}));
-    if (cell.has_memory()) initial_c = parameters.add(name + ".initial_c", Tensor::zeros({hidden}));
+    if (cell.has_memory() && chosen.learn_initial_memory)
+      initial_c = parameters.add(name + ".initial_c", Tensor::zeros({hidden}));
   }
 }
 
@@ -133,6 +134,11 @@ RecurrentState Recurrent::initial_state(const RecurrentState& given, size_t rows
 
 Tensor Recurrent::project(const Tensor& x) const { return linear(x, effective_input_weight(), bias); }
 
+void Recurrent::forget_population() const {
+  for (const StepNormParameters& norm : {input_norm, hidden_norm, memory_norm, condition_norm})
+    lamina::forget_population(norm);
+}
+
 Tensor Recurrent::effective_input_weight() const {
   return input_gain.defined() ? weight_norm(input_weight, input_gain) : input_weight;
 }
@@ -154,6 +160,7 @@ RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, cons
                      .memory_norm = memory_norm,
                      .condition = condition,
                      .mode = with.mode,
+                     .count_padded = with.count_padded,
                      .clip = options_.clip,
                      .reverse = options_.reverse,
                      .record = with.record,

@@ -33,9 +33,10 @@ struct RecurrentOptions {
       100;               ///< batch norm: population statistics for this many steps, the last's from there on
   real forget_bias = 0;  ///< LSTM: where the bias of f starts
   real clip = 0;         ///< bound of dL/d(summed inputs), element by element (Graves 2013); 0: none
-  bool learn_initial = false;  ///< the initial state is a parameter shared by all cases, starting at 0
-  bool reverse = false;        ///< from the last step to the first
-  size_t condition = 0;        ///< size of a vector that enters every step; 0: there is none
+  bool learn_initial = false;        ///< the initial state is a parameter shared by all cases, starting at 0
+  bool learn_initial_memory = true;  ///< LSTM, with learn_initial: c_0 too, and not h_0 alone
+  bool reverse = false;              ///< from the last step to the first
+  size_t condition = 0;              ///< size of a vector that enters every step; 0: there is none
   bool checkpoint = false;  ///< keep only every sqrt(T)-th state for the way back and compute the rest again
   Initializer input_initial = xavier();
   Initializer hidden_initial = orthogonal();  ///< for each gate's [H x H]
@@ -47,6 +48,7 @@ struct SequenceOptions {
   RecurrentState initial = {};  ///< [B x H]; what is empty is learned or zero
   Tensor condition = {};        ///< v [B x condition], for layers that have one
   Mode mode = Mode::train;
+  bool count_padded = false;  ///< batch norm: padded cases enter the statistics, which suits cyclic padding
   SequenceRecord* record = nullptr;  ///< filled if given, else a SequenceObserver's; must outlive backward()
 };
 
@@ -71,6 +73,8 @@ class Recurrent {
   /// W_x and W_h as they are used: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
+  /// Batch norm: the population's statistics start anew, the next batch's take their place.
+  void forget_population() const;
   /// N(C v) [B x gates H].
   Tensor project_condition(const Tensor& v) const;
 

@@ -20,24 +20,41 @@ StepNormParameters make_step_norm(Parameters& parameters, const std::string& nam
     made.population_mean = parameters.add_state(name + ".mean", Tensor::zeros({options.max_steps, width}));
     made.population_variance =
         parameters.add_state(name + ".variance", Tensor::ones({options.max_steps, width}));
+    made.population_cases = parameters.add_state(name + ".cases", Tensor::zeros({options.max_steps}));
   }
   return made;
 }
 
+void forget_population(const StepNormParameters& parameters) {
+  if (parameters.norm != Norm::batch) return;
+  Tensor cases = parameters.population_cases;
+  std::ranges::fill(cases.values(), real{0});
+}
+
 StepNorm::StepNorm(const StepNormParameters& parameters, size_t steps, size_t rows, Mode mode)
-    : parameters_(parameters), fixed_(parameters.norm == Norm::batch && mode == Mode::evaluate), rows_(rows) {
+    : parameters_(parameters),
+      mode_(mode),
+      fixed_(parameters.norm == Norm::batch && mode == Mode::evaluate),
+      rows_(rows) {
   if (!active()) return;
   const size_t width = parameters.width();
   if (!parameters_.bias.defined()) parameters_.bias = Tensor::zeros({width});
   statistics_ = parameters.norm == Norm::layer ? Tensor({steps, rows, 4}) : Tensor({steps, 2, width});
-  if (!fixed_) return;
-  const size_t known = parameters.population_mean.rows();
+  if (fixed_) take_population(steps);
+  if (parameters.norm == Norm::batch && !fixed_) cases_before_ = parameters.population_cases.copy();
+}
+
+/// The population's statistics of each step, or of the last step before it that was reached.
+void StepNorm::take_population(size_t steps) {
+  const StepNormParameters& from = parameters_;
+  const size_t width = from.width();
+  size_t reached = 0;
   for (size_t t = 0; t < steps; ++t) {
-    const size_t from = std::min(t, known - 1) * width;
+    if (t < from.population_cases.size() && from.population_cases[t] > 0) reached = t;
     real *const mean = statistics_.data() + 2 * t * width, *const inverse = mean + width;
     for (size_t c = 0; c < width; ++c) {
-      mean[c] = parameters.population_mean[from + c];
-      inverse[c] = 1 / std::sqrt(parameters.population_variance[from + c] + parameters.epsilon);
+      mean[c] = from.population_mean[reached * width + c];
+      inverse[c] = 1 / std::sqrt(from.population_variance[reached * width + c] + from.epsilon);
     }
   }
 }
@@ -65,15 +82,25 @@ void StepNorm::measure_columns(size_t t, size_t begin, size_t end, const real* r
     return;
   }
   column_moments(cases, static_cast<real>(count), begin, end, mean, inverse);
-  const bool known = t < parameters_.population_mean.rows();
-  real* const population_mean = parameters_.population_mean.data() + (known ? t * width : 0);
-  real* const population_variance = parameters_.population_variance.data() + (known ? t * width : 0);
+  enter_population(t, begin, end, static_cast<real>(count), mean, inverse);
+  for (size_t c = begin; c < end; ++c) inverse[c] = 1 / std::sqrt(inverse[c] + parameters_.epsilon);
+}
+
+/// The first batch that reaches a step gives its statistics, later ones are averaged in. A single case has no
+/// variance to tell and leaves the population alone.
+void StepNorm::enter_population(size_t t, size_t begin, size_t end, real cases, const real* mean,
+                                const real* variance) {
+  const StepNormParameters& to = parameters_;
+  const bool enters = mode_ == Mode::train || mode_ == Mode::measure_population;
+  if (!enters || cases < 2 || t >= to.population_cases.size()) return;
+  const real before = cases_before_[t];
+  const real weight = before == 0 ? 1 : mode_ == Mode::train ? to.momentum : cases / (before + cases);
+  if (begin == 0) parameters_.population_cases[t] = before + cases;
+  real* const population_mean = parameters_.population_mean.data() + t * to.width();
+  real* const population_variance = parameters_.population_variance.data() + t * to.width();
   for (size_t c = begin; c < end; ++c) {
-    const real variance = inverse[c];
-    inverse[c] = 1 / std::sqrt(variance + parameters_.epsilon);
-    if (!known) continue;
-    population_mean[c] += parameters_.momentum * (mean[c] - population_mean[c]);
-    population_variance[c] += parameters_.momentum * (variance - population_variance[c]);
+    population_mean[c] = (1 - weight) * population_mean[c] + weight * mean[c];
+    population_variance[c] = (1 - weight) * population_variance[c] + weight * variance[c];
   }
 }
 

@@ -4,7 +4,8 @@
 //   layer   per case and step, over each segment of the width (an LSTM's 4H gates are one segment, a GRU's
 //           are 2H and H); one gain and one bias shared over all steps
 //   batch   per unit and step, over the cases that are not padded (Cooijmans et al. 2016), with population
-//           statistics of their own for each of the first T_max steps, the last one's from there on
+//           statistics of their own for each of the first T_max steps; steps from there on and steps that no
+//           batch has reached use those of the last step before them that was reached
 //
 // Layer norm works on a row alone. Batch norm needs all rows of a step, so it works column by column, and the
 // caller puts a barrier before and after.
@@ -25,6 +26,7 @@ struct StepNormParameters {
   std::array<size_t, 2> segments{};                       ///< widths; the second may be 0
   Tensor gain = {}, bias = {};                            ///< [width]; the bias may be empty under batch norm
   Tensor population_mean = {}, population_variance = {};  ///< [T_max x width], for batch norm
+  Tensor population_cases = {};  ///< [T_max]: how many cases they were measured on; 0: not reached yet
   real epsilon = real(1e-5);
   real momentum = real(0.1);
 
@@ -43,6 +45,9 @@ struct StepNormOptions {
 StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
                                   const StepNormOptions& options);
 
+/// The population's statistics start anew: the next batch's take their place.
+void forget_population(const StepNormParameters& parameters);
+
 /// The statistics of one pass through a sequence. Copies share them. `mask` is [rows] of the step at hand, 0
 /// for a padded case, or nullptr.
 class StepNorm {
@@ -58,7 +63,8 @@ class StepNorm {
 
   /// Layer norm: the statistics of one row [width] of step t.
   void measure_row(size_t t, size_t row, const real* raw);
-  /// Batch norm: those of the columns [begin, end) of step t, raw [rows x width]; moves the population's.
+  /// Batch norm: those of the columns [begin, end) of step t, raw [rows x width], which enter the
+  /// population's in the modes that change these.
   void measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask);
   /// out = gain (raw - mean) / deviation + bias, for one row.
   void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
@@ -77,9 +83,15 @@ class StepNorm {
   void contribute(const real* sums, size_t threads, size_t stride) const;
 
  private:
+  void take_population(size_t steps);
+  void enter_population(size_t t, size_t begin, size_t end, real cases, const real* mean,
+                        const real* variance);
+
   StepNormParameters parameters_;
+  Mode mode_ = Mode::train;
   bool fixed_ = false;  ///< batch norm with population statistics
   size_t rows_ = 0;
+  Tensor cases_before_;  ///< population_cases before this pass, for threads that enter parts of one step
   Tensor statistics_;  ///< layer: [T x rows x 2 segments x (mean, inverse deviation)]; batch: [T x 2 x width]
 };
 
