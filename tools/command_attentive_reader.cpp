@@ -30,6 +30,7 @@ struct ReaderFlags {
   std::int64_t updates = 0;         ///< 0: the preset's, or by --epochs
   std::int64_t validate_every = 0;  ///< 0: the preset's
   std::int64_t sentences = 4;       ///< 0: whole passages
+  std::string answers = "entities", padding = "zeros";
   std::vector<ReaderVariant> variants;
 };
 
@@ -76,6 +77,8 @@ Settings to_settings(const ReaderFlags& flags) {
   settings.set("updates", flags.updates);
   settings.set("validate_every", flags.validate_every);
   settings.set("sentences", flags.sentences);
+  settings.set("answers", flags.answers);
+  settings.set("padding", flags.padding);
   return settings;
 }
 
@@ -84,6 +87,8 @@ void from_settings(const Settings& settings, ReaderFlags& flags) {
   flags.updates = settings.get<std::int64_t>("updates");
   flags.validate_every = settings.get<std::int64_t>("validate_every");
   flags.sentences = settings.get<std::int64_t>("sentences");
+  flags.answers = settings.get<std::string>("answers");
+  flags.padding = settings.get<std::string>("padding");
   std::istringstream gains(settings.has("gain") ? settings.get<std::string>("gain") : "");
   flags.variants.clear();
   for (const std::string& norm : flags.common.norms) {
@@ -96,14 +101,17 @@ void from_settings(const Settings& settings, ReaderFlags& flags) {
 ReaderOptions options_of(const ReaderVariant& variant, const ReaderFlags& flags) {
   const size_t width = flags.common.preset == "paper" ? 240 : 64;
   const bool everywhere = variant.norm == "batch-everywhere";
-  return {.norm = norm_from(everywhere ? "batch" : variant.norm),
-          .everywhere = everywhere,
-          .gain = variant.norm == "layer" ? static_cast<real>(variant.gain) : 0,
-          .embedding = width,
-          .hidden = width,
-          .batch = static_cast<size_t>(flags.common.batches.front()),
-          .learning_rate = static_cast<real>(flags.common.learning_rate),
-          .seed = static_cast<std::uint64_t>(flags.common.seed)};
+  return {
+      .norm = norm_from(everywhere ? "batch" : variant.norm),
+      .everywhere = everywhere,
+      .gain = variant.norm == "layer" ? static_cast<real>(variant.gain) : 0,
+      .embedding = width,
+      .hidden = width,
+      .numbering = {.answers = flags.answers == "entities" ? AnswerSpace::entities : AnswerSpace::vocabulary,
+                    .padding = flags.padding == "cyclic" ? Padding::cyclic : Padding::zeros},
+      .batch = static_cast<size_t>(flags.common.batches.front()),
+      .learning_rate = static_cast<real>(flags.common.learning_rate),
+      .seed = static_cast<std::uint64_t>(flags.common.seed)};
 }
 
 Data load_data(const ReaderFlags& flags) {
@@ -133,8 +141,7 @@ Outcome run_variant(const RunFolder& folder, const ReaderVariant& variant, const
             plan_in_periods(title_of(variant), updates_of(flags, experiment.steps_per_epoch()),
                             static_cast<std::uint64_t>(flags.validate_every), "validation"));
   if (outcome == Outcome::interrupted) return outcome;
-  load_model(folder, experiment.parameters, best_model);
-  const ReaderScore test = experiment.test();
+  const ReaderTest test = experiment.test();
   results.push_back({.variant = variant, .curves = read_table(folder.file("metrics.csv")), .test = test});
   return outcome;
 }
@@ -180,13 +187,15 @@ struct ShowFlags {
 };
 
 /// What the model sees in a question, with its `count` likeliest answers.
-Reading read(const ReaderExperiment& experiment, const Question& question, size_t count) {
+Reading read(const ReaderExperiment& experiment, const Data& data, const ReaderOptions& options,
+             const Question& question, size_t count) {
   const Answers answers = experiment.answer({&question, 1});
   Reading reading{.question = question, .weights = {}, .answers = {}};
   for (const real weight : answers.attention.values()) reading.weights.push_back(static_cast<double>(weight));
   const Tensor probabilities = softmax(answers.logits);
-  for (size_t entity = 0; entity < probabilities.size(); ++entity)
-    reading.answers.emplace_back(entity_name(entity), static_cast<double>(probabilities[entity]));
+  for (size_t i = 0; i < probabilities.size(); ++i)
+    reading.answers.emplace_back(word_of_output(data, options.numbering.answers, i),
+                                 static_cast<double>(probabilities[i]));
   std::ranges::stable_sort(reading.answers, std::ranges::greater(), &std::pair<std::string, double>::second);
   reading.answers.resize(std::min(count, reading.answers.size()));
   return reading;
@@ -211,9 +220,10 @@ int run_show(const ShowFlags& show) {
   if (number >= split.count)
     fail<UsageError>("show ", show.run, " ", number, ": the ", show.test ? "test" : "validation",
                      " questions have the numbers 0 to ", split.count - 1);
-  ReaderExperiment experiment(data, options_of(flags.variants.front(), flags), folder);
+  const ReaderOptions options = options_of(flags.variants.front(), flags);
+  ReaderExperiment experiment(data, options, folder);
   load_model(folder, experiment.parameters, best_model);
-  const Reading reading = read(experiment, split.read(number), answers);
+  const Reading reading = read(experiment, data, options, split.read(number), answers);
   const std::string page = folder.file(text(show.test ? "test-" : "validation-", number, ".html"));
   write_file(page, as_html(reading));
   std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << page << '\n';
@@ -255,6 +265,20 @@ void add_attentive_reader_command(Command& program) {
       .add("--sentences", flags->sentences,
            "with --data: keep so many sentences of a passage, the most relevant; 0: all")
       .non_negative()
+      .show_default();
+  command
+      .add("--answers", flags->answers,
+           "what the output layer chooses from: the entities, as the paper says, or all words, as its "
+           "authors' "
+           "code does")
+      .one_of({"entities", "vocabulary"})
+      .show_default();
+  command
+      .add("--padding", flags->padding,
+           "what stands behind short passages: zeros, or the passage again and again, which then counts in "
+           "batch "
+           "norm's statistics, as in the authors' code")
+      .one_of({"zeros", "cyclic"})
       .show_default();
   add_show(command);
   command.action([flags, &command] { return train_variants(*flags, command.given("--norm")); });

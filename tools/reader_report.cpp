@@ -47,8 +47,7 @@ std::string summary(const std::vector<ReaderResult>& results) {
   const double length = common_length(results);
   std::string out =
       "| | updates | lowest validation error, % | at update | last validation error, % | test error of the "
-      "best, "
-      "% | seconds |\n|---|---|---|---|---|---|---|\n";
+      "best, % | by the population's statistics, % | seconds |\n|---|---|---|---|---|---|---|---|\n";
   for (const ReaderResult& result : results) {
     const Table curves = up_to(result.curves, length);
     const auto errors = curves.column("valid_error");
@@ -56,7 +55,8 @@ std::string summary(const std::vector<ReaderResult>& results) {
     out += "| " + title_of(result.variant) + number(" | %.0f", curves.column("step").back()) +
            number(" | %.1f", 100 * errors[static_cast<size_t>(best)]) +
            number(" | %.0f", curves.column("step")[static_cast<size_t>(best)]) +
-           number(" | %.1f", 100 * errors.back()) + number(" | %.1f", 100 * result.test.error) +
+           number(" | %.1f", 100 * errors.back()) + number(" | %.1f", 100 * result.test.by_batch.error) +
+           (result.test.population ? number(" | %.1f", 100 * result.test.population->error) : " | -") +
            number(" | %.0f |\n", curves.column("seconds").back());
   }
   const Table& any = results.front().curves;

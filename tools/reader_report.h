@@ -22,8 +22,8 @@ std::string title_of(const ReaderVariant& variant);
 
 struct ReaderResult {
   ReaderVariant variant;
-  Table curves;                             ///< its metrics.csv
-  attentive_reader::ReaderScore test = {};  ///< of the model that was best on the validation questions
+  Table curves;                            ///< its metrics.csv
+  attentive_reader::ReaderTest test = {};  ///< of the model that was best on the validation questions
 };
 
 /// A markdown table, one row a variant, up to the last update that all have reached.

@@ -106,7 +106,7 @@ TrainingStep attentive_reader_step(const TrainingStepOptions& options) {
   using namespace attentive_reader;
   const ModelOptions sizes{.norm = options.norm,
                            .vocabulary = 20000,
-                           .entities = 500,
+                           .answers = 500,
                            .bilinear = false,
                            .mean_state = false,
                            .learn_initial = false,

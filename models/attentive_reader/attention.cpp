@@ -51,19 +51,19 @@ void add_scaled(size_t count, real factor, const real* from, real* to) {
   for (size_t i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
-/// e_t of the cases [begin, end) into `scores` [T x B].
-void score_cases(const AttentionInputs& in, const Sizes& s, Range cases, real* scores) {
+/// e_t of the cases [begin, end) into `scores` [T x B], and d_t . v into `related`, which holds zeros.
+void score_cases(const AttentionInputs& in, const Sizes& s, Range cases, real* related, real* scores) {
   for (size_t t = 0; t < s.steps; ++t)
     for (size_t b = cases.begin; b < cases.end; ++b) {
       const size_t at = t * s.rows + b;
-      const real *const k = in.keys.data() + at * s.units, *const q = in.query.data() + b * s.units;
-      real score =
-          sum_over(s.units, [=, w = in.weight.data()](size_t j) { return w[j] * scalar::tanh(k[j] + q[j]); });
       if (in.relation.defined()) {
         const real *const d = in.states.data() + at * s.hidden, *const v = in.relation.data() + b * s.hidden;
-        score += sum_over(s.hidden, [=](size_t j) { return d[j] * v[j]; });
+        related[at] = sum_over(s.hidden, [=](size_t j) { return d[j] * v[j]; });
       }
-      scores[at] = score;
+      const real *const k = in.keys.data() + at * s.units, *const q = in.query.data() + b * s.units;
+      scores[at] = sum_over(s.units, [=, w = in.weight.data(), both = related[at]](size_t j) {
+        return w[j] * scalar::tanh(k[j] + q[j] + both);
+      });
     }
 }
 
@@ -105,7 +105,7 @@ class Target {
   GradientSink sink_{nullptr, false};
 };
 
-/// All that the way back of some cases writes; dquery, drelation and dweight start as zeros.
+/// All that the backward pass of some cases writes; dquery, drelation and dweight start as zeros.
 struct Gradients {
   Target states, keys;
   Tensor query, relation;
@@ -132,9 +132,10 @@ void score_derivatives(const AttentionInputs& in, const Sizes& s, Range cases, c
       de[t * s.rows + b] = alpha[t * s.rows + b] * (de[t * s.rows + b] - inner[b]);
 }
 
-/// dk_t = de_t w (1 - m_t^2),  dq = sum_t dk_t,  dw += sum_t de_t m_t
-void sums_backward(const AttentionInputs& in, const Sizes& s, Range cases, const real* derivatives,
-                   const Gradients& to, real* dw) {
+/// dk_t = de_t w (1 - m_t^2),  dq = sum_t dk_t,  dw += sum_t de_t m_t; `derivatives` holds de_t and becomes
+/// d(d_t . v), the sum of dk_t over its units
+void sums_backward(const AttentionInputs& in, const Sizes& s, Range cases, const real* related,
+                   real* derivatives, const Gradients& to, real* dw) {
   const real* const w = in.weight.data();
   for (size_t t = 0; t < s.steps; ++t)
     for (size_t b = cases.begin; b < cases.end; ++b) {
@@ -144,18 +145,21 @@ void sums_backward(const AttentionInputs& in, const Sizes& s, Range cases, const
       const GradientSink sink = to.keys.at(at * s.units);
       real* const dk = sink.values;
       const bool add = sink.add;
-      const real de = derivatives[at];
-#pragma omp simd
+      const real de = derivatives[at], both = related[at];
+      real dboth = 0;
+#pragma omp simd reduction(+ : dboth)
       for (size_t j = 0; j < s.units; ++j) {
-        const real m = scalar::tanh(k[j] + q[j]), dsum = de * w[j] * (1 - m * m);
+        const real m = scalar::tanh(k[j] + q[j] + both), dsum = de * w[j] * (1 - m * m);
         dk[j] = (add ? dk[j] : 0) + dsum;
         dq[j] += dsum;
         dw[j] += de * m;
+        dboth += dsum;
       }
+      derivatives[at] = dboth;
     }
 }
 
-/// dd_t = alpha_t dr + de_t v,  dv = sum_t de_t d_t
+/// dd_t = alpha_t dr + d(d_t . v) v,  dv = sum_t d(d_t . v) d_t
 void states_backward(const AttentionInputs& in, const Sizes& s, Range cases, const Attended& out,
                      const real* derivatives, const Gradients& to) {
   const bool related = in.relation.defined();
@@ -178,13 +182,15 @@ Attended attend(const AttentionInputs& in) {
   const Sizes s = sizes_of(in);
   const size_t shares = shares_for(s);
   Attended out{.context = Tensor({s.rows, s.hidden}), .weights = Tensor({s.steps, s.rows})};
+  Tensor related = Tensor::zeros({s.steps, s.rows});
   const real* const mask = in.mask.defined() ? in.mask.data() : nullptr;
-  for_each_share(shares, [&, alpha = out.weights.data(), r = out.context.data()](size_t share) {
-    const Range cases = part_of(s.rows, share, shares);
-    score_cases(in, s, cases, alpha);
-    softmax_over_time(s, cases, mask, alpha);
-    weighted_sum(s, cases, alpha, in.states.data(), r);
-  });
+  for_each_share(
+      shares, [&, both = related.data(), alpha = out.weights.data(), r = out.context.data()](size_t share) {
+        const Range cases = part_of(s.rows, share, shares);
+        score_cases(in, s, cases, both, alpha);
+        softmax_over_time(s, cases, mask, alpha);
+        weighted_sum(s, cases, alpha, in.states.data(), r);
+      });
   record("attend", out.context, {in.states, in.keys, in.query, in.relation, in.weight}, [=] {
     const Gradients to{.states = Target(in.states),
                        .keys = Target(in.keys),
@@ -195,7 +201,7 @@ Attended attend(const AttentionInputs& in) {
     for_each_share(shares, [&, de = derivatives.data(), sums = inner.data()](size_t share) {
       const Range cases = part_of(s.rows, share, shares);
       score_derivatives(in, s, cases, out, de, sums);
-      sums_backward(in, s, cases, de, to, to.weight.storage()->values + share * s.units);
+      sums_backward(in, s, cases, related.data(), de, to, to.weight.storage()->values + share * s.units);
       states_backward(in, s, cases, out, de, to);
     });
     contribute(in.query, [d = to.query.data()](size_t i) { return d[i]; });
@@ -256,10 +262,10 @@ Tensor weighted_sum(const Tensor& weights, const Tensor& states) {
 
 Attended attend(const AttentionInputs& in) {
   const auto [steps, rows, hidden, units] = sizes_of(in);
-  const Tensor m = tanh(in.keys + repeated(in.query, steps));
-  Tensor e = matmul(m, in.weight.reshape({units, 1}));
-  if (in.relation.defined()) e = e + sum_columns(in.states * repeated(in.relation, steps));
-  e = e.reshape({steps, rows});
+  Tensor a = in.keys + repeated(in.query, steps);
+  if (in.relation.defined())
+    a = a + sum_columns(in.states * repeated(in.relation, steps)).reshape({steps, rows, 1});
+  Tensor e = matmul(tanh(a), in.weight.reshape({units, 1})).reshape({steps, rows});
   if (in.mask.defined()) e = e + (in.mask - 1) * real(1e9);
   const Tensor alpha = transpose(softmax(transpose(e)));
   return {.context = weighted_sum(alpha, in.states), .weights = alpha};

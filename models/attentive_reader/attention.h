@@ -2,13 +2,13 @@
 // Where the reader looks: attention over the states of the passage, given the question (Hermann et al. 2015;
 // Section 6.2).
 //
-//   m_t = tanh(k_t + q)                         k_t = W_d d_t, q = W_q u, projected by the caller
-//   e_t = w . m_t + d_t . v                     v = W u, the bilinear term of the public code
+//   m_t = tanh(k_t + q + d_t . v)               k_t = W_d d_t, q = W_q u, projected by the caller
+//   e_t = w . m_t
 //   alpha = softmax over t of e_t               padded steps left out
 //   r = sum_t alpha_t d_t
 //
-// (The code adds the number d_t . W u to every unit of m_t, which changes e_t by that number times the sum of
-// w: the same family, without the factor.)
+// The number d_t . v is added to every unit of m_t: the bilinear term of the authors' public code, where it is
+// (U d_t) . (U u) with one matrix U for both, so v = U^T U u.
 
 #include "core/tensor.h"
 
@@ -18,7 +18,7 @@ struct AttentionInputs {
   Tensor states;         ///< d_t [T x B x H]
   Tensor keys;           ///< k_t [T x B x A]
   Tensor query;          ///< q [B x A]
-  Tensor relation = {};  ///< v [B x H], or empty: no bilinear term
+  Tensor relation = {};  ///< v [B x H]; empty: no bilinear term
   Tensor weight;         ///< w [A]
   Tensor mask = {};      ///< [T x B]: 1, or 0 at padded steps; empty: no padding
 };

@@ -14,29 +14,11 @@ namespace lamina::attentive_reader {
 namespace {
 
 // Streams of random numbers that have nothing to do with each other.
-constexpr std::uint64_t order_stream = 0x6f72646572, dropout_stream = 0x64726f70;
+constexpr std::uint64_t order_stream = 0x6f72646572, dropout_stream = 0x64726f70,
+                        training_names_stream = 0x6e616d6573, evaluation_names_stream = 0x6e616d6574;
+constexpr std::uint64_t population_epoch = std::uint64_t{1} << 32;  // nobody trains for as long
 constexpr real longest_gradient = 10;
 constexpr size_t sorted_batches = 16;
-
-/// Some questions as numbers, side by side, with the number of each one's answer.
-struct Numbered {
-  QuestionBatch batch;
-  std::vector<int> answers;
-};
-
-Numbered number(const Data& data, std::span<const Question> questions) {
-  std::vector<Sentence> passages, queries;
-  std::vector<int> all(questions.size());
-  std::iota(all.begin(), all.end(), 0);
-  Numbered numbered;
-  for (const Question& question : questions) {
-    passages.push_back(data.numbered(question.passage));
-    queries.push_back(data.numbered(question.query));
-    numbered.answers.push_back(static_cast<int>(entity_number(question.answer).value_or(0)));
-  }
-  numbered.batch = {.passages = make_batch(passages, all), .questions = make_batch(queries, all)};
-  return numbered;
-}
 
 std::vector<Question> read(const Split& split, std::span<const int> chosen) {
   std::vector<Question> questions;
@@ -50,6 +32,22 @@ void sort_by_length(const Split& split, std::span<int> questions) {
   if (!split.lengths.empty())
     std::ranges::stable_sort(questions, {}, [&](int i) { return split.lengths[static_cast<size_t>(i)]; });
 }
+
+/// Puts all state that is not learned back to what it was.
+class KeepState {
+ public:
+  explicit KeepState(const Parameters& parameters) {
+    for (const auto& [name, value] : parameters.state()) kept_.emplace_back(value, value.copy());
+  }
+  KeepState(const KeepState&) = delete;
+  KeepState& operator=(const KeepState&) = delete;
+  ~KeepState() {
+    for (auto& [value, before] : kept_) std::ranges::copy(before.values(), value.data());
+  }
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> kept_;
+};
 
 int most_likely(const Tensor& logits, size_t row) {
   const real* const begin = logits.data() + row * logits.columns();
@@ -68,9 +66,10 @@ ReaderExperiment::ReaderExperiment(const Data& data, const ReaderOptions& option
                          .everywhere = options.everywhere,
                          .gain = options.gain,
                          .vocabulary = data.vocabulary.size(),
-                         .entities = data.entities,
+                         .answers = outputs_of(data, options.numbering.answers),
                          .embedding = options.embedding,
-                         .hidden = options.hidden}),
+                         .hidden = options.hidden,
+                         .dropout = options.dropout}),
       adam(parameters, {.learning_rate = options.learning_rate}) {
   if (options.batch == 0 || options.batch > data.train.count)
     fail("attentive reader: a batch of ", options.batch, " from ", data.train.count, " training questions");
@@ -97,11 +96,36 @@ void ReaderExperiment::draw_epoch(std::uint64_t epoch) {
   drawn_epoch_ = epoch;
 }
 
-Tensor ReaderExperiment::loss(std::uint64_t step) {
+std::vector<Question> ReaderExperiment::training_questions(std::uint64_t step) {
   draw_epoch(step / steps_per_epoch());
   const auto chosen =
       std::span<const int>(order_).subspan(step % steps_per_epoch() * options_.batch, options_.batch);
-  const Numbered numbered = number(data_, read(data_.train, chosen));
+  return read(data_.train, chosen);
+}
+
+NumberedQuestions ReaderExperiment::training_batch(std::uint64_t step) {
+  Random names = Random(options_.seed, training_names_stream).split(step);
+  return number(data_, training_questions(step), options_.numbering, names.permutation(data_.entities));
+}
+
+size_t ReaderExperiment::evaluation_batches(const Split& split) const {
+  return std::max<size_t>(1, split.count / options_.batch);
+}
+
+NumberedQuestions ReaderExperiment::evaluation_batch(const Split& split, size_t number_of_batch) const {
+  std::vector<int> order(split.count);
+  std::iota(order.begin(), order.end(), 0);
+  sort_by_length(split, order);
+  const size_t batches = evaluation_batches(split);
+  const size_t begin = number_of_batch * split.count / batches,
+               end = (number_of_batch + 1) * split.count / batches;
+  const auto chosen = std::span<const int>(order).subspan(begin, end - begin);
+  Random names = Random(options_.seed, evaluation_names_stream).split(number_of_batch);
+  return number(data_, read(split, chosen), options_.numbering, names.permutation(data_.entities));
+}
+
+Tensor ReaderExperiment::loss(std::uint64_t step) {
+  const NumberedQuestions numbered = training_batch(step);
   const Answers answers =
       model(numbered.batch, Mode::train, Random(options_.seed, dropout_stream).split(step));
   return cross_entropy(answers.logits, numbered.answers);
@@ -111,54 +135,87 @@ void ReaderExperiment::adjust_gradients() { clip_gradient_norm(parameters, longe
 
 Answers ReaderExperiment::answer(std::span<const Question> questions) const {
   const Tape::Pause pause;
-  return model(number(data_, questions).batch, Mode::evaluate);
+  return model(number(data_, questions, options_.numbering).batch, Mode::evaluate);
 }
 
-ReaderScore ReaderExperiment::score(const Split& split) const {
-  std::vector<int> order(split.count);
-  std::iota(order.begin(), order.end(), 0);
-  sort_by_length(split, order);
+void ReaderExperiment::measure_population(std::uint64_t batches) {
+  if (options_.norm != Norm::batch) return;
+  const Tape::Pause pause;
+  model.forget_population();
+  const std::uint64_t first = population_epoch * steps_per_epoch();
+  for (std::uint64_t i = 0; i < std::min(batches, steps_per_epoch()); ++i)
+    model(training_batch(first + i).batch, Mode::measure_population);
+}
+
+ReaderScore ReaderExperiment::score(const Split& split, Mode mode) const {
+  const Tape::Pause pause;
   double wrong = 0, loss = 0;
-  for (size_t begin = 0; begin < order.size(); begin += options_.batch) {
-    const auto chosen =
-        std::span<const int>(order).subspan(begin, std::min(options_.batch, order.size() - begin));
-    const std::vector<Question> questions = read(split, chosen);
-    const Tape::Pause pause;
-    const Numbered numbered = number(data_, questions);
-    const Tensor logits = model(numbered.batch, Mode::evaluate).logits;
+  for (size_t i = 0; i < evaluation_batches(split); ++i) {
+    const NumberedQuestions numbered = evaluation_batch(split, i);
+    const Tensor logits = model(numbered.batch, mode).logits;
     loss += static_cast<double>(cross_entropy(logits, numbered.answers).item()) *
-            static_cast<double>(chosen.size());
-    for (size_t row = 0; row < chosen.size(); ++row)
+            static_cast<double>(numbered.answers.size());
+    for (size_t row = 0; row < numbered.answers.size(); ++row)
       wrong += most_likely(logits, row) == numbered.answers[row] ? 0 : 1;
   }
   const auto count = static_cast<double>(split.count);
   return {.error = wrong / count, .loss = loss / count};
 }
 
+void ReaderExperiment::keep_best() const {
+  save_model(folder_, parameters, best_model, {{"error", exact(best_)}});
+}
+
 Metrics ReaderExperiment::evaluate(double mean_training_loss) {
-  const auto [error, loss] = score(data_.valid);
-  if (error < best_) {
-    best_ = error;
-    save_model(folder_, parameters, best_model, {{"error", exact(best_)}});
+  const bool batch_norm = options_.norm == Norm::batch;
+  const ReaderScore moving = batch_norm ? score(data_.valid, Mode::evaluate) : ReaderScore();
+  const KeepState moving_averages(parameters);
+  measure_population(options_.population_batches);
+  const ReaderScore population = batch_norm ? score(data_.valid, Mode::evaluate) : ReaderScore();
+  const ReaderScore by_batch = score(data_.valid, Mode::evaluate_by_batch);
+  if (by_batch.error < best_) {
+    best_ = by_batch.error;
+    keep_best();
   }
-  return {{"epoch", epochs_done()},
-          {"train_loss", mean_training_loss},
-          {"valid_loss", loss},
-          {"valid_error", error},
-          {"chance_error", baselines_.chance},
-          {"frequent_error", baselines_.frequent},
-          {"frequent_other_error", baselines_.frequent_other}};
+  Metrics metrics{{"epoch", epochs_done()},
+                  {"train_loss", mean_training_loss},
+                  {"valid_loss", by_batch.loss},
+                  {"valid_error", by_batch.error}};
+  if (batch_norm)
+    metrics.insert(metrics.end(), {{"population_loss", population.loss},
+                                   {"population_error", population.error},
+                                   {"moving_loss", moving.loss},
+                                   {"moving_error", moving.error}});
+  metrics.insert(metrics.end(), {{"chance_error", baselines_.chance},
+                                 {"frequent_error", baselines_.frequent},
+                                 {"frequent_other_error", baselines_.frequent_other}});
+  return metrics;
 }
 
 std::vector<std::string> ReaderExperiment::metric_names() const {
-  return {"epoch",        "train_loss",     "valid_loss",          "valid_error",
-          "chance_error", "frequent_error", "frequent_other_error"};
+  std::vector<std::string> names{"epoch", "train_loss", "valid_loss", "valid_error"};
+  if (options_.norm == Norm::batch)
+    names.insert(names.end(), {"population_loss", "population_error", "moving_loss", "moving_error"});
+  names.insert(names.end(), {"chance_error", "frequent_error", "frequent_other_error"});
+  return names;
 }
 
-ReaderScore ReaderExperiment::test() const {
-  const ReaderScore result = score(data_.test);
-  MetricsFile file(folder_.file("test.csv"), {"epoch", "test_loss", "test_error"});
-  file.append({{"epoch", epochs_done()}, {"test_loss", result.loss}, {"test_error", result.error}});
+ReaderTest ReaderExperiment::test() {
+  load_model(folder_, parameters, best_model);
+  ReaderTest result;
+  std::vector<std::string> names{"epoch", "test_loss", "test_error"};
+  result.by_batch = score(data_.test, Mode::evaluate_by_batch);
+  Metrics row{
+      {"epoch", epochs_done()}, {"test_loss", result.by_batch.loss}, {"test_error", result.by_batch.error}};
+  if (options_.norm == Norm::batch) {
+    measure_population(steps_per_epoch());
+    keep_best();
+    result.population = score(data_.test, Mode::evaluate);
+    names.insert(names.end(), {"population_loss", "population_error"});
+    row.insert(row.end(), {{"population_loss", result.population->loss},
+                           {"population_error", result.population->error}});
+  }
+  MetricsFile(folder_.file("test.csv"), names).append(row);
   return result;
 }
 

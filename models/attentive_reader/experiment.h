@@ -2,12 +2,14 @@
 // Section 6.2 as an experiment for the training loop.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/attentive_reader/baselines.h"
 #include "models/attentive_reader/data.h"
 #include "models/attentive_reader/model.h"
+#include "models/attentive_reader/numbering.h"
 #include "models/common/training.h"
 #include "optim/adam.h"
 
@@ -18,8 +20,11 @@ struct ReaderOptions {
   bool everywhere = false;
   real gain = 0;
   size_t embedding = 240, hidden = 240;
+  real dropout = real(0.5);
+  NumberingOptions numbering = {};
   size_t batch = 64;
   real learning_rate = real(8e-5);
+  size_t population_batches = 100;  ///< batch norm: that the population is measured on before each validation
   std::uint64_t seed = 1;
 };
 
@@ -32,9 +37,21 @@ struct ReaderScore {
   double loss = 0;   ///< mean -log p(answer), in nats
 };
 
+/// Of the test questions.
+struct ReaderTest {
+  ReaderScore by_batch;                   ///< batch norm by each batch's statistics, as in the curves
+  std::optional<ReaderScore> population;  ///< batch norm by the population's; nothing for other norms
+};
+
 /// An epoch visits every question once, in random order; the questions left over beside whole batches change
 /// from epoch to epoch. Batches are made of passages of similar length: each sixteen batches are sorted
-/// among themselves, and come in random order.
+/// among themselves, and come in random order. Each batch has a permutation of the entities of its own, in
+/// training and in evaluation (numbering.h).
+///
+/// Batch norm is evaluated in three ways. valid_loss and valid_error are by the statistics of each validation batch,
+/// as the curves of the paper are, and choose the best model; population_loss and population_error by statistics
+/// of the population that are measured on training batches just before; moving_loss and moving_error by moving
+/// averages. The population is part of the best model.
 class ReaderExperiment final : public Experiment {
  public:
   /// `data` must outlive the experiment; `folder` gets `best_model`. Throws Error for a batch of 0 or one
@@ -48,17 +65,31 @@ class ReaderExperiment final : public Experiment {
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
-  ReaderScore score(const Split& split) const;
-  /// On the test questions, with the parameters as they are. Writes it to test.csv in the run's folder.
-  ReaderScore test() const;
+  ReaderScore score(const Split& split, Mode mode) const;
+  /// Batch norm: the population's statistics become those of so many training batches with the parameters as they
+  /// are, or of a whole epoch when that has fewer. Does nothing for other norms.
+  void measure_population(std::uint64_t batches);
+  /// The best model on the test questions, its population measured on a whole epoch and kept. Writes test.csv in the
+  /// run's folder.
+  ReaderTest test();
 
-  /// The answers to some questions, without recording; attention [T x B].
+  /// The answers to some questions, without recording, entities as they are named; attention [T x B].
   Answers answer(std::span<const Question> questions) const;
 
   std::uint64_t steps_per_epoch() const { return data_.train.count / options_.batch; }
 
+  /// The questions of a training step, as they are written and as the model sees them.
+  std::vector<Question> training_questions(std::uint64_t step);
+  NumberedQuestions training_batch(std::uint64_t step);
+  /// The batches that a split is scored in, which differ by at most one question.
+  size_t evaluation_batches(const Split& split) const;
+  NumberedQuestions evaluation_batch(const Split& split, size_t number) const;
+
+  const ReaderOptions& options() const { return options_; }
+
  private:
   void draw_epoch(std::uint64_t epoch);
+  void keep_best() const;
   double epochs_done() const {
     return static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch());
   }

@@ -7,7 +7,7 @@
 
 namespace lamina {
 
-TokenBatch make_batch(std::span<const Sentence> sentences, std::span<const int> chosen) {
+TokenBatch make_batch(std::span<const Sentence> sentences, std::span<const int> chosen, Padding padding) {
   if (chosen.empty()) fail("batch: of 0 sentences; give at least one");
   const auto at = [&](size_t row) -> const Sentence& { return sentences[static_cast<size_t>(chosen[row])]; };
   TokenBatch batch;
@@ -19,8 +19,11 @@ TokenBatch make_batch(std::span<const Sentence> sentences, std::span<const int> 
     shortest = std::min(shortest, at(row).size());
   }
   batch.tokens.assign(batch.steps * batch.rows, 0);
-  for (size_t row = 0; row < batch.rows; ++row)
-    for (size_t t = 0; t < at(row).size(); ++t) batch.tokens[t * batch.rows + row] = at(row)[t];
+  for (size_t row = 0; row < batch.rows; ++row) {
+    const size_t length = at(row).size(), end = padding == Padding::cyclic ? batch.steps : length;
+    for (size_t t = 0; t < end; ++t)
+      if (t % (length + 1) < length) batch.tokens[t * batch.rows + row] = at(row)[t % (length + 1)];
+  }
   if (shortest == batch.steps) return batch;
   batch.mask = Tensor({batch.steps, batch.rows});
   for (size_t t = 0; t < batch.steps; ++t)

@@ -99,7 +99,8 @@ TEST_CASE("population: steps beyond T_max or never reached use those of the last
                        std::sqrt(static_cast<double>(unit.norm.population_variance[t]) + 1e-5));
     return reals(values);
   };
-  CHECK(difference(evaluated(unit.norm, 6, 8).values(), expected({0, 0, 0, 0, 0, 0})) < 64 * ulp);  // nothing was seen
+  CHECK(difference(evaluated(unit.norm, 6, 8).values(), expected({0, 0, 0, 0, 0, 0})) <
+        64 * ulp);                               // nothing was seen
   unit.see({{1, 3}, {5, 9}, {4}}, Mode::train);  // step 2 has a single live case
   CHECK(unit.norm.population_mean[1] == 7);
   CHECK(difference(evaluated(unit.norm, 6, 8).values(), expected({0, 1, 1, 1, 1, 1})) < 64 * ulp);

@@ -40,13 +40,14 @@ ar::AttentionInputs inputs_of(const std::vector<Tensor>& in, const Tensor& mask,
 }  // namespace
 
 TEST_CASE("reader attention: by hand") {
-  // Two steps, scores 0 and log 3 by the bilinear term alone: weights 1/4 and 3/4.
+  // Two steps, with w = 2: scores 2 tanh(0) and 2 tanh(d v) = log 3 by the bilinear term alone, weights 1/4 and
+  // 3/4.
   const Tensor states = Tensor::from({2, 1, 1}, {0, 1});
   const ar::Attended seen = ar::attend({.states = states,
                                         .keys = Tensor::zeros({2, 1, 1}),
                                         .query = Tensor::zeros({1, 1}),
-                                        .relation = Tensor::full({1, 1}, std::log(real(3))),
-                                        .weight = Tensor::ones({1})});
+                                        .relation = Tensor::full({1, 1}, std::atanh(std::log(real(3)) / 2)),
+                                        .weight = Tensor::full({1}, 2)});
   CHECK(difference(seen.weights, {0.25, 0.75}) < 4 * ulp);
   CHECK(difference(seen.context, {0.75}) < 4 * ulp);
   CHECK(difference(ar::mean_state(states, {}), {0.5}) == 0);

@@ -31,7 +31,7 @@ ar::QuestionBatch small_batch() {
   return batch_of({{3, 2, 5, 4}, {4, 6}, {2, 2, 7}}, {{5, 3}, {4}, {6, 6, 2}});
 }
 
-constexpr ar::ModelOptions tiny{.vocabulary = 8, .entities = 4, .embedding = 3, .hidden = 4, .max_steps = 3};
+constexpr ar::ModelOptions tiny{.vocabulary = 8, .answers = 4, .embedding = 3, .hidden = 4, .max_steps = 3};
 
 RunFolder folder_in(const TemporaryFolder& scratch, const std::string& name) {
   return RunFolder::create(scratch / name, {.experiment = "attentive-reader"});
@@ -44,7 +44,7 @@ TEST_CASE("reader model: as many parameters as the peer's model") {
     Parameters parameters(1);
     const ar::Model model(parameters, {.norm = norm,
                                        .vocabulary = 20000,
-                                       .entities = 500,
+                                       .answers = 500,
                                        .bilinear = false,
                                        .mean_state = false,
                                        .learn_initial = false});
@@ -137,7 +137,7 @@ TEST_CASE("reader model: options that do not exist are refused") {
   options.everywhere = true;
   CHECK(complaint(options) == "attentive reader: 'everywhere' belongs to batch norm");
   options = tiny;
-  options.entities = 0;
+  options.answers = 0;
   CHECK(complaint(options) == "attentive reader: a size is 0; all must be positive");
 }
 
@@ -192,18 +192,19 @@ TEST_CASE("reader experiment: learns, keeps its best model, and shortens gradien
   ar::ReaderExperiment experiment(
       data, {.norm = Norm::layer, .embedding = 24, .hidden = 24, .batch = 32, .learning_rate = real(0.01)},
       folder);
-  const double before = experiment.score(data.train).error;
+  const double before = experiment.score(data.train, Mode::evaluate).error;
   const TrainingPlan plan{.label = "test", .steps_per_epoch = 30, .epochs = 4, .epoch = "validation"};
   CHECK(train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::finished);
-  const double after = experiment.score(data.train).error;
+  const double after = experiment.score(data.train, Mode::evaluate).error;
   CAPTURE(before);
   CAPTURE(after);
   CHECK(before > 0.6);
   CHECK(after < 0.3);
   const auto errors = read_table(folder.file("metrics.csv")).column("valid_error");
   load_model(folder, experiment.parameters, ar::best_model);
-  CHECK(experiment.score(data.valid).error == doctest::Approx(*std::ranges::min_element(errors)));
-  CHECK(experiment.test().error <= 1);
+  CHECK(experiment.score(data.valid, Mode::evaluate).error ==
+        doctest::Approx(*std::ranges::min_element(errors)));
+  CHECK(experiment.test().by_batch.error <= 1);
   CHECK(read_table(folder.file("test.csv")).rows.size() == 1);
 
   Tape tape;
