@@ -35,7 +35,7 @@ MODEL_SOURCES := $(wildcard models/*/*.cpp)
 BENCH_SOURCES := $(wildcard tools/bench_*.cpp)
 TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
 # Programs of their own stand in these folders of tests.
-OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress))
+OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress guarded))
 TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard tests/*.cpp tests/*/*.cpp))
 ORACLE_SOURCES := $(wildcard tests/oracle/*.cpp)
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
@@ -53,7 +53,7 @@ BENCHMARKS := $(patsubst tools/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all setup demo test oracle bench report install format lint tidy help clean force
+.PHONY: all setup demo test oracle guarded bench report install format lint tidy help clean force
 .DELETE_ON_ERROR:
 
 # The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
@@ -104,7 +104,13 @@ $(BUILD)/commit: force
 $(call objects,core/version.cpp): $(BUILD)/commit
 $(call objects,core/version.cpp): private CXXFLAGS += $(if $(COMMIT),-DLAMINA_COMMIT='"$(COMMIT)"')
 
--include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES))
+# The same tests with a pool that puts every buffer against an unmapped page.
+GUARDED_POOL := tests/guarded/pool.cpp
+
+$(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(GUARDED_POOL)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
+	$(LINK)
+
+-include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES) $(GUARDED_POOL))
 
 # --- Running
 
@@ -168,6 +174,20 @@ oracle-program: $(BUILD)/oracle-answers
 
 $(BUILD)/oracle-answers: $(call objects,$(ORACLE_SOURCES)) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ $(LDFLAGS) $(LIBRARY_LIBS) -o $@
+
+# --- Guarded memory.
+
+# Left out are tests that count allocations or look at addresses, and chains of more buffers than a process may map.
+GUARDED := -sf='*/core/*,*/layers/*,*/optim/*,*loss_test*,*attention_test*,*mixture_test*' \
+  -sfe='*pool_test*,*training_step_test*,*/report*' \
+  -tce='*deep chain*,*run in pieces*,*memory grows*,*tensor: construction*'
+guarded: setup  ## the tests of ops, layers and optimizers with every buffer against an unmapped page
+	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real guarded-program || exit; done
+	@for program in $(foreach real,$(REALS),$(call build_folder,$(real))/guarded-tests); do \
+	  for end in end beginning; do LAMINA_AGAINST=$$end $$program $(GUARDED) || exit; done; done
+
+.PHONY: guarded-program
+guarded-program: $(BUILD)/guarded-tests
 
 bench: setup  ## times the products against OpenBLAS, then training steps against PyTorch, in one run
 	@+$(SUBMAKE) all

@@ -28,9 +28,11 @@ bool suits_dot_products(const Product& q) {
          q.k >= std::max<size_t>(lanes, 4 * q.m);
 }
 
-/// Whether rows should stream: a tile would be too flat to be worth the preparation of b.
+/// Whether rows should stream: a tile would be too flat to be worth the preparation of b. Rows of c and of
+/// the addend must be contiguous; an exchanged bias is not.
 bool suits_streaming(const Product& q) {
-  return q.b_op == Transpose::no && q.c.column == 1 && (q.m <= max_stream_rows || q.k <= max_stream_k);
+  return q.b_op == Transpose::no && q.c.column == 1 && (q.addend.data == nullptr || q.addend.column == 1) &&
+         (q.m <= max_stream_rows || q.k <= max_stream_k);
 }
 
 /// Share of the lanes that `columns` columns fill.

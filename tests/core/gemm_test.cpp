@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "tests/guarded/guarded.h"
 
 using namespace lamina;
+using lamina::test::Against;
+using lamina::test::GuardedNumbers;
 
 namespace {
 
@@ -141,6 +144,65 @@ TEST_CASE("gemm: every form, for sizes around every block edge") {
   for (const size_t m : sizes({0, 1, 2, 3, 7, 15, 16, 17, 33}))
     for (const size_t n : sizes({0, 1, 7, 16, 31, 48, 65}))
       for (const size_t k : sizes({0, 1, 3, 16, 17, 33})) check_forms(m, n, k);
+}
+
+namespace {
+
+/// The same numbers, from the first to the last, between unmapped pages.
+void copy_into(GuardedNumbers& guarded, const Matrix& from) {
+  std::copy_n(from.data(), guarded.size(), guarded.data());
+}
+size_t extent(const Matrix& a) { return a.rows == 0 ? 0 : (a.rows - 1) * a.stride + a.columns; }
+
+/// A product whose operands lie against unmapped pages gives the same result, and is not stopped by them.
+void check_guarded(const Case& t, Against against) {
+  const Matrix a = left(t), b = right(t);
+  Matrix c(t.m, t.n, t.padding, 3);
+  GuardedNumbers near_a(extent(a), against), near_b(extent(b), against), near_c(extent(c), against),
+      near_bias(t.n, against);
+  copy_into(near_a, a);
+  copy_into(near_b, b);
+  copy_into(near_c, c);
+  GemmOptions options = t.options;
+  if (options.bias) {
+    std::copy_n(options.bias, t.n, near_bias.data());
+    options.bias = near_bias.data();
+  }
+  INFO(describe(t));
+  gemm(t.m, t.n, t.k, a.data(), a.stride, b.data(), b.stride, c.data(), c.stride, t.options);
+  gemm(t.m, t.n, t.k, near_a.data(), a.stride, near_b.data(), b.stride, near_c.data(), c.stride, options);
+  CHECK(std::equal(near_c.data(), near_c.data() + near_c.size(), c.data()));
+}
+
+}  // namespace
+
+TEST_CASE("gemm: reads and writes nothing beyond its operands") {
+  const std::vector<real> bias = numbers(300, 4);
+  const auto check_all = [&](size_t m, size_t n, size_t k) {
+    for (const Transpose a : {Transpose::no, Transpose::yes})
+      for (const Transpose b : {Transpose::no, Transpose::yes})
+        for (const size_t padding : sizes({0, 3}))
+          for (const GemmOptions& options : {GemmOptions{.a = a, .b = b},
+                                             {.a = a, .b = b, .accumulate = true},
+                                             {.a = a, .b = b, .bias = bias.data()}})
+            for (const Against against : {Against::end, Against::beginning})
+              check_guarded({m, n, k, options, padding}, against);
+  };
+  for (const size_t m : sizes({1, 2, 3, 8, 13, 17, 33}))
+    for (const size_t n : sizes({1, 3, 8, 15, 16, 33}))
+      for (const size_t k : sizes({1, 3, 8, 17, 70})) check_all(m, n, k);
+  check_all(70, 257, 130);
+  check_all(300, 1, 9);
+  check_all(1, 300, 40);
+}
+
+TEST_CASE("gemm: one bias serves a whole column, in every form") {
+  const std::vector<real> bias = numbers(1, 4);
+  for (const size_t m : sizes({1, 3, 7, 8, 20, 100}))
+    for (const size_t k : sizes({1, 5, 8, 9, 40}))
+      for (const Transpose a : {Transpose::no, Transpose::yes})
+        for (const Transpose b : {Transpose::no, Transpose::yes})
+          check({m, 1, k, {.a = a, .b = b, .bias = bias.data()}, 0});
 }
 
 TEST_CASE("gemm: larger and lopsided sizes, above the thresholds of threads and blocks") {
