@@ -72,9 +72,19 @@ $(BUILD)/flags: force
 $(BUILD)/sources: force
 	$(call keep,$(SOURCES))
 
-$(BUILD)/objects/%.o: %.cpp $(BUILD)/flags
+# PRECOMPILED=1 reads the standard headers once instead of once per source: a quarter of the compiler's work. .ci/run
+# does so; compiler caches, which help more from day to day, do not work with it. It hides a missing #include from the
+# compiler, not from the lint, which leaves out the tests: in the plain build these do without.
+PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled.h)
+$(if $(call variant,$(REAL)),,$(call objects,$(TEST_SOURCES))): private PRELUDE :=
+
+$(BUILD)/objects/%.o: %.cpp $(BUILD)/flags $(PRELUDE)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(CXX) $(CXXFLAGS) $(addprefix -include ,$(PRELUDE)) -MMD -MP -c $< -o $@
+
+$(BUILD)/precompiled.h: tools/precompiled.h $(BUILD)/flags
+	@cp $< $@
+	$(CXX) $(CXXFLAGS) -x c++-header $@ -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 $(MODELS): $(call objects,$(MODEL_SOURCES))
