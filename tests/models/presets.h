@@ -46,10 +46,12 @@ struct NumberRow {
   std::function<double(const TrainingStart&)> measured;
 };
 
+inline constexpr size_t of_the_data = 0;  ///< a size that depends on the data, such as a vocabulary's
+
 struct WeightRow {
   const char* source;
   std::string name;
-  Shape shape;
+  Shape shape;  ///< with of_the_data where the paper gives no size
   Distribution start;
 };
 

@@ -102,9 +102,67 @@ std::vector<WeightRow> handwriting_rows(bool layer_norm) {
         {"6.5, ours", "mixture.bias", {121}, constant_at(0)}}});
 }
 
+// --- 6.1 and 6.3: GRUs
+
+/// Inputs uniform in +-0.1, recurrent weights orthogonal per gate; Eq. 26-27 under layer norm.
+std::vector<WeightRow> gru_rows(const char* source, const std::string& name, size_t input, size_t hidden,
+                                bool layer_norm) {
+  const Shape gates{3 * hidden};
+  const std::vector<WeightRow> weights{
+      {source, name + ".input_weight", {input, 3 * hidden}, uniform_within(0.1)},
+      {source, name + ".hidden_weight", {hidden, 3 * hidden}, orthogonal_blocks(3)}};
+  if (!layer_norm) return rows<WeightRow>({weights, {{source, name + ".bias", gates, constant_at(0)}}});
+  return rows<WeightRow>({weights, norm_rows("12, (26, 27)", name + ".input_norm", gates),
+                          norm_rows("12, (26, 27)", name + ".hidden_norm", gates)});
+}
+
+std::vector<WeightRow> order_rows(bool layer_norm) {
+  return rows<WeightRow>(
+      {{{"6.1 (code)", "words", {of_the_data, 300}, uniform_within(0.1)}},
+       gru_rows("6.1 (code)", "gru", 300, 1024, layer_norm),
+       {{"6.1 (code): Xavier", "image.weight", {4096, 1024}, uniform_within(std::sqrt(6.0 / (4096 + 1024)))},
+        {"6.1 (code)", "image.bias", {1024}, constant_at(0)}}});
+}
+
+std::vector<WeightRow> skip_thought_rows(bool layer_norm) {
+  std::vector<WeightRow> all{{"6.3 (code)", "words", {of_the_data, 620}, uniform_within(0.1)},
+                             {"6.3 (code)", "output.weight", {2400, of_the_data}, uniform_within(0.1)},
+                             {"6.3 (code)", "output.bias", {of_the_data}, constant_at(0)}};
+  for (const std::string name : {"encoder", "previous", "next"})
+    all = rows<WeightRow>({all, gru_rows("6.3 (code)", name, 620, 2400, layer_norm)});
+  return all;
+}
+
+/// A setting that config.json keeps, as a number.
+NumberRow setting_row(const char* source, const char* name, double wanted) {
+  return {source, name, wanted, [=](const TrainingStart& start) {
+            return static_cast<double>(start.folder.config().settings.get<std::int64_t>(name));
+          }};
+}
+
 }  // namespace
 
 TEST_SUITE("slow") {
+  TEST_CASE("preset order-embedding (6.1)") {
+    for (const bool layer_norm : {false, true})
+      check_preset(
+          {.command = {"order-embedding", "--score", "order", "--norm", layer_norm ? "layer" : "none"},
+           .numbers =
+               rows<NumberRow>({adam_rows("6.1", 1e-3),
+                                {plan_row("6.1 (code): a validation every 300 updates", "period", 300),
+                                 setting_row("6.1", "epochs", 100), setting_row("6.1", "validate_every", 300),
+                                 clipped_apart_row("6.1 (code): each gradient", 2)}}),
+           .weights = order_rows(layer_norm)});
+  }
+
+  TEST_CASE("preset skip-thoughts (6.3)") {
+    for (const bool layer_norm : {false, true})
+      check_preset({.command = {"skip-thoughts", "--norm", layer_norm ? "layer" : "none"},
+                    .numbers = rows<NumberRow>({adam_rows("6.3 (code)", 2e-4),
+                                                {setting_row("6.3", "evaluate_every", 50000),
+                                                 clipped_row("6.3: norm of all gradients", 5)}}),
+                    .weights = skip_thought_rows(layer_norm)});
+  }
   TEST_CASE("preset mnist: layer norm on the hidden layers only (6.6)") {
     check_preset({.command = {"mnist", "--norm", "layer"},
                   .numbers = digit_numbers(429, 60),
