@@ -36,7 +36,8 @@ BENCH_SOURCES := $(wildcard tools/bench_*.cpp)
 TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
 # Programs of their own stand in these folders of tests.
 OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress guarded))
-TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard tests/*.cpp tests/*/*.cpp))
+TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard tests/*.cpp tests/*/*.cpp)) \
+                tests/fuzz/targets.cpp tests/fuzz/input_file.cpp
 ORACLE_SOURCES := $(wildcard tests/oracle/*.cpp)
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
 SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES) \
@@ -53,7 +54,7 @@ BENCHMARKS := $(patsubst tools/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all setup demo test oracle guarded bench report install format lint tidy help clean force
+.PHONY: all setup demo test oracle guarded fuzz bench report install format lint tidy help clean force
 .DELETE_ON_ERROR:
 
 # The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
@@ -203,6 +204,36 @@ bench: setup  ## times the products against OpenBLAS, then training steps agains
 	@+$(SUBMAKE) all
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
 	@tools/bench.py --json runs/bench.json
+
+# --- Fuzzing, by clang's libFuzzer. One program holds all targets and is made of a list of sources instead of whole
+# libraries, to build fast. Functions elsewhere that only other parts of these sources call stay unresolved: a target
+# that reached one would crash at address 0, which only a program at a fixed address can express.
+
+FUZZ := build/fuzz
+FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp core/file.cpp core/folder.cpp core/mapped_file.cpp core/checkpoint.cpp \
+  core/tensor.cpp core/pool.cpp core/parallel.cpp core/parameters.cpp core/random.cpp \
+  $(addprefix models/common/,idx.cpp metrics.cpp npy.cpp record.cpp run_folder.cpp run_lock.cpp training.cpp) \
+  models/draw/amat.cpp models/handwriting/iam.cpp models/order_embedding/data.cpp models/text/*.cpp \
+  $(addprefix models/attentive_reader/,book.cpp question.cpp) \
+  $(addprefix models/skip_thoughts/,corpus.cpp tasks.cpp triples.cpp) \
+  tools/common_flags.cpp tools/flag_value.cpp \
+  $(addprefix tools/report/,csv.cpp document.cpp exhibits.cpp speed.cpp traces.cpp))
+FUZZ_FLAGS := $(LANGUAGE) $(filter-out -Wno-restrict,$(WARNINGS)) -Wno-pass-failed -O1 -g1 -march=$(ARCH) -fno-omit-frame-pointer \
+  -fsanitize=address,undefined -fno-sanitize-recover=all
+SECONDS := 60
+
+$(FUZZ)/objects/%.o: %.cpp
+	@mkdir -p $(@D)
+	clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+
+$(FUZZ)/fuzz: $(patsubst %.cpp,$(FUZZ)/objects/%.o,$(FUZZ_SOURCES))
+	clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -no-pie -Wl,--unresolved-symbols=ignore-all -lz -lpugixml -o $@
+
+-include $(patsubst %.cpp,$(FUZZ)/objects/%.d,$(FUZZ_SOURCES))
+
+fuzz:  ## fuzzes every reader, or TARGET, for SECONDS each (60), with clang's sanitizers
+	@+$(SUBMAKE) $(FUZZ)/fuzz
+	@tests/fuzz/run.sh $(FUZZ) $(SECONDS) $(TARGET)
 
 # --- The report. The page without its data is made once, beside the program that fills it. Only this needs npm.
 
