@@ -60,7 +60,7 @@ Layout layout_of(const std::vector<std::vector<PenPoint>>& lines) {
 /// stop.
 void shrink(Layout& layout) {
   constexpr float most_pixels = 1 << 24;
-  const float factor = std::sqrt(most_pixels / (layout.width * layout.height));
+  const float factor = std::sqrt(most_pixels / layout.width / layout.height);
   if (factor >= 1) return;
   layout.width *= factor;
   layout.height *= factor;

@@ -81,7 +81,7 @@ TEST_CASE("pictures: however long the writing, they stay of a size that can be l
     far.push_back({static_cast<float>(i) * 1000, static_cast<float>(i % 2) * 100000, i % 2 == 1});
   far[500].y = 1e8F;
   CHECK(hw::image_of({far}).pixels.size() < (1 << 25));
-  far[500].y = 1e38F;
+  far[500].y = 3e38F, far[501].y = -3e38F;
   CHECK(message_of<Error>([&] { hw::image_of({far, far, far}); }).find("too far apart") != std::string::npos);
 }
 

@@ -7,10 +7,21 @@
 #include <filesystem>
 #include <limits>
 
+#include "core/error.h"
 #include "models/mnist/experiment.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
+
+TEST_CASE("training: more updates than can be counted are refused") {
+  CHECK(updates_in(60, 429) == 25740);
+  CHECK(updates_in(std::uint64_t{1} << 53, 1) == std::uint64_t{1} << 53);
+  CHECK(updates_in(7, 0) == 0);
+  for (const std::uint64_t steps : {2U, 4U, 1000U})  // times 4 it is 0 in 64 bits
+    CHECK(message_of<UsageError>([&] {
+            updates_in(std::uint64_t{1} << 62, steps);
+          }).starts_with("--epochs 4611686018427387904: "));
+}
 
 TEST_CASE("a NaN in the data stops training with the step, the op and the checkpoint that is left") {
   const TemporaryFolder scratch;

@@ -52,6 +52,7 @@ check "a book without names" refuses 1 "came out of 1 chapters" data cloze short
 # --- usage: exit code 2; data: exit code 1
 check "unknown norm" refuses 2 "--norm" attentive-reader --norm weight
 check "a gain of zero" refuses 2 "--gain" attentive-reader --gain 0
+check "a gain where no layer norm is" refuses 2 "--gain" attentive-reader --gain 0.1 --norm none,batch --out gainless
 check "batch larger than the data" refuses 2 "--batch 100000" attentive-reader --batch 100000 --out large
 check "missing data folder" refuses 1 "nowhere/training: is not a folder" attentive-reader --data nowhere --out e
 mkdir -p empty/training empty/validation empty/test

@@ -27,6 +27,14 @@ check "no run" refuses 1 "nothing: is not a run's folder" inspect nothing
 check "no such layer" refuses 2 "there are hidden1, hidden1.norm, hidden2" inspect recorded --layer hidden3
 check "a wrong --record" refuses 2 "--record" mnist --record 100
 check "--record every=0" refuses 2 "--record" mnist --record every=0
+full() {  # full ARGUMENT...: lamina fails in one line when its output is a full disk
+  "$lamina" "$@" 2>err >/dev/full
+  [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q "standard output cannot be written" err
+}
+check "a record on a full disk" full inspect recorded --out seen
+check "a profile on a full disk" full graph mnist --batch 4 --repeat 1 --profile
+check "the list of commands on a full disk" full list
+check "help on a full disk" full mnist --help
 echo "17,broken" >>recorded/record.csv
 check "a broken record" refuses 1 "recorded/record.csv: line" inspect recorded
 
