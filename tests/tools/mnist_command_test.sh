@@ -11,8 +11,9 @@ check "unknown norm" refuses 2 "--norm" mnist --norm group
 check "unknown flag" refuses 2 "--nrom" mnist --nrom layer
 check "no command" refuses 2 "subcommand" --threads 1
 check "resume without a folder" refuses 2 "--resume" mnist --resume
-check "more epochs than can be counted" env -u LAMINA_SMOKE bash -c "$(declare -f refuses)"'
-  lamina=$0; refuses 2 "--epochs 4611686018427387904" mnist --epochs 4611686018427387904 --batch 500 --out endless' "$lamina"
+on_all_data() (unset LAMINA_SMOKE; "$@")
+check "more epochs than can be counted" on_all_data \
+      refuses 2 "--epochs 4611686018427387904" mnist --epochs 4611686018427387904 --batch 13750 --out endless
 check "and no folder is left of them" [ ! -e endless ]
 check "batch larger than the data" refuses 2 "--batch 100000" mnist --batch 100000 --out large
 mkdir taken && echo '{}' >taken/config.json
