@@ -1,12 +1,15 @@
 #pragma once
 // Mean and variance of columns, which batch normalization takes over the cases of a batch.
 //
-//   mean_c = x_0c + 1/N sum_r (x_rc - x_0c),    variance_c = 1/D sum_r (x_rc - mean_c)^2
+//   m_c = x_0c + 1/N sum_r (x_rc - x_0c)                       rounded
+//   rest_c = sum_r (x_rc - m_c)                                what rounding has cost
+//   mean_c = m_c + rest_c / N,    variance_c = 1/D (sum_r (x_rc - m_c)^2 - rest_c^2 / N)
 //
 // A sum of numbers far from zero loses the digits in which they differ. Distances from the first row are no
 // larger than the spread of the column, so their sum keeps these digits; equal rows give exactly their value
 // as the mean, and a variance of 0.
 
+#include <algorithm>
 #include <cstddef>
 
 #include "core/sum.h"
@@ -43,8 +46,17 @@ inline void column_moments(const Cases& x, real degrees, size_t begin, size_t en
   const auto cases = static_cast<real>(x.count());
   column_sums(x.rows, begin, end, mean, distances_from(start, [](real d) { return d; }));
   for (size_t c = begin; c < end; ++c) mean[c] = start[c] + mean[c] / cases;
-  column_sums(x.rows, begin, end, variance, distances_from(mean, [](real d) { return d * d; }));
-  for (size_t c = begin; c < end; ++c) variance[c] /= degrees;
+  const auto squares = distances_from(mean, [](real d) { return Pair{d, d * d}; });
+  for (size_t from = begin; from < end; from += detail::columns_at_once) {
+    real rest[detail::columns_at_once];
+    const size_t columns = std::min(detail::columns_at_once, end - from);
+    two_column_sums(x.rows, 0, columns, rest, variance + from,
+                    [&](size_t r) { return [row = squares(r), from](size_t c) { return row(from + c); }; });
+    for (size_t c = 0; c < columns; ++c) {
+      variance[from + c] = (variance[from + c] - rest[c] * (rest[c] / cases)) / degrees;
+      mean[from + c] += rest[c] / cases;
+    }
+  }
 }
 
 }  // namespace lamina

@@ -1,0 +1,44 @@
+#include "layers/column_moments.h"
+
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// The moments of column c in long double.
+std::pair<long double, long double> exact_moments(const Tensor& x, size_t c) {
+  const size_t rows = x.rows(), columns = x.columns();
+  const auto at = [&](size_t r) { return static_cast<long double>(x[r * columns + c]); };
+  const auto count = static_cast<long double>(rows);
+  long double mean = 0, variance = 0;
+  for (size_t r = 0; r < rows; ++r) mean += at(r) / count;
+  for (size_t r = 0; r < rows; ++r) variance += (at(r) - mean) * (at(r) - mean) / count;
+  return {mean, variance};
+}
+
+}  // namespace
+
+TEST_CASE("column moments: far from zero the variance keeps its digits, and a mean near zero its own") {
+  const std::vector<double> centers = {0, 100, 1e5};
+  for (const double center : centers)
+    for (const size_t rows : {7, 38, 300}) {
+      CAPTURE(center);
+      CAPTURE(rows);
+      const size_t columns = 70;
+      const Tensor x = sample({rows, columns}, 5, center - 2, center + 2);
+      Tensor mean({columns}), variance({columns});
+      column_moments({.rows = rows, .width = columns, .values = x.data()}, static_cast<real>(rows), 0,
+                     columns, mean.data(), variance.data());
+      for (size_t c = 0; c < columns; ++c) {
+        const auto [true_mean, true_variance] = exact_moments(x, c);
+        const auto off = [](real ours, long double exact) {
+          return static_cast<double>(std::abs(static_cast<long double>(ours) - exact));
+        };
+        // Half a unit for the result, and the sum's own roundings, whose terms are of the size of the spread.
+        CHECK(off(mean[c], true_mean) < ulp * (0.5 * std::abs(static_cast<double>(true_mean)) + 0.75));
+        CHECK(off(variance[c], true_variance) < 4 * ulp * static_cast<double>(true_variance));
+      }
+    }
+}
