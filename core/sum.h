@@ -27,48 +27,77 @@ template <size_t lanes>
   }
 }
 
+/// Two numbers that are summed side by side.
+struct Pair {
+  real first, second;
+  friend Pair operator+(Pair a, Pair b) { return {a.first + b.first, a.second + b.second}; }
+};
+
+namespace detail {
+
+inline constexpr size_t terms_in_sequence = 4096;  // below, running sums
+
+/// The sum that block(first, count) gives for a range, in halves until they are short.
+template <class Block>
+[[gnu::noinline]] auto sum_in_halves(size_t first, size_t count, const Block& block) {
+  if (count <= terms_in_sequence) return block(first, count);
+  const size_t blocks = (count + terms_in_sequence - 1) / terms_in_sequence;
+  const size_t half = (blocks + 1) / 2 * terms_in_sequence;
+  const auto upper = sum_in_halves(first, half, block);
+  return upper + sum_in_halves(first + half, count - half, block);
+}
+
+template <class Block>
+[[gnu::always_inline]] inline auto sum_pairwise(size_t count, const Block& block) {
+  return count <= terms_in_sequence ? block(0, count) : sum_in_halves(0, count, block);
+}
+
+}  // namespace detail
+
 /// term(0) + term(1) + ... + term(count - 1).
 ///
 /// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few
 /// vector registers and keep the adders busy. The order of additions depends on `count` alone.
 template <class Term>
 real sum_over(size_t count, const Term& term) {
-  constexpr size_t lanes = 64;
-  alignas(64) real running[lanes] = {};
-  size_t done = 0;
-  for (; done + lanes <= count; done += lanes) {
+  return detail::sum_pairwise(
+      count, [&](size_t first, size_t size) __attribute__((always_inline)) {
+        constexpr size_t lanes = 64;
+        alignas(64) real running[lanes] = {};
+        const size_t end = first + size;
+        size_t done = first;
+        for (; done + lanes <= end; done += lanes) {
 #pragma omp simd
-    for (size_t lane = 0; lane < lanes; ++lane) running[lane] += term(done + lane);
-  }
+          for (size_t lane = 0; lane < lanes; ++lane) running[lane] += term(done + lane);
+        }
 #pragma omp simd
-  for (size_t lane = 0; lane < count - done; ++lane) running[lane] += term(done + lane);
-  return sum_of_lanes(running);
+        for (size_t lane = 0; lane < end - done; ++lane) running[lane] += term(done + lane);
+        return sum_of_lanes(running);
+      });
 }
 
 /// Two such sums in one pass over what they share.
 template <class First, class Second>
-std::pair<real, real> two_sums_over(size_t count, const First& first, const Second& second) {
-  constexpr size_t lanes = 32;
-  alignas(64) real running[lanes] = {}, beside[lanes] = {};
-  const auto add = [&](size_t done, size_t lane) {
-    running[lane] += first(done + lane);
-    beside[lane] += second(done + lane);
-  };
-  size_t done = 0;
-  for (; done + lanes <= count; done += lanes) {
+Pair two_sums_over(size_t count, const First& first_term, const Second& second_term) {
+  return detail::sum_pairwise(
+      count, [&](size_t first, size_t size) __attribute__((always_inline)) {
+        constexpr size_t lanes = 32;
+        alignas(64) real running[lanes] = {}, beside[lanes] = {};
+        const auto add = [&](size_t done, size_t lane) {
+          running[lane] += first_term(done + lane);
+          beside[lane] += second_term(done + lane);
+        };
+        const size_t end = first + size;
+        size_t done = first;
+        for (; done + lanes <= end; done += lanes) {
 #pragma omp simd
-    for (size_t lane = 0; lane < lanes; ++lane) add(done, lane);
-  }
+          for (size_t lane = 0; lane < lanes; ++lane) add(done, lane);
+        }
 #pragma omp simd
-  for (size_t lane = 0; lane < count - done; ++lane) add(done, lane);
-  return {sum_of_lanes(running), sum_of_lanes(beside)};
+        for (size_t lane = 0; lane < end - done; ++lane) add(done, lane);
+        return Pair{sum_of_lanes(running), sum_of_lanes(beside)};
+      });
 }
-
-/// Two numbers that are summed side by side.
-struct Pair {
-  real first, second;
-  friend Pair operator+(Pair a, Pair b) { return {a.first + b.first, a.second + b.second}; }
-};
 
 namespace detail {
 
@@ -123,6 +152,18 @@ template <class Row>
 void column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
   for (size_t c = begin; c < end; c += detail::columns_at_once)
     detail::sum_rows_pairwise<1>(0, rows, c, std::min(detail::columns_at_once, end - c), {sums + c}, row);
+}
+
+/// The same, added to what is in sums.
+template <class Row>
+void add_column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
+  for (size_t c = begin; c < end; c += detail::columns_at_once) {
+    const size_t width = std::min(detail::columns_at_once, end - c);
+    real found[detail::columns_at_once];
+    detail::sum_rows_pairwise<1>(0, rows, c, width, {found}, row);
+#pragma omp simd
+    for (size_t i = 0; i < width; ++i) sums[c + i] += found[i];
+  }
 }
 
 /// Two such sums in one pass over what they share: row(r)(c) is a Pair.

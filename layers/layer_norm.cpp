@@ -38,6 +38,32 @@ void contribute_partial_sums(const Tensor& parameter, const real* partial, size_
                          [=](size_t share, size_t c) { return partial[share * stride + c]; });
 }
 
+/// The backward pass of some rows.
+template <bool centered>
+struct RowsBackward {
+  size_t columns;
+  const real *a, *dy, *gain;
+  const row_norm::Statistics* statistics;
+  GradientSink da;
+
+  /// Adds dgain and dbias [2 x columns] of the rows [begin, end) to `sums`, many rows pairwise (core/sum.h).
+  void operator()(size_t begin, size_t end, real* sums) const {
+    constexpr size_t rows_in_sequence = 256;
+    if (end - begin > rows_in_sequence) {
+      const size_t middle = begin + (end - begin) / 2;
+      Tensor below = Tensor::zeros({2, columns});
+      (*this)(begin, middle, sums);
+      (*this)(middle, end, below.data());
+#pragma omp simd
+      for (size_t c = 0; c < 2 * columns; ++c) sums[c] += below[c];
+      return;
+    }
+    for (size_t r = begin; r < end; ++r)
+      row_norm::backward<centered>(a + r * columns, dy + r * columns, columns, statistics[r], gain,
+                                   da.values + r * columns, da.add, sums, sums + columns);
+  }
+};
+
 template <bool centered>
 Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
   const size_t rows = a.rows(), columns = a.columns();
@@ -59,13 +85,10 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
     // One row of sums for gain and bias a share: no two write the same place.
     const size_t shares = shares_of(rows, row_grain(columns));
     Tensor partial = Tensor::zeros({shares, 2, columns});
-    for_each_share(shares, [=, in = a.data(), dy = y.gradient_data(), g = gain.data(),
-                            sums = partial.data()](size_t share) {
-      real* const dgain = sums + share * 2 * columns;
+    const RowsBackward<centered> backward = {columns, a.data(), y.gradient_data(), gain.data(), s, sink};
+    for_each_share(shares, [=, &backward, sums = partial.data()](size_t share) {
       const Range range = part_of(rows, share, shares);
-      for (size_t r = range.begin; r < range.end; ++r)
-        row_norm::backward<centered>(in + r * columns, dy + r * columns, columns, s[r], g,
-                                     sink.values + r * columns, sink.add, dgain, dgain + columns);
+      backward(range.begin, range.end, sums + share * 2 * columns);
     });
     contribute_partial_sums(gain, partial.data(), shares, 2 * columns);
     contribute_partial_sums(bias, partial.data() + columns, shares, 2 * columns);

@@ -19,13 +19,12 @@ namespace {
 /// sum over i of term(i, j) for every column j, into [columns]; threads take columns.
 template <class Term>
 Tensor sum_down(size_t rows, size_t columns, const Term& term) {
-  Tensor sums = Tensor::zeros({columns});
+  Tensor sums({columns});
   parallel_for(
       columns, elementwise_grain / (rows + 1) + 1,
       [=, into = sums.data()](size_t begin, size_t end) {
-        for (size_t r = 0; r < rows; ++r)
-#pragma omp simd
-          for (size_t c = begin; c < end; ++c) into[c] += term(r * columns + c);
+        column_sums(rows, begin, end, into,
+                    [=](size_t r) { return [=](size_t c) { return term(r * columns + c); }; });
       },
       16);
   return sums;

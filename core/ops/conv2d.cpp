@@ -22,6 +22,7 @@
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "core/ops/patches.h"
+#include "core/sum.h"
 
 namespace lamina {
 
@@ -231,9 +232,9 @@ void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
       }
       real* const bias_sum = sum + s.taps() * s.outputs + j;
       if (bias.needs_gradient())
-        for (size_t i = 0; i < count; ++i)
-#pragma omp simd
-          for (size_t c = 0; c < columns; ++c) bias_sum[c] += panel[i * panel_columns + c];
+        add_column_sums(count, 0, columns, bias_sum, [=](size_t i) {
+          return [window = panel + i * panel_columns](size_t c) { return window[c]; };
+        });
     }
   };
   for_each_framed(x.data(), patches.frame, sharing,

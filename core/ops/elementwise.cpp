@@ -125,15 +125,10 @@ template <class Value>
 void contribute_summed_columns(const Tensor& b, Repeat repeat, size_t rows, size_t columns,
                                const Value& value) {
   const GradientSink sink = b.gradient_sink();
-  real* const db = sink.values;
-  if (!sink.add)
-    for (size_t j = 0; j < b.size(); ++j) db[j] = 0;
-  for (size_t r = 0; r < rows; ++r) {
-    const size_t j = repeat == Repeat::column ? r : 0;
-    real total = 0;
-#pragma omp simd reduction(+ : total)
-    for (size_t c = 0; c < columns; ++c) total += value(r * columns + c, j);
-    db[j] += total;
+  const size_t met = repeat == Repeat::column ? columns : rows * columns;  // elements of a by one of b
+  for (size_t j = 0; j < b.size(); ++j) {
+    const real total = sum_over(met, [=](size_t i) { return value(j * met + i, j); });
+    sink.values[j] = (sink.add ? sink.values[j] : 0) + total;
   }
 }
 

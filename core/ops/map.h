@@ -2,6 +2,7 @@
 // Tools to write elementwise ops with: loops that are vectorized and, when long enough, spread over threads.
 
 #include "core/parallel.h"
+#include "core/sum.h"
 #include "core/tape.h"
 #include "core/tensor.h"
 
@@ -41,7 +42,7 @@ void contribute(const Tensor& x, const Value& value) {
 }
 
 /// For a row vector b that every row read: dL/db[c] += sum over rows r of value(r, c), if anyone wants it.
-/// Threads take columns, so the order of each sum is fixed.
+/// Pairwise, so many rows cost no accuracy. Threads take columns, so the order of each sum is fixed.
 template <class Value>
 void contribute_summed_rows(const Tensor& b, size_t rows, const Value& value) {
   if (!b.needs_gradient()) return;
@@ -49,11 +50,11 @@ void contribute_summed_rows(const Tensor& b, size_t rows, const Value& value) {
   parallel_for(
       b.size(), elementwise_grain / (rows + 1) + 1,
       [=, db = sink.values](size_t begin, size_t end) {
-        if (!sink.add)
-          for (size_t c = begin; c < end; ++c) db[c] = 0;
-        for (size_t r = 0; r < rows; ++r)
-#pragma omp simd
-          for (size_t c = begin; c < end; ++c) db[c] += value(r, c);
+        const auto row = [&](size_t r) { return [&, r](size_t c) { return value(r, c); }; };
+        if (sink.add)
+          add_column_sums(rows, begin, end, db, row);
+        else
+          column_sums(rows, begin, end, db, row);
       },
       16);
 }

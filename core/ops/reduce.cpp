@@ -82,13 +82,9 @@ Tensor mean_columns(const Tensor& x) {
 Tensor sum_rows(const Tensor& x) {
   if (x.shape().rank() == 0) fail("sum_rows: a scalar has no last axis");
   const size_t rows = x.rows(), columns = x.columns();
-  Tensor y = Tensor::zeros({columns});
-  real* const total = y.data();
-  for (size_t r = 0; r < rows; ++r) {
-    const real* const row = x.data() + r * columns;
-#pragma omp simd
-    for (size_t c = 0; c < columns; ++c) total[c] += row[c];
-  }
+  Tensor y({columns});
+  column_sums(rows, 0, columns, y.data(),
+              [=, in = x.data()](size_t r) { return [row = in + r * columns](size_t c) { return row[c]; }; });
   return record("sum_rows", y, {x}, [x, y, columns] {
     const real* const dy = y.gradient_data();
     contribute(x, [=](size_t i) { return dy[i % columns]; });

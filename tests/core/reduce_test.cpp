@@ -108,6 +108,48 @@ TEST_CASE("column_sums meets every term once, for every number of rows and range
     }
 }
 
+namespace {
+
+/// The largest error of the elements of `found`, relative to those that `exact` gives, in units of the last
+/// place.
+template <class Exact>
+double worst_relative(const Tensor& found, const Exact& exact) {
+  double worst = 0;
+  for (size_t i = 0; i < found.size(); ++i)
+    worst =
+        std::max(worst, std::fabs(static_cast<double>(static_cast<long double>(found[i]) / exact(i) - 1)));
+  return worst / ulp;
+}
+
+}  // namespace
+
+TEST_CASE("sums over 300,000 rows are as accurate as short ones") {
+  constexpr size_t rows = 300000, columns = 6;
+  const Tensor x = sample({rows, columns}, 1, 0, 1);
+  std::vector<long double> exact(columns);
+  for (size_t i = 0; i < x.size(); ++i) exact[i % columns] += static_cast<long double>(x[i]);
+  const auto of_column = [&](size_t c) { return exact[c]; };
+  long double whole = 0;
+  for (const long double each : exact) whole += each;
+
+  CHECK(worst_relative(sum_rows(x), of_column) < 6);
+  CHECK(worst_relative(mean_rows(x), [&](size_t c) { return exact[c] / rows; }) < 6);
+  CHECK(worst_relative(sum(x), [&](size_t) { return whole; }) < 6);
+  CHECK(worst_relative(sum_columns(x.reshape({1, x.size()})), [&](size_t) { return whole; }) < 6);
+
+  // What every row has read is differentiated by a sum over all rows.
+  const Tensor zero = Tensor::zeros({rows, columns});
+  for (const bool layer : {false, true}) {
+    Tensor row = Tensor::zeros({columns}).require_gradient();
+    Tensor number = Tensor::zeros({1}).require_gradient();
+    Tape tape;
+    const Tensor y = layer ? linear(Tensor::zeros({rows, 2}), Tensor::zeros({2, columns}), row) : zero + row;
+    tape.backward(sum((y + number) * x));
+    CHECK(worst_relative(row.gradient(), of_column) < 6);
+    CHECK(worst_relative(number.gradient(), [&](size_t) { return whole; }) < 6);
+  }
+}
+
 TEST_CASE("long sums stay accurate and do not depend on threads") {
   const Tensor x = sample({1000003}, 1, 0, 1);
   long double exact = 0;
