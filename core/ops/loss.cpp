@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exponential_sum.h"
 #include "core/math.h"
 #include "core/ops/map.h"
 #include "core/pool_vector.h"
+#include "core/sum.h"
 
 namespace lamina {
 
@@ -17,22 +19,6 @@ void for_each_row(size_t rows, size_t columns, const Body& body) {
   parallel_for(rows, elementwise_grain / (columns + 1) + 1, [&](size_t begin, size_t end) {
     for (size_t r = begin; r < end; ++r) body(r);
   });
-}
-
-real largest(const real* x, size_t count) {
-  real most = x[0];
-#pragma omp simd reduction(max : most)
-  for (size_t i = 0; i < count; ++i) most = x[i] > most ? x[i] : most;
-  return most;
-}
-
-/// log of the sum of e^x; the largest is taken out so that nothing overflows.
-real log_sum_exp(const real* x, size_t count) {
-  const real most = largest(x, count);
-  real total = 0;
-#pragma omp simd reduction(+ : total)
-  for (size_t i = 0; i < count; ++i) total += scalar::exp(x[i] - most);
-  return most + std::log(total);
 }
 
 void require_columns(const char* op, const Tensor& x) {
@@ -50,11 +36,7 @@ Tensor softmax(const Tensor& x) {
   for_each_row(rows, columns, [=, in = x.data(), out = y.data()](size_t r) {
     const real* const from = in + r * columns;
     real* const to = out + r * columns;
-    const real most = largest(from, columns);
-    real total = 0;
-#pragma omp simd reduction(+ : total)
-    for (size_t c = 0; c < columns; ++c) total += to[c] = scalar::exp(from[c] - most);
-    const real scale = 1 / total;
+    const real scale = 1 / exponential_sum(from, columns, [=](size_t c, real e) { to[c] = e; }).total;
 #pragma omp simd
     for (size_t c = 0; c < columns; ++c) to[c] *= scale;
   });
@@ -78,9 +60,10 @@ Tensor log_softmax(const Tensor& x) {
   const size_t rows = x.rows(), columns = x.columns();
   Tensor y(x.shape());
   for_each_row(rows, columns, [=, in = x.data(), out = y.data()](size_t r) {
-    const real shift = log_sum_exp(in + r * columns, columns);
+    const auto [largest, total] = exponential_sum(in + r * columns, columns);
+    const real log_total = std::log(total);
 #pragma omp simd
-    for (size_t i = r * columns; i < (r + 1) * columns; ++i) out[i] = in[i] - shift;
+    for (size_t i = r * columns; i < (r + 1) * columns; ++i) out[i] = (in[i] - largest) - log_total;
   });
   return record("log_softmax", y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();
@@ -107,13 +90,14 @@ Tensor cross_entropy(const Tensor& logits, std::span<const int> labels) {
     if (label < 0 || static_cast<size_t>(label) >= columns)
       fail("cross_entropy: label ", label, " is outside the ", columns, " classes");
 
-  Tensor log_sums({rows});
-  for_each_row(rows, columns, [=, x = logits.data(), out = log_sums.data()](size_t r) {
-    out[r] = log_sum_exp(x + r * columns, columns);
+  Tensor sums({rows, 2}), losses({rows});
+  auto* const kept_sums = reinterpret_cast<ExponentialSum*>(sums.data());
+  for_each_row(rows, columns, [=, x = logits.data(), out = losses.data()](size_t r) {
+    const real* const row = x + r * columns;
+    kept_sums[r] = exponential_sum(row, columns);
+    out[r] = -kept_sums[r].log_share(row[labels[r]]);
   });
-  real total = 0;
-  for (size_t r = 0; r < rows; ++r)
-    total += log_sums[r] - logits[r * columns + static_cast<size_t>(labels[r])];
+  const real total = sum_over(rows, [from = losses.data()](size_t r) { return from[r]; });
   Tensor loss = Tensor::full({}, total / static_cast<real>(rows));
   if (Tape::current() == nullptr) return loss;
 
@@ -121,23 +105,25 @@ Tensor cross_entropy(const Tensor& logits, std::span<const int> labels) {
     const real scale = *loss.gradient_data() / static_cast<real>(rows);
     const GradientSink sink = logits.gradient_sink();
     const int* const label = kept.data();
-    for_each_row(rows, columns, [=, x = logits.data(), shift = log_sums.data()](size_t r) {
+    const auto* const row_sums = reinterpret_cast<const ExponentialSum*>(sums.data());
+    for_each_row(rows, columns, [=, x = logits.data()](size_t r) {
       const real* const row = x + r * columns;
       real* const dx = sink.values + r * columns;
+      const real largest = row_sums[r].largest, factor = scale / row_sums[r].total;
 #pragma omp simd
       for (size_t c = 0; c < columns; ++c)
-        dx[c] = (sink.add ? dx[c] : 0) + scale * scalar::exp(row[c] - shift[r]);
+        dx[c] = (sink.add ? dx[c] : 0) + factor * scalar::exp(row[c] - largest);
       dx[label[r]] -= scale;
     });
   });
 }
 
-/// y = max(x, 0) - x t + log(1 + e^-|x|);  dx = dy (sigmoid(x) - t)
+/// y = x (1 - t) or, for x < 0, -x t, + log(1 + e^-|x|): terms that cannot cancel;  dx = dy (sigmoid(x) - t)
 Tensor bernoulli_cross_entropy(const Tensor& logits, const Tensor& targets) {
   if (logits.shape() != targets.shape())
     fail("bernoulli_cross_entropy: logits ", logits.shape(), " and targets ", targets.shape(), " differ");
   const Tensor y = generate(logits.shape(), [x = logits.data(), t = targets.data()](size_t i) {
-    return (x[i] > 0 ? x[i] : 0) - x[i] * t[i] + std::log1p(scalar::exp(-std::fabs(x[i])));
+    return x[i] * ((x[i] > 0 ? 1 : 0) - t[i]) + std::log1p(scalar::exp(-std::fabs(x[i])));
   });
   return record("bernoulli_cross_entropy", y, {logits}, [=] {
     contribute(logits, [x = logits.data(), t = targets.data(), dy = y.gradient_data()](size_t i) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/exponential_sum.h"
 #include "core/math.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
@@ -31,17 +32,8 @@ struct Row {
   Real *weight, *mean_x, *mean_y, *log_x, *log_y, *r, *end;
 };
 
-/// log sum_j e^x_j
-real log_sum_exp(const real* x, size_t count) {
-  real most = x[0], sum = 0;
-  for (size_t j = 1; j < count; ++j) most = std::max(most, x[j]);
-#pragma omp simd reduction(+ : sum)
-  for (size_t j = 0; j < count; ++j) sum += scalar::exp(x[j] - most);
-  return most + std::log(sum);
-}
-
 /// -t log sigmoid(e) - (1 - t) log(1 - sigmoid(e)), finite for any finite e
-real end_nll(real e, real t) { return std::max(e, real{0}) - e * t + std::log1p(std::exp(-std::fabs(e))); }
+real end_nll(real e, real t) { return e * ((e > 0 ? 1 : 0) - t) + std::log1p(std::exp(-std::fabs(e))); }
 
 /// The two standardized distances and what belongs to the correlation of one component.
 struct Standardized {
@@ -56,13 +48,14 @@ struct Standardized {
   }
 };
 
-/// joint_j = weight logit_j + log N(target | component j)
-void joint_log_densities(const Row<const real>& out, size_t m, const real* target, Components& joint) {
+/// joint_j = weight logit_j - the largest of them + log N(target | component j)
+void joint_log_densities(const Row<const real>& out, size_t m, real largest_weight, const real* target,
+                         Components& joint) {
 #pragma omp simd
   for (size_t j = 0; j < m; ++j) {
     const Standardized z(out, j, target);
     const real log_density = -z.square * z.sharpness / 2 - out.log_x[j] - out.log_y[j] - log_2_pi;
-    joint[j] = out.weight[j] + log_density;
+    joint[j] = (out.weight[j] - largest_weight) + log_density;
   }
   for (size_t j = 0; j < m; ++j) {
     const real rho = most_correlation * scalar::tanh(out.r[j]);
@@ -72,9 +65,11 @@ void joint_log_densities(const Row<const real>& out, size_t m, const real* targe
 
 real row_nll(const real* output, size_t m, const real* target) {
   const Row<const real> out(output, m);
+  const ExponentialSum weights = exponential_sum(out.weight, m);
   Components joint;
-  joint_log_densities(out, m, target, joint);
-  return log_sum_exp(out.weight, m) - log_sum_exp(joint.data(), m) + end_nll(*out.end, target[2]);
+  joint_log_densities(out, m, weights.largest, target, joint);
+  const ExponentialSum all = exponential_sum(joint.data(), m);
+  return std::log(weights.total) - std::log(all.total) - all.largest + end_nll(*out.end, target[2]);
 }
 
 /// With the responsibilities gamma_j = softmax(joint)_j and C = 1 / (1 - rho^2), for L = -log p:
@@ -85,15 +80,17 @@ real row_nll(const real* output, size_t m, const real* target) {
 void row_backward(const real* output, size_t m, const real* target, real dnll, real* doutput) {
   const Row<const real> out(output, m);
   const Row<real> d(doutput, m);
+  const ExponentialSum weights = exponential_sum(out.weight, m);
   Components joint;
-  joint_log_densities(out, m, target, joint);
-  const real all = log_sum_exp(joint.data(), m), weights = log_sum_exp(out.weight, m);
+  joint_log_densities(out, m, weights.largest, target, joint);
+  const ExponentialSum all = exponential_sum(joint.data(), m);
+  const real joint_scale = dnll / all.total, weight_scale = dnll / weights.total;
 #pragma omp simd
   for (size_t j = 0; j < m; ++j) {
     const Standardized z(out, j, target);
-    const real gamma = dnll * scalar::exp(joint[j] - all);
+    const real gamma = joint_scale * scalar::exp(joint[j] - all.largest);
     const real along_x = z.sharpness * (z.x - z.rho * z.y), along_y = z.sharpness * (z.y - z.rho * z.x);
-    d.weight[j] = dnll * scalar::exp(out.weight[j] - weights) - gamma;
+    d.weight[j] = weight_scale * scalar::exp(out.weight[j] - weights.largest) - gamma;
     d.mean_x[j] = -gamma * along_x * scalar::exp(-out.log_x[j]);
     d.mean_y[j] = -gamma * along_y * scalar::exp(-out.log_y[j]);
     d.log_x[j] = gamma * (1 - z.x * along_x);
@@ -145,10 +142,10 @@ Point draw_point(const real* output, size_t m, real bias, Random& random) {
   const Row<const real> out(output, m);
   Components weight;
   for (size_t j = 0; j < m; ++j) weight[j] = out.weight[j] * (1 + bias);
-  const real all = log_sum_exp(weight.data(), m);
-  real left = random.uniform();
+  const ExponentialSum all = exponential_sum(weight.data(), m);
+  real left = random.uniform() * all.total;
   size_t chosen = 0;
-  while (chosen + 1 < m && (left -= std::exp(weight[chosen] - all)) >= 0) ++chosen;
+  while (chosen + 1 < m && (left -= std::exp(weight[chosen] - all.largest)) >= 0) ++chosen;
   const real rho = most_correlation * std::tanh(out.r[chosen]);
   const real a = random.normal(), b = random.normal();
   return {out.mean_x[chosen] + std::exp(out.log_x[chosen] - bias) * a,

@@ -10,8 +10,8 @@ namespace lamina::skip_thoughts {
 
 namespace {
 
-/// s, then P in its place; returns the logarithm of the sum of e^s.
-double probabilities_of(const Features& x, size_t row, std::span<const real> weights, std::span<double> p) {
+/// s, then P in its place.
+void probabilities_of(const Features& x, size_t row, std::span<const real> weights, std::span<double> p) {
   const size_t width = x.columns() + 1;
   p[0] = 0;
   for (size_t k = 1; k < p.size(); ++k) {
@@ -21,9 +21,7 @@ double probabilities_of(const Features& x, size_t row, std::span<const real> wei
   const double most = *std::ranges::max_element(p);
   double total = 0;
   for (const double s : p) total += std::exp(s - most);
-  const double shift = most + std::log(total);
-  for (double& s : p) s = std::exp(s - shift);
-  return shift;
+  for (double& s : p) s = std::exp(s - most) / total;
 }
 
 /// The loss of the rows, and its gradient: ds_k = (P_k - p_k) / cases.

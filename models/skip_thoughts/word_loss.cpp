@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exponential_sum.h"
 #include "core/gemm.h"
-#include "core/math.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "core/pool_vector.h"
@@ -49,15 +49,11 @@ PoolVector<Predicting> predicting_states(std::span<const Predictions> decoders) 
   return chosen;
 }
 
-/// -log softmax(x)_word; leaves e^(x - max) in x, and returns the factor that makes it the softmax too.
+/// -log softmax(x)_word; leaves e^(x - largest) in x, and returns the factor that makes it the softmax too.
 std::pair<real, real> loss_of_row(real* x, size_t count, size_t word) {
   const real own = x[word];
-  real most = x[0], total = 0;
-#pragma omp simd reduction(max : most)
-  for (size_t i = 0; i < count; ++i) most = x[i] > most ? x[i] : most;
-#pragma omp simd reduction(+ : total)
-  for (size_t i = 0; i < count; ++i) total += x[i] = scalar::exp(x[i] - most);
-  return {most + std::log(total) - own, 1 / total};
+  const ExponentialSum sum = exponential_sum(x, count, [=](size_t i, real e) { x[i] = e; });
+  return {-sum.log_share(own), 1 / sum.total};
 }
 
 /// What forward leaves for backward: gradients for dL = 1.
@@ -133,9 +129,9 @@ class Blocks {
         vocabulary, elementwise_grain / rows + 1,
         [=, db = gradients_->bias.data()](size_t begin, size_t end) {
           if (first == 0) std::fill(db + begin, db + end, real{0});
-          for (size_t r = 0; r < rows; ++r)
-#pragma omp simd
-            for (size_t i = begin; i < end; ++i) db[i] += dlogits[r * vocabulary + i];
+          add_column_sums(rows, begin, end, db, [=](size_t r) {
+            return [row = dlogits + r * vocabulary](size_t i) { return row[i]; };
+          });
         },
         16);
   }

@@ -35,6 +35,87 @@ TEST_CASE("softmax and log_softmax: nothing overflows, shifts do not matter") {
   CHECK(std::isnan(softmax(Tensor::from({2}, {0, std::numeric_limits<real>::quiet_NaN()}))[0]));
 }
 
+namespace {
+
+/// The largest error of log_softmax and of cross_entropy in units of the last place of 1 or of the result,
+/// for rows of `columns` normal numbers times `spread` around `offset`.
+double worst_error(size_t columns, double offset, double spread) {
+  constexpr size_t rows = 20;
+  Tensor x({rows, columns});
+  Random(7).fill_normal(x.data(), x.size(), static_cast<real>(offset), static_cast<real>(spread));
+  const Tensor y = log_softmax(x);
+  double worst = 0;
+  const auto add = [&](real found, long double exact) {
+    const auto error = static_cast<double>(std::fabs(static_cast<long double>(found) - exact));
+    worst = std::max(worst, error / std::max(1.0, static_cast<double>(std::fabs(exact))) / ulp);
+  };
+  for (size_t r = 0; r < rows; ++r) {
+    const auto at = [&](size_t c) { return static_cast<long double>(x[r * columns + c]); };
+    long double most = at(0), total = 0;
+    for (size_t c = 0; c < columns; ++c) most = std::max(most, at(c));
+    for (size_t c = 0; c < columns; ++c) total += std::exp(at(c) - most);
+    for (size_t c = 0; c < columns; ++c) add(y[r * columns + c], at(c) - most - std::log(total));
+    const int label = static_cast<int>(r % columns);
+    add(cross_entropy(x.slice(r, r + 1), {{label}}).item(),
+        std::log(total) - (at(static_cast<size_t>(label)) - most));
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("log_softmax and cross_entropy: a few units of the last place, however far from zero") {
+  for (const double offset : {0.0, 100.0, 1e4, -1e4, 1e6})
+    for (const double spread : {0.1, 1.0, 10.0})
+      for (const size_t columns : {2, 10, 1000}) {
+        CAPTURE(offset);
+        CAPTURE(spread);
+        CAPTURE(columns);
+        // A sum of 1000 terms of which the compiler makes one chain has up to 14.
+        CHECK(worst_error(columns, offset, spread) < (columns < 1000 ? 4 : 16));
+      }
+}
+
+TEST_CASE("log_softmax and cross_entropy: equal logits are equally likely, at any size") {
+  for (const real level : {real(-1e30), real(-1e6), real(0), real(1e6), real(1e30)}) {
+    Tensor x = Tensor::full({1, 3}, level).require_gradient();
+    CHECK(difference(log_softmax(x), {-std::log(3.0), -std::log(3.0), -std::log(3.0)}) < ulp);
+    Tape tape;
+    const Tensor loss = cross_entropy(x, {{1}});
+    CHECK(std::fabs(static_cast<double>(loss.item()) - std::log(3.0)) < ulp);
+    tape.backward(loss);
+    CHECK(difference(x.gradient(), {1.0 / 3, -2.0 / 3, 1.0 / 3}) < ulp);
+  }
+}
+
+TEST_CASE("cross_entropy: the mean over many rows is as accurate as over few") {
+  constexpr size_t rows = 300000;
+  const Tensor x = sample({rows, 3}, 1);
+  const std::vector<int> labels = some_labels(rows, 3);
+  long double exact = 0;
+  for (size_t r = 0; r < rows; ++r) {
+    const auto at = [&](size_t c) { return static_cast<long double>(x[r * 3 + c]); };
+    exact +=
+        std::log(std::exp(at(0)) + std::exp(at(1)) + std::exp(at(2))) - at(static_cast<size_t>(labels[r]));
+  }
+  exact /= rows;
+  const auto error = static_cast<long double>(cross_entropy(x, labels).item()) / exact - 1;
+  CHECK(static_cast<double>(std::fabs(error)) < 4 * ulp);
+}
+
+TEST_CASE("bernoulli_cross_entropy: nothing cancels") {
+  for (const double x : {1e4, -1e4, 300.0, -300.0, 1e6})
+    for (const double t : {0.0, 0.125, 0.5, 0.999, 1.0}) {
+      const auto logit = static_cast<real>(x), target = static_cast<real>(t);
+      const real y = bernoulli_cross_entropy(Tensor::from({1}, {logit}), Tensor::from({1}, {target}))[0];
+      const auto share = static_cast<long double>(target);
+      const long double size = std::fabs(static_cast<long double>(logit));
+      const long double exact = size * (x > 0 ? 1 - share : share) + std::log1p(std::exp(-size));
+      const auto error = static_cast<double>(std::fabs(static_cast<long double>(y) - exact));
+      CHECK(error <= 2 * ulp * static_cast<double>(exact) + 1e-100);
+    }
+}
+
 TEST_CASE("softmax and log_softmax: gradients") {
   std::vector<Shape> shapes = odd_shapes;
   shapes.insert(shapes.end(), {Shape{5}, Shape{2, 3, 4}});
