@@ -6,6 +6,7 @@
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "layers/batch_norm_maps.h"
+#include "layers/column_moments.h"
 
 namespace lamina {
 
@@ -43,17 +44,6 @@ void for_each_block(size_t rows, size_t columns, const Body& body) {
       block);
 }
 
-/// into[c] = sum over rows of term(row start, c)
-template <class Term>
-void sum_block(size_t rows, size_t columns, size_t first, size_t width, real* into, const Term& term) {
-  std::fill_n(into, width, real{0});
-  for (size_t r = 0; r < rows; ++r) {
-    const size_t start = r * columns + first;
-#pragma omp simd
-    for (size_t c = 0; c < width; ++c) into[c] += term(start + c, c);
-  }
-}
-
 }  // namespace
 
 namespace composed {
@@ -78,20 +68,10 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
   for_each_block(rows, columns,
                  [=, x = a.data(), out = y.data(), g = gain.data(), b = bias.data(), mu = mean.data(),
                   var = variance.data(), inverse = inverse_deviation.data()](size_t first, size_t width) {
-                   const auto centered = [=](size_t i, size_t c) { return x[i] - mu[first + c]; };
-                   sum_block(rows, columns, first, width, mu + first, [=](size_t i, size_t) { return x[i]; });
-                   for (size_t c = first; c < first + width; ++c) mu[c] /= cases;
-                   // A long sum of numbers far from zero has lost digits. The sum of their small differences
-                   // from that mean has not, and says how far off it is.
-                   real rest[block];
-                   sum_block(rows, columns, first, width, rest, centered);
-                   for (size_t c = 0; c < width; ++c) mu[first + c] += rest[c] / cases;
-                   sum_block(rows, columns, first, width, var + first,
-                             [=](size_t i, size_t c) { return centered(i, c) * centered(i, c); });
-                   for (size_t c = first; c < first + width; ++c) {
-                     var[c] /= degrees;
+                   column_moments({.rows = rows, .width = columns, .values = x}, degrees, first,
+                                  first + width, mu, var);
+                   for (size_t c = first; c < first + width; ++c)
                      inverse[c] = 1 / std::sqrt(var[c] + epsilon);
-                   }
                    for (size_t r = 0; r < rows; ++r)
 #pragma omp simd
                      for (size_t c = first; c < first + width; ++c)
@@ -103,23 +83,24 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
     Tensor dgain({columns}), dbias({columns}), unused;
     if (!a.needs_gradient()) unused = Tensor(a.shape());
     const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{unused.data(), false};
-    for_each_block(
-        rows, columns,
-        [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), mu = mean.data(),
-         inverse = inverse_deviation.data(), dg = dgain.data(),
-         db = dbias.data()](size_t first, size_t width) {
-          sum_block(rows, columns, first, width, db + first, [=](size_t i, size_t) { return dy[i]; });
-          sum_block(rows, columns, first, width, dg + first,
-                    [=](size_t i, size_t c) { return dy[i] * (x[i] - mu[first + c]) * inverse[first + c]; });
-          for (size_t r = 0; r < rows; ++r)
+    for_each_block(rows, columns,
+                   [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), mu = mean.data(),
+                    inverse = inverse_deviation.data(), dg = dgain.data(),
+                    db = dbias.data()](size_t first, size_t width) {
+                     two_column_sums(rows, first, first + width, db, dg, [=](size_t r) {
+                       return [=, start = r * columns](size_t c) {
+                         return Pair{dy[start + c], dy[start + c] * ((x[start + c] - mu[c]) * inverse[c])};
+                       };
+                     });
+                     for (size_t r = 0; r < rows; ++r)
 #pragma omp simd
-            for (size_t c = first; c < first + width; ++c) {
-              const size_t i = r * columns + c;
-              const real n = (x[i] - mu[c]) * inverse[c];
-              sink.values[i] = (sink.add ? sink.values[i] : 0) +
-                               g[c] * inverse[c] * (dy[i] - db[c] / cases - n * (dg[c] / degrees));
-            }
-        });
+                       for (size_t c = first; c < first + width; ++c) {
+                         const size_t i = r * columns + c;
+                         const real n = (x[i] - mu[c]) * inverse[c];
+                         sink.values[i] = (sink.add ? sink.values[i] : 0) +
+                                          g[c] * inverse[c] * (dy[i] - db[c] / cases - n * (dg[c] / degrees));
+                       }
+                   });
     contribute(gain, [dg = dgain.data()](size_t c) { return dg[c]; });
     contribute(bias, [db = dbias.data()](size_t c) { return db[c]; });
   });

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/ops/map.h"
+#include "layers/column_moments.h"
 #include "layers/map_norm.h"
 
 namespace lamina {
@@ -22,17 +23,16 @@ Map map_of(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchN
 /// Merges the moments of the images [images x 2 x channels]:
 /// mu = mean of mu_n,  sigma^2 = P sum of (spread_n + (mu_n - mu)^2) / degrees, with P positions an image
 BatchStatistics merge(const Map& map, const real* moments, real degrees) {
-  BatchStatistics batch = {Tensor::zeros({map.channels}), Tensor::zeros({map.channels})};
-  real *const mean = batch.mean.data(), *const variance = batch.variance.data();
-  const real share = 1 / static_cast<real>(map.images);
+  const size_t channels = map.channels;
+  BatchStatistics batch = {Tensor({channels}), Tensor({channels})};
+  real* const variance = batch.variance.data();
+  column_moments({.rows = map.images, .width = 2 * channels, .values = moments}, 1, 0, channels,
+                 batch.mean.data(), variance);
+  add_column_sums(map.images, 0, channels, variance, [=](size_t n) {
+    return [spread = moments + (2 * n + 1) * channels](size_t c) { return spread[c]; };
+  });
   const real weight = static_cast<real>(map.positions()) / degrees;
-  for (size_t n = 0; n < map.images; ++n)
-    for (size_t c = 0; c < map.channels; ++c) mean[c] += share * moments[2 * n * map.channels + c];
-  for (size_t n = 0; n < map.images; ++n)
-    for (size_t c = 0; c < map.channels; ++c) {
-      const real distance = moments[2 * n * map.channels + c] - mean[c];
-      variance[c] += weight * (moments[(2 * n + 1) * map.channels + c] + distance * distance);
-    }
+  for (size_t c = 0; c < channels; ++c) variance[c] *= weight;
   return batch;
 }
 

@@ -19,13 +19,14 @@ void require_groups(const Map& map, const Tensor& a, size_t groups) {
 }
 
 /// Merges mean and spread of the channels of each group, in place, and turns the spread into 1 / deviation:
-/// mu = mean of mu_c,  sigma^2 = mean of spread_c + (mu_c - mu)^2
+/// mu = mu_0 + mean of (mu_c - mu_0),  sigma^2 = mean of spread_c + (mu_c - mu)^2
 void merge_groups(size_t channels, size_t groups, real epsilon, real* mean, real* spread) {
   const size_t members = channels / groups;
   const real share = 1 / static_cast<real>(members);
   for (size_t first = 0; first < channels; first += members) {
-    real mu = 0, variance = 0;
-    for (size_t c = first; c < first + members; ++c) mu += mean[c] * share;
+    real distance = 0, variance = 0;
+    for (size_t c = first; c < first + members; ++c) distance += mean[c] - mean[first];
+    const real mu = mean[first] + distance * share;
     for (size_t c = first; c < first + members; ++c)
       variance += (spread[c] + (mean[c] - mu) * (mean[c] - mu)) * share;
     std::fill_n(mean + first, members, mu);

@@ -4,6 +4,7 @@
 
 #include "core/gemm_kernel.h"
 #include "core/ops/pool_rows.h"
+#include "core/sum.h"
 
 namespace lamina::map_norm {
 
@@ -18,26 +19,9 @@ void repeat(const real* channel, const Map& map, real* row) {
 
 /// into_c = sum over the columns [begin, end) of a row
 void fold(const real* row, const Map& map, size_t begin, size_t end, real* into) {
-  std::fill_n(into, map.channels, real{0});
-  for (size_t j = begin; j < end; ++j)
-#pragma omp simd
-    for (size_t c = 0; c < map.channels; ++c) into[c] += row[j * map.channels + c];
-}
-
-/// sum_i = sum over rows h in [begin, end) of term(h, i). Four rows at a time: `sum` is in memory, and each
-/// visit costs more than an addition.
-template <class Term>
-void sum_rows(const Map& map, size_t begin, size_t end, real* sum, const Term& term) {
-  const size_t row = map.row();
-  std::fill_n(sum, row, real{0});
-  size_t h = begin;
-  for (; h + 4 <= end; h += 4)
-#pragma omp simd
-    for (size_t i = 0; i < row; ++i)
-      sum[i] += (term(h, i) + term(h + 1, i)) + (term(h + 2, i) + term(h + 3, i));
-  for (; h < end; ++h)
-#pragma omp simd
-    for (size_t i = 0; i < row; ++i) sum[i] += term(h, i);
+  column_sums(end - begin, 0, map.channels, into, [&, first = row + begin * map.channels](size_t j) {
+    return [column = first + j * map.channels](size_t c) { return column[c]; };
+  });
 }
 
 /// Mean, inverse deviation, gain and bias along a row of the image.
@@ -107,20 +91,24 @@ Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bi
 
 Shape out_shape(const Map& map, const Tensor& a) { return a.shape().rank() == 2 ? a.shape() : map.out(); }
 
+/// Distances from the first number of the channel lose no digits to a mean that is far from zero.
 void moments(const Map& map, const real* a, real* mean, real* spread) {
   real *const sum = row_space.reserve(2 * map.row()), *const center = sum + map.row();
-  const size_t row = map.row(), first = map.border, end_row = map.height - first, end = map.width - first;
+  const size_t row = map.row(), first = map.border, height = map.height - 2 * first;
   const auto count = static_cast<real>(map.positions());
-  sum_rows(map, first, end_row, sum, [=](size_t h, size_t i) { return a[h * row + i]; });
-  fold(sum, map, first, end, mean);
-  for (size_t c = 0; c < map.channels; ++c) mean[c] /= count;
-  repeat(mean, map, center);
-  sum_rows(map, first, end_row, sum, [=](size_t h, size_t i) {
-    const real distance = a[h * row + i] - center[i];
-    return distance * distance;
-  });
-  fold(sum, map, first, end, spread);
-  for (size_t c = 0; c < map.channels; ++c) spread[c] /= count;
+  const real* const start = a + (first * map.width + first) * map.channels;
+  // into_c = mean of then(a - from_c)
+  const auto mean_distance = [&](const real* from, real* into, const auto& then) {
+    repeat(from, map, center);
+    column_sums(height, 0, row, sum, [=](size_t h) {
+      return [=, from_row = a + (first + h) * row](size_t i) { return then(from_row[i] - center[i]); };
+    });
+    fold(sum, map, first, map.width - first, into);
+    for (size_t c = 0; c < map.channels; ++c) into[c] /= count;
+  };
+  mean_distance(start, mean, [](real distance) { return distance; });
+  for (size_t c = 0; c < map.channels; ++c) mean[c] += start[c];
+  mean_distance(mean, spread, [](real distance) { return distance * distance; });
 }
 
 void normalize(const Map& map, const real* a, const Statistics& s, const Affine& affine, real* y) {
@@ -175,9 +163,11 @@ void sum_derivatives(const Map& map, const real* a, const Statistics& s, const r
     fold(sum_along, map, 0, map.width, along);
     return;
   }
-  sum_rows(map, 0, map.height, sum, [=](size_t h, size_t i) { return u[h * row + i]; });
-  sum_rows(map, 0, map.height, sum_along,
-           [=](size_t h, size_t i) { return u[h * row + i] * ((a[h * row + i] - mean[i]) * inverse[i]); });
+  two_column_sums(map.height, 0, row, sum, sum_along, [=](size_t h) {
+    return [=, u_row = u + h * row, a_row = a + h * row](size_t i) {
+      return Pair{u_row[i], u_row[i] * ((a_row[i] - mean[i]) * inverse[i])};
+    };
+  });
   fold(sum, map, 0, map.width, level);
   fold(sum_along, map, 0, map.width, along);
   for (size_t c = 0; c < map.channels; ++c) {

@@ -161,3 +161,54 @@ TEST_CASE("normalization of maps: errors name the shapes") {
   CHECK(contains(error_of([&] { Normalization(parameters, "n", {.norm = Norm::instance, .features = 8}); }),
                  "instance norm needs maps"));
 }
+
+namespace {
+
+/// The largest error of `y`, normalized from `a` [N x H x W x C] over the numbers that have the same
+/// `set_of(index)`, in units of the last place of 1.
+template <class SetOf>
+double worst_error(const Tensor& a, const Tensor& y, const SetOf& set_of) {
+  struct Moments {
+    long double count = 0, mean = 0, squares = 0;
+  };
+  std::vector<Moments> sets(a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    Moments& set = sets[set_of(i)];
+    set.count += 1;
+    set.mean += static_cast<long double>(a[i]);
+  }
+  for (Moments& set : sets) set.mean /= std::max(set.count, 1.0L);
+  const auto distance = [&](size_t i) { return static_cast<long double>(a[i]) - sets[set_of(i)].mean; };
+  for (size_t i = 0; i < a.size(); ++i) sets[set_of(i)].squares += distance(i) * distance(i);
+  double worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Moments& set = sets[set_of(i)];
+    const long double deviation = std::sqrt(set.squares / set.count + static_cast<long double>(real(1e-5)));
+    const long double error = static_cast<long double>(y[i]) - distance(i) / deviation;
+    worst = std::max(worst, static_cast<double>(std::fabs(error)));
+  }
+  return worst / ulp;
+}
+
+}  // namespace
+
+TEST_CASE("feature maps far from zero: the mean is right to half a unit of its last place") {
+  for (const Shape& shape : {Shape{16, 28, 28, 8}, Shape{3, 7, 5, 33}, Shape{64, 12, 12, 3}}) {
+    CAPTURE(text(shape));
+    const size_t channels = shape[3], image = shape[1] * shape[2] * channels;
+    const Tensor a = sample(shape, 1, 98, 102), gain = Tensor::ones({channels}),
+                 bias = Tensor::zeros({channels});
+    // Half a unit at 100 is 32 of 1, and the deviation is 1.15: 28. The mean of a channel and that of a group
+    // are rounded one after the other.
+    CHECK(worst_error(a, batch_norm_maps(a, gain, bias, {}), [=](size_t i) { return i % channels; }) < 34);
+    CHECK(worst_error(a, group_norm(a, gain, bias, {}), [=](size_t i) { return i / image; }) < 50);
+  }
+}
+
+TEST_CASE("feature maps: equal numbers become the bias, at any size") {
+  for (const real level : {real(0.1), real(1e3), real(1e30)}) {
+    const Tensor a = Tensor::full({5, 7, 9, 6}, level), gain = Tensor::ones({6}), zero = Tensor::zeros({6});
+    CHECK(identical(batch_norm_maps(a, gain, zero, {}), Tensor::zeros(a.shape())));
+    CHECK(identical(group_norm(a, gain, zero, {}), Tensor::zeros(a.shape())));
+  }
+}
