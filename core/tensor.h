@@ -26,6 +26,7 @@ struct Storage {
   std::atomic<int> references{0};
   bool needs_gradient = false;
   bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
+  std::uint32_t clearings = 0;    ///< how often the gradient became zero: notes about an older one are void
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
   size_t size = 0;
   real* values = nullptr;
@@ -131,7 +132,10 @@ class Tensor {
   /// tensor, without a gradient yet.
   real* gradient_in_place();
   /// From here on the gradient is zero (its memory is kept).
-  void clear_gradient() { storage_->gradient_written = false; }
+  void clear_gradient() {
+    storage_->gradient_written = false;
+    ++storage_->clearings;
+  }
 
   detail::Storage* storage() const { return storage_.get(); }
 

@@ -14,6 +14,7 @@ struct Embedding::Used {
   const real* buffer = nullptr;  ///< whose other rows are known to be zero
   std::vector<int> rows;         ///< each once
   std::vector<bool> listed;      ///< whether a row is in `rows`
+  std::uint32_t clearings = 0;   ///< of the gradient, when `rows` was made
 
   /// Makes the buffer zero.
   void clear(real* gradient, size_t size, size_t width) {
@@ -55,6 +56,7 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
                   const GradientSink sink = table.gradient_sink();
                   const size_t width = table.columns();
                   if (!sink.add) used->clear(sink.values, table.size(), width);
+                  used->clearings = table.storage()->clearings;
                   for (const int row : kept) used->add(row);
                   const auto add_columns = [&, dy = y.gradient_data()](size_t begin, size_t end) {
                     for (size_t i = 0; i < kept.size(); ++i) {
@@ -67,6 +69,11 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
                 });
 }
 
-std::shared_ptr<const std::vector<int>> Embedding::used_rows() const { return {used_, &used_->rows}; }
+std::function<std::span<const int>()> Embedding::used_rows() const {
+  return [used = used_, table = table_]() -> std::span<const int> {
+    if (used->clearings != table.storage()->clearings) return {};
+    return used->rows;
+  };
+}
 
 }  // namespace lamina

@@ -6,6 +6,7 @@
 // The gradient is the dense one, to the last bit, but costs only the rows that are used: instead of the whole
 // table, those of the last step are set to zero before new contributions come.
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,9 +34,9 @@ class Embedding {
 
   const Tensor& table() const { return table_; }
 
-  /// Which rows of the gradient may differ from zero, each once, after backward(): for optimizers that leave
-  /// all others alone.
-  std::shared_ptr<const std::vector<int>> used_rows() const;
+  /// Tells which rows of the gradient may differ from zero, each once, after backward(): for optimizers that
+  /// leave all others alone. None once the gradient is cleared, until the table is used again.
+  std::function<std::span<const int>()> used_rows() const;
 
  private:
   struct Used;

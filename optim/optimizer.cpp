@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-void Optimizer::update_only(const Tensor& table, std::shared_ptr<const std::vector<int>> rows) {
+void Optimizer::update_only(const Tensor& table, std::function<std::span<const int>()> rows) {
   const auto& learned = parameters_.learned();
   const auto same = [&](const Parameters::Entry& entry) { return entry.value.storage() == table.storage(); };
   const auto place = std::ranges::find_if(learned, same);

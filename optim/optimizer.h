@@ -3,7 +3,8 @@
 // a table that a step may leave alone.
 
 #include <cstdint>
-#include <memory>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,10 @@ class Optimizer {
   virtual std::vector<Parameters::Entry> state() const = 0;
 
   /// From here on a step updates only these rows of `table`, weights and state, and leaves the others as they
-  /// are, where Adam would let them drift on along their old moments and decay these (lazy Adam). `rows` must
-  /// list at each step all rows whose gradient is not zero. Throws Error when `table` is no parameter.
-  void update_only(const Tensor& table, std::shared_ptr<const std::vector<int>> rows);
+  /// are, where Adam would let them drift on along their old moments and decay these (lazy Adam). A step that
+  /// does not use the table leaves all of it. `rows` is asked at each step and must list all rows whose
+  /// gradient is not zero. Throws Error when `table` is no parameter.
+  void update_only(const Tensor& table, std::function<std::span<const int>()> rows);
 
   const std::string& name() const { return name_; }  ///< "adam", "sgd"
 
@@ -56,7 +58,7 @@ class Optimizer {
   /// A table in the flat buffers, and those of its rows that are updated.
   struct Lazy {
     size_t begin, end, width;
-    std::shared_ptr<const std::vector<int>> rows;
+    std::function<std::span<const int>()> rows;
   };
 
   std::string name_;
@@ -72,7 +74,7 @@ void Optimizer::update_each(const Update& update) {
   size_t done = 0;
   for (const Lazy& lazy : lazy_) {
     update_range(done, lazy.begin);
-    for (const int row : *lazy.rows) {
+    for (const int row : lazy.rows()) {
       const size_t begin = lazy.begin + static_cast<size_t>(row) * lazy.width;
       update_range(begin, begin + lazy.width);
     }

@@ -2,6 +2,7 @@
 
 #include "layers/embedding.h"
 #include "optim/adam.h"
+#include "optim/clip.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -44,6 +45,37 @@ TEST_CASE("embedding: gradients, errors, and nothing recorded without a tape") {
   CHECK_ERROR(words(std::vector<int>{5}), "gather: index 5 is outside the table of 5 rows");
   CHECK_ERROR(Embedding(parameters, "none", {.entries = 0, .width = 3}),
               "embedding 'none': 0 entries of width 3; both must be positive");
+}
+
+TEST_CASE("lazy Adam: a step that does not use the table leaves all of it") {
+  for (const bool clipped : {false, true})
+    for (const bool skipped : {false, true}) {
+      CAPTURE(clipped);
+      CAPTURE(skipped);
+      Parameters parameters(1);
+      const Embedding words(parameters, "words", {.entries = 5, .width = 3, .initial = normal(1)});
+      const Tensor other = parameters.add("other", Tensor::ones({2}));
+      Adam adam(parameters, {.learning_rate = real(0.1)});
+      adam.update_only(words.table(), words.used_rows());
+      const auto back = [](const Tensor& loss) { Tape::current()->backward(loss); };
+      {
+        Tape tape;
+        back(weighted(square(words(std::vector<int>{1, 2}))) + sum(other));
+      }
+      // A step may also be skipped, as one whose loss is no number.
+      if (skipped)
+        parameters.clear_gradients();
+      else
+        adam.step();
+      const Tensor before = words.table().copy();
+      {
+        Tape tape;
+        back(sum(other));
+      }
+      if (clipped) clip_gradient_norm(parameters, 1);
+      adam.step();
+      CHECK(identical(words.table(), before));
+    }
 }
 
 TEST_CASE("lazy Adam: rows in use go as Adam's, all others stay") {

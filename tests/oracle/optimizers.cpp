@@ -71,11 +71,12 @@ std::vector<Tensor> run_adam(const Instruction& in) {
                                .beta2 = in.number("beta2", 0),
                                .epsilon = in.number("epsilon", 0),
                                .weight_decay = in.number("weight_decay", 0)});
-  const auto rows = std::make_shared<std::vector<int>>();
-  if (in.has("rows")) adam.update_only(model.parameters.learned()[0].value, rows);
+  std::vector<int> rows;
+  if (in.has("rows"))
+    adam.update_only(model.parameters.learned()[0].value, [&] { return std::span<const int>(rows); });
   for (size_t step = 0; step < model.steps(); ++step) {
     model.set_gradients(step);
-    if (in.has("rows")) *rows = in.json().at("rows")[step].get<std::vector<int>>();
+    if (in.has("rows")) rows = in.json().at("rows")[step].get<std::vector<int>>();
     adam.step();
   }
   return model.values();
