@@ -9,8 +9,10 @@
 //   Tensor loss = mean(square(w * x - y));
 //   tape.backward(loss);                        // ... to here; w.gradient() is filled now
 //
-// Without a Tape the same functions just compute. Tapes nest: the innermost records. A Tape belongs to the
-// thread that made it.
+// Without a Tape the same functions just compute. Tapes nest: the innermost records. To it, the results of an
+// enclosing tape are leaves: its backward() leaves its gradient on them, and that of the enclosing tape carries
+// it on with its own, so that the gradients of both losses add up; detach() keeps them apart. A Tape belongs to
+// the thread that made it.
 
 #include <cstddef>
 #include <initializer_list>

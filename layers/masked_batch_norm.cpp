@@ -95,7 +95,7 @@ Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mod
 Tensor composed::masked_batch_norm(const MaskedBatchNorm& norm, const Tensor& a, const Tensor& mask) {
   require_shapes(norm, a, mask);
   const Tensor valid = mask.defined() ? mask.reshape({a.rows(), 1}) : Tensor::ones({a.rows(), 1});
-  const Tensor cases = sum(valid);
+  const real cases = std::max(sum(valid).item(), real{1});
   const Tensor centered = a - sum_rows(a * valid) / cases;
   const Tensor variance = sum_rows(square(centered) * valid) / cases;
   const Tensor scaled = centered / sqrt(variance + epsilon) * norm.gain;

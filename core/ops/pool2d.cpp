@@ -1,5 +1,8 @@
 #include "core/ops/pool2d.h"
 
+#include <cmath>
+#include <vector>
+
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "core/ops/pool_rows.h"
@@ -165,12 +168,21 @@ Tensor place_of_windows(const Tensor& x, const Sizes& s, size_t k) {
 
 }  // namespace
 
+/// Gathers the first largest number of every window, or a NaN: no arithmetic that could round a tie away.
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   const Sizes s = sizes_of("max_pool2d", x, options);
-  Tensor y = place_of_windows(x, s, 0);
-  for (size_t k = 1; k < s.window * s.window; ++k)
-    y = y + relu(place_of_windows(x, s, k) - y);  // max(y, z) = y + max(z - y, 0)
-  return y;
+  std::vector<int> winners;
+  for (size_t n = 0; n < s.images; ++n)
+    for_each_window(s, [&](size_t, size_t corner) {
+      for (size_t c = 0; c < s.channels; ++c) {
+        size_t winner = n * s.area() + corner + c;
+        for_each_place(s, n * s.area() + corner + c, [&](size_t at) {
+          if (x[at] > x[winner] || std::isnan(x[at])) winner = at;
+        });
+        winners.push_back(static_cast<int>(winner));
+      }
+    });
+  return gather(x.reshape({x.size(), 1}), winners).reshape(s.out());
 }
 
 Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {

@@ -110,7 +110,8 @@ inline void backward(const real* y, size_t width, size_t channels, const ReluPoo
       for_each_channel(channels, [=]<class Value, class Places>(size_t c) {
         const auto at = [=](size_t u, size_t v) { return (u * width + j * window + v) * channels + c; };
         Value best = floor - Value{};
-        Places winner = Places{} - 1;  // nothing is above the floor
+        // Under relu nothing has to be above the floor; otherwise a window of -infinity has its first place.
+        Places winner = Places{} - static_cast<Place>(options.relu ? 1 : 0);
         for (size_t u = 0; u < window; ++u)
           for (size_t v = 0; v < window; ++v) {
             const Value x = load<Value>(y + at(u, v));

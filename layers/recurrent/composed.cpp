@@ -1,5 +1,6 @@
 #include "layers/recurrent/composed.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/ops.h"
@@ -14,9 +15,10 @@ Tensor gate(const Tensor& all, size_t k, size_t hidden) {
   return slice(all, -1, k * hidden, (k + 1) * hidden);
 }
 
-/// a normalized over the cases whose mask [B x 1] is 1.
+/// a normalized over the cases whose mask [B x 1] is 1. Where there are none, the statistics are those of
+/// zeros and nothing comes of them: the mask chooses the old state.
 Tensor batch_step(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
-  const Tensor cases = sum(mask);
+  const real cases = std::max(sum(mask).item(), real{1});
   const Tensor mean = sum_rows(a * mask) / cases;
   const Tensor variance = sum_rows(square((a - mean) * mask)) / cases;
   const Tensor normalized = (a - mean) / sqrt(variance + norm.epsilon) * norm.gain;

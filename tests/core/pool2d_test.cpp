@@ -100,3 +100,41 @@ TEST_CASE("pooling: errors name the shapes") {
       "and at most 3");
   CHECK(contains(error_of([] { max_pool2d(Tensor::zeros({3, 5, 4})); }), "[3 x 5 x 4]"));
 }
+
+TEST_CASE("max_pool2d: a window of -infinity passes its derivative to its first place") {
+  const real none = -std::numeric_limits<real>::infinity();
+  for (const size_t window : {2, 3, 4})
+    for (const size_t channels : {1, 16, 19})
+      for (const size_t stride : {size_t{0}, size_t{1}}) {
+        CAPTURE(window);
+        CAPTURE(stride);
+        for (const bool fused : {true, false}) {
+          Tensor x = Tensor::full({1, window, window, channels}, none).require_gradient();
+          Tape tape;
+          const Pool2dOptions options{.window = window, .stride = stride};
+          tape.backward(max_pool2d(x, options).reshape({1, channels}), Tensor::ones({1, channels}));
+          for (size_t i = 0; fused && i < x.size(); ++i) CHECK(x.gradient()[i] == (i < channels ? 1 : 0));
+        }
+      }
+}
+
+TEST_CASE("max_pool2d: the composed twin has the same ties") {
+  // y + (z - y) is not z in floating point: 0.1 and 0.3 would meet a number that is neither.
+  const Tensor values = Tensor::from({5}, {real(0.1), real(0.3), real(-0.7), real(1e-3), real(0.3)});
+  Tensor x({3, 12, 12, 5});
+  for (size_t i = 0; i < x.size(); ++i) x[i] = values[(i * 7 + i / 13) % 5];
+  for (const size_t stride : {size_t{0}, size_t{1}, size_t{2}}) {
+    const Pool2dOptions options{.window = 3, .stride = stride};
+    const auto run = [&](const auto& pool) {
+      Tensor in = x.copy().require_gradient();
+      Tape tape;
+      const Tensor y = pool(in, options);
+      tape.backward(weighted(y));
+      return std::vector<Tensor>{y, in.gradient()};
+    };
+    const auto fused = run([](const auto&... in) { return max_pool2d(in...); });
+    const auto twin = run([](const auto&... in) { return composed::max_pool2d(in...); });
+    CHECK(identical(fused[0], twin[0]));
+    CHECK(difference(fused[1], twin[1]) < 16 * ulp);
+  }
+}

@@ -150,6 +150,21 @@ TEST_CASE("backward and clear release the activations") {
   CHECK(pool::statistics().bytes_in_use == before);
 }
 
+TEST_CASE("the gradients of an inner and an enclosing tape's losses add up; detach keeps them apart") {
+  for (const bool apart : {false, true}) {
+    Tensor x = Tensor::from({2}, {1, 2}).require_gradient(), w = Tensor::from({2}, {3, 4}).require_gradient();
+    Tape outer;
+    const Tensor y = square(x);
+    {
+      Tape inner;
+      inner.backward(sum((apart ? y.detach() : y) * w));
+    }
+    CHECK(difference(w.gradient(), {1, 4}) == 0);
+    outer.backward(sum(y));
+    CHECK(difference(x.gradient(), apart ? Tensor::from({2}, {2, 4}) : Tensor::from({2}, {8, 20})) == 0);
+  }
+}
+
 TEST_CASE("a deep chain differentiates") {
   Tensor x = Tensor::from({1}, {1}).require_gradient();
   Tape tape;

@@ -77,6 +77,23 @@ TEST_CASE("masked batch norm: what stands in padded rows changes nothing, not ev
   CHECK(largest > 0.01);  // it moved
 }
 
+TEST_CASE("masked batch norm: nothing but padding gives zeros, and the composed twin too") {
+  const Norm made;
+  Tensor a = sample({4, width}, 1);
+  a.require_gradient();
+  for (const bool fused : {true, false}) {
+    a.clear_gradient();
+    Tape tape;
+    const Tensor padding = Tensor::zeros({4});
+    const Tensor y =
+        fused ? made.norm(a, padding, Mode::train) : composed::masked_batch_norm(made.norm, a, padding);
+    CHECK(identical(y, Tensor::zeros({4, width})));
+    tape.backward(weighted(y));
+    CHECK(identical(a.gradient(), Tensor::zeros({4, width})));
+  }
+  CHECK(identical(made.norm.population_mean, Tensor::zeros({1, width})));
+}
+
 TEST_CASE("masked batch norm: equal rows become exactly the bias, padded ones among them or not") {
   for (const size_t rows : {3, 64, 65, 512, 1000})
     for (const bool padded : {false, true}) {

@@ -194,3 +194,19 @@ TEST_CASE("truncated back-propagation: detach and carry") {
     for (size_t i = 0; i < gradients[0].size(); ++i) CHECK(identical(gradients[0][i], gradients[1][i]));
   }
 }
+
+TEST_CASE("a step of padding only: batch norm passes the state on, in the composed twin too") {
+  for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru}) {
+    const Case c{.kind = kind,
+                 .options = {.input = input, .hidden = hidden, .norm = Norm::batch},
+                 .masked = true,
+                 .steps = steps,
+                 .rows = rows};
+    CAPTURE(describe(c));
+    AnyLayer layer(c);
+    Inputs in = inputs_of(c);
+    for (size_t t = 2; t < 4; ++t) std::fill_n(in.mask.data() + t * rows, rows, real{0});
+    CHECK(std::isfinite(loss_of(in, layer.composed_twin).item()));
+    check_same(layer, in, layer.fused, layer.composed_twin);
+  }
+}
