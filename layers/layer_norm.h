@@ -13,6 +13,10 @@
 namespace lamina {
 
 /// Fused: one pass forward, one backward. a [... x H], gain [H], bias [H]. Throws Error for other shapes.
+///
+/// A constant row becomes the bias whatever its size, and so does a single unit, whose derivative is 0. In float,
+/// rows whose deviation is below 1e37 are normalized although their squares overflow; a row with a NaN or an
+/// infinity becomes NaN.
 Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5));
 
 /// y = gain a / sqrt(mean(a^2) + epsilon)  (Zhang and Sennrich 2019). a [... x H], gain [H].

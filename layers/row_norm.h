@@ -8,6 +8,7 @@
 //   not centered (RMS norm)         mean = 0
 
 #include <cmath>
+#include <limits>
 
 #include "core/sum.h"
 
@@ -18,11 +19,28 @@ struct Statistics {
   real inverse_deviation;
 };
 
+/// The same for rows whose sums leave the range of real: in long double, which holds them. What has a NaN or
+/// an infinity gives NaN here as everywhere.
+template <bool centered>
+[[gnu::cold, gnu::noinline]] Statistics statistics_of_large_numbers(const real* a, size_t size,
+                                                                    real epsilon) {
+  const auto at = [=](size_t i) { return static_cast<long double>(a[i]); };
+  const auto count = static_cast<long double>(size);
+  long double mean = 0, squares = 0;
+  if constexpr (centered)
+    for (size_t i = 0; i < size; ++i) mean += at(i) / count;
+  for (size_t i = 0; i < size; ++i) squares += (at(i) - mean) * (at(i) - mean);
+  return {static_cast<real>(mean),
+          static_cast<real>(1 / std::sqrt(squares / count + static_cast<long double>(epsilon)))};
+}
+
 template <bool centered>
 Statistics statistics(const real* a, size_t size, real epsilon) {
   const auto count = static_cast<real>(size);
   const real mean = centered ? sum_over(size, [=](size_t i) { return a[i]; }) / count : 0;
   const real variance = sum_over(size, [=](size_t i) { return (a[i] - mean) * (a[i] - mean); }) / count;
+  if (!(variance < std::numeric_limits<real>::infinity())) [[unlikely]]
+    return statistics_of_large_numbers<centered>(a, size, epsilon);
   return {mean, 1 / std::sqrt(variance + epsilon)};
 }
 
@@ -37,7 +55,8 @@ inline void apply(const real* a, size_t size, Statistics s, const real* gain, co
 ///   da_i = (dn_i - mean_k(dn_k) - n_i mean_k(dn_k n_k)) / deviation        (mean_k(dn_k) only if centered)
 ///   dgain_i += dy_i n_i,   dbias_i += dy_i
 ///
-/// `add` adds to da instead of writing it. da may be dy, or a.
+/// `add` adds to da instead of writing it. da may be dy, or a. A unit alone is its own mean: da is 0, and not
+/// the rounding error of dn - dn divided by a deviation of sqrt(epsilon).
 template <bool centered>
 void backward(const real* a, const real* dy, size_t size, Statistics s, const real* gain, real* da, bool add,
               real* dgain, real* dbias) {
@@ -47,12 +66,13 @@ void backward(const real* a, const real* dy, size_t size, Statistics s, const re
       size, [=](size_t i) { return dy[i] * gain[i] * normalized(i); },
       [=](size_t i) { return dy[i] * gain[i]; });
   const real along = sums.first / count, level = centered ? sums.second / count : 0;
+  const real scale = centered && size == 1 ? 0 : s.inverse_deviation;
 #pragma omp simd
   for (size_t i = 0; i < size; ++i) {
     const real n = normalized(i), upstream = dy[i];
     dgain[i] += upstream * n;
     dbias[i] += upstream;
-    da[i] = (add ? da[i] : 0) + (upstream * gain[i] - level - n * along) * s.inverse_deviation;
+    da[i] = (add ? da[i] : 0) + (upstream * gain[i] - level - n * along) * scale;
   }
 }
 

@@ -1,6 +1,8 @@
 #include "optim/clip.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "core/ops/map.h"
@@ -14,35 +16,57 @@ namespace {
 // squares of a hundred million small numbers are added up.
 constexpr size_t piece = 65536;
 
-real norm_of(std::span<const real> values) {
+/// The sum of the squares, of which each piece is computed in real: infinity or 0 when that is too narrow.
+double sum_of_squares(std::span<const real> values) {
   double total = 0;
   for (size_t begin = 0; begin < values.size(); begin += piece) {
     const auto part = values.subspan(begin, std::min(piece, values.size() - begin));
     total += static_cast<double>(sum_over(part.size(), [x = part.data()](size_t i) { return x[i] * x[i]; }));
   }
-  return static_cast<real>(std::sqrt(total));
+  return total;
+}
+
+/// norm2, which may be beyond the range of real. Squares that overflow or vanish are taken again of numbers
+/// scaled to 1.
+double norm_of(std::span<const real> values) {
+  const double total = sum_of_squares(values);
+  constexpr auto least = static_cast<double>(std::numeric_limits<real>::min()) * 1e10;
+  if ((total >= least && std::isfinite(total)) || std::isnan(total)) return std::sqrt(total);
+  double largest = 0, scaled = 0;
+  for (const real value : values) largest = std::max(largest, std::fabs(static_cast<double>(value)));
+  if (largest == 0 || std::isinf(largest)) return largest;
+  for (const real value : values) {
+    const double part = static_cast<double>(value) / largest;
+    scaled += part * part;
+  }
+  return largest * std::sqrt(scaled);
 }
 
 void require_limit(real limit) {
   if (!(limit > 0)) fail("clip: the limit is ", limit, "; it must be positive");
 }
 
-void shrink_to(std::span<real> gradients, real norm, real limit) {
-  if (norm <= limit) return;
-  const real scale = limit / norm;
-  for_each_index(gradients.size(), [g = gradients.data(), scale](size_t i) { g[i] *= scale; });
+void shrink_to(std::span<real> gradients, double norm, real limit) {
+  if (norm <= static_cast<double>(limit)) return;
+  real* const g = gradients.data();
+  const double factor = static_cast<double>(limit) / norm;
+  if (const auto scale = static_cast<real>(factor); scale >= std::numeric_limits<real>::min())
+    for_each_index(gradients.size(), [=](size_t i) { g[i] *= scale; });
+  else  // the factor would vanish as a real, its products need not
+    for_each_index(gradients.size(),
+                   [=](size_t i) { g[i] = static_cast<real>(static_cast<double>(g[i]) * factor); });
 }
 
 }  // namespace
 
-real gradient_norm(Parameters& parameters) { return norm_of(parameters.gradients()); }
+real gradient_norm(Parameters& parameters) { return static_cast<real>(norm_of(parameters.gradients())); }
 
 real clip_gradient_norm(Parameters& parameters, real limit) {
   require_limit(limit);
   const std::span<real> gradients = parameters.gradients();
-  const real norm = norm_of(gradients);
+  const double norm = norm_of(gradients);
   shrink_to(gradients, norm, limit);
-  return norm;
+  return static_cast<real>(norm);
 }
 
 void clip_each_gradient_norm(Parameters& parameters, real limit) {

@@ -5,11 +5,13 @@
 
 namespace lamina {
 
-/// norm2 of all gradients together.
+/// norm2 of all gradients together: right for all finite gradients, infinity when it is itself beyond the range
+/// of real.
 real gradient_norm(Parameters& parameters);
 
 /// Scales all gradients by one factor so that their common norm is at most `limit`; returns the norm before.
-/// Throws Error when the limit is not positive. (Pascanu et al. 2013)
+/// Finite gradients are scaled rightly even where that norm, or a square on the way to it, is beyond the range
+/// of float. Throws Error when the limit is not positive. (Pascanu et al. 2013)
 real clip_gradient_norm(Parameters& parameters, real limit);
 
 /// The same for each parameter tensor by itself.

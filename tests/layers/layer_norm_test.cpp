@@ -147,3 +147,51 @@ TEST_CASE("layer norm: errors name the op and the shapes") {
   CHECK_ERROR(rms_norm(Tensor(Shape{}), Tensor(Shape{})),
               "rms_norm: [scalar] has no features in its last axis");
 }
+
+TEST_CASE("layer norm: a constant row becomes the bias, at any size") {
+  for (const double level : {3e38, -3e38, 1e30, 7.3, 1e-30}) {
+    Tensor a = Tensor::full({2, 100}, static_cast<real>(level)).require_gradient();
+    const Tensor bias = sample({100}, 3);
+    Tape tape;
+    const Tensor y = layer_norm(a, Tensor::ones({100}), bias);
+    for (size_t i = 0; i < y.size(); ++i) CHECK(std::fabs(y[i] - bias[i % 100]) < real(0.01));
+    if (level > 1e29 || level < -1e29) CHECK(identical(y.reshape({200}).slice(0, 100), bias));
+    tape.backward(weighted(y));
+    CHECK(std::isfinite(static_cast<double>(sum(a.gradient()).item())));
+  }
+}
+
+TEST_CASE("layer norm: rows whose squares overflow are normalized") {
+  for (const double scale : {1e18, 1e20, 1e30, 1e37}) {
+    CAPTURE(scale);
+    Tensor row = Tensor::from({1, 4}, {-1, 1, -1, 1});
+    for (real& value : row.values()) value *= static_cast<real>(scale);
+    CHECK(difference(layer_norm(row, Tensor::ones({4}), Tensor::zeros({4})), {-1, 1, -1, 1}) < 8 * ulp);
+    CHECK(difference(rms_norm(row, Tensor::ones({4})), {-1, 1, -1, 1}) < 8 * ulp);
+  }
+  const Tensor broken = Tensor::from({1, 2}, {std::numeric_limits<real>::infinity(), 1});
+  CHECK(std::isnan(layer_norm(broken, Tensor::ones({2}), Tensor::zeros({2}))[1]));
+}
+
+TEST_CASE("layer norm: the derivative of a single unit is 0, not rounding error") {
+  Tensor a = sample({1000, 1}, 1).require_gradient();
+  Tape tape;
+  tape.backward(layer_norm(a, Tensor::full({1}, real(0.7)), Tensor::zeros({1})), sample({1000, 1}, 2));
+  CHECK(identical(a.gradient(), Tensor::zeros({1000, 1})));
+}
+
+TEST_CASE("layer norm: gain and bias derivatives over 100,000 rows are as accurate as over few") {
+  constexpr size_t rows = 100000, columns = 5;
+  const Tensor a = sample({rows, columns}, 1), dy = sample({rows, columns}, 2, 0, 1);
+  Tensor bias = Tensor::zeros({columns}).require_gradient();
+  set_threads(1);
+  Tape tape;
+  tape.backward(layer_norm(a, Tensor::ones({columns}), bias), dy);
+  set_threads(0);
+  for (size_t c = 0; c < columns; ++c) {
+    long double exact = 0;
+    for (size_t r = 0; r < rows; ++r) exact += static_cast<long double>(dy[r * columns + c]);
+    const auto error = static_cast<long double>(bias.gradient()[c]) / exact - 1;
+    CHECK(static_cast<double>(std::fabs(error)) < 12 * ulp);
+  }
+}

@@ -50,6 +50,41 @@ TEST_CASE("clip: no gradients at all; NaN stays visible; a bad limit is refused"
   CHECK_ERROR(clip_each_gradient_norm(model.parameters, -1), "clip: the limit is -1; it must be positive");
 }
 
+TEST_CASE("clip: finite gradients are scaled rightly, however large or small") {
+  // sqrt(100) times the value of each is the norm; in float the largest has none.
+  for (const double value : {3e38, 1e30, 1e19, 1e-19, 1e-30, 1e-34})
+    for (const bool each : {false, true}) {
+      CAPTURE(value);
+      Parameters parameters(1);
+      Tensor x = parameters.add("x", Tensor::zeros({100}));
+      {
+        Tape tape;
+        tape.backward(sum(x * Tensor::full({100}, static_cast<real>(value))));
+      }
+      if (value < 1e38)
+        CHECK(std::fabs(static_cast<double>(gradient_norm(parameters)) / (10 * value) - 1) < 8 * ulp);
+      const auto limit = static_cast<real>(value / 100);
+      if (each)
+        clip_each_gradient_norm(parameters, limit);
+      else
+        clip_gradient_norm(parameters, limit);
+      const Tensor clipped = x.gradient();
+      for (const real g : clipped.values())
+        CHECK(std::fabs(static_cast<double>(g) / (value / 1000) - 1) < 8 * ulp);
+    }
+}
+
+TEST_CASE("clip: a limit of 1 for gradients whose norm no float can hold") {
+  Parameters parameters(1);
+  Tensor x = parameters.add("x", Tensor::zeros({100}));
+  {
+    Tape tape;
+    tape.backward(sum(x * Tensor::full({100}, real(3e38))));
+  }
+  clip_gradient_norm(parameters, 1);
+  CHECK(difference(x.gradient(), Tensor::full({100}, real(0.1))) < 8 * ulp);
+}
+
 TEST_CASE("clip: the norm of many values is the same for every number of threads") {
   Parameters parameters(1);
   Tensor x = parameters.add("x", Tensor::zeros({300000}));
