@@ -186,7 +186,7 @@ void report(std::string_view bytes) {
 
 void bench(std::string_view bytes) { require(speed_exhibit({file_with(bytes)}).is_object()); }
 
-constexpr unsigned line = 256, page = 4096;
+constexpr unsigned few_characters = 32, line = 128, page = 2048;
 
 constexpr std::array all{
     Target{"idx_images", [](std::string_view bytes) { read_idx_images(file_with(bytes)); }, line},
@@ -204,7 +204,7 @@ constexpr std::array all{
     Target{"corpus", corpus, page},
     Target{"passages", passages, line},
     Target{"vocabulary", vocabulary, line},
-    Target{"utf8", utf8, line},
+    Target{"utf8", utf8, few_characters},
     Target{"sentences", sentences, page},
     Target{"words", words, line},
     Target{"word_vectors", word_vectors, line},
