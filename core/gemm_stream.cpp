@@ -21,7 +21,8 @@ namespace {
 // Numbers of a in registers; the rest is for b and c.
 constexpr size_t max_held = vector_registers / 2;
 constexpr size_t max_depth = max_stream_k;
-constexpr size_t column_block = 1024;  // of c, to keep it or b in L1
+constexpr size_t column_block = 1024;      // of c, to keep it or b in L1
+constexpr size_t steps_in_sequence = 256;  // of k; a longer running sum would round too often
 
 constexpr size_t depth_for(size_t rows) { return std::min(max_depth, max_held / rows); }
 
@@ -110,18 +111,21 @@ struct Buffers {
 };
 thread_local Buffers buffers;
 
-/// A group of rows of c[m x n], all of k. The sums rest in the aligned buffer until the last pass writes them
-/// to c.
+/// A group of rows of c[m x n], all of k. The sums rest in the aligned buffer until the last pass of a sequence
+/// adds them to what came before it, the addend or c.
 void stream_rows(const Product& q, size_t row, size_t rows, bool b_copied) {
   const Parts passes(q.k, depth_for(rows));
+  const size_t in_sequence = steps_in_sequence / depth_for(rows);
   for (size_t pass = 0; pass < passes.count; ++pass) {
     const size_t p = passes.begin(pass), depth = passes.length(pass);
     alignas(64) real a[max_held];
     for (size_t i = 0; i < rows; ++i)
       for (size_t d = 0; d < depth; ++d) a[i * depth + d] = *at(q.a_op, q.a, q.lda, row + i, p + d);
-    const bool last = pass + 1 == passes.count;
-    const real* const before = pass == 0 ? nullptr : buffers.sums;
-    const ConstView addend = last ? at(q.addend, row, 0) : ConstView{};
+    const bool first = pass % in_sequence == 0;
+    const bool last = (pass + 1) % in_sequence == 0 || pass + 1 == passes.count;
+    const real* const before = first ? nullptr : buffers.sums;
+    const ConstView so_far = pass < in_sequence ? q.addend : ConstView{q.c.data, q.c.row, q.c.column};
+    const ConstView addend = last ? at(so_far, row, 0) : ConstView{};
     const View to = last ? at(q.c, row, 0) : View{buffers.sums, column_block, 1};
     const auto& kernels = streams[before != nullptr][addend.data != nullptr];
     kernels[(rows - 1) * max_depth + depth - 1]({q.n, a, b_copied ? buffers.b : q.b + p * q.ldb,
