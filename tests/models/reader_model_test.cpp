@@ -20,15 +20,18 @@ struct Variant {
 constexpr Variant variants[]{
     {Norm::none, false}, {Norm::batch, false}, {Norm::batch, true}, {Norm::layer, false}};
 
-ar::QuestionBatch batch_of(const std::vector<Sentence>& passages, const std::vector<Sentence>& questions) {
+ar::QuestionBatch batch_of(const std::vector<Sentence>& passages, const std::vector<Sentence>& questions,
+                           Padding padding = Padding::zeros) {
   std::vector<int> all(passages.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  return {.passages = make_batch(passages, all), .questions = make_batch(questions, all)};
+  return {.passages = make_batch(passages, all, padding),
+          .questions = make_batch(questions, all, padding),
+          .count_padded = padding == Padding::cyclic};
 }
 
 /// Three questions, all of different length.
-ar::QuestionBatch small_batch() {
-  return batch_of({{3, 2, 5, 4}, {4, 6}, {2, 2, 7}}, {{5, 3}, {4}, {6, 6, 2}});
+ar::QuestionBatch small_batch(Padding padding = Padding::zeros) {
+  return batch_of({{3, 2, 5, 4}, {4, 6}, {2, 2, 7}}, {{5, 3}, {4}, {6, 6, 2}}, padding);
 }
 
 constexpr ar::ModelOptions tiny{.vocabulary = 8, .answers = 4, .embedding = 3, .hidden = 4, .max_steps = 3};
@@ -72,9 +75,11 @@ TEST_CASE("reader model: gradients of all parameters, padded words included") {
       Random(11, value.size()).fill_uniform(value.storage()->values, value.size(), real(-0.7), real(0.8));
       inputs.push_back(value);
     }
-    const ar::QuestionBatch batch = small_batch();
-    check_gradients(
-        inputs, [&] { return cross_entropy(model(batch, Mode::train, Random(3)).logits, answers); }, 1e-4);
+    for (const Padding padding : {Padding::zeros, Padding::cyclic}) {
+      const ar::QuestionBatch batch = small_batch(padding);
+      check_gradients(
+          inputs, [&] { return cross_entropy(model(batch, Mode::train, Random(3)).logits, answers); }, 1e-4);
+    }
   }
 }
 
@@ -121,6 +126,25 @@ TEST_CASE("reader model: in use, a question's answer does not depend on its neig
     const Tensor alone = model(batch_of({{4, 6}}, {{4}}), Mode::evaluate).logits;
     CHECK(difference(together.slice(1, 2), alone) < 64 * ulp);
   }
+}
+
+TEST_CASE("reader model: dropout of both embeddings and of the last hidden layer, in training only") {
+  Parameters parameters(1);
+  const ar::Model model(parameters, tiny);
+  CHECK(model.options().dropout == real(0.5));
+  const auto dropped = [&](Mode mode) {
+    Tape tape;
+    const Tensor logits = model(small_batch(), mode, Random(3)).logits;
+    std::vector<size_t> sizes;
+    for (const Tape::Node* node = tape.last(); node != nullptr; node = node->previous)
+      if (std::string_view(node->op) == "dropout") sizes.push_back(node->outputs[0].size());
+    std::ranges::sort(sizes);
+    return sizes;
+  };
+  // Three cases: 4 hidden units, and embeddings of 3 numbers for 3 and for 4 words.
+  CHECK(dropped(Mode::train) == std::vector<size_t>{3 * 4, 3 * 3 * 3, 3 * 4 * 3});
+  for (const Mode mode : {Mode::evaluate, Mode::evaluate_by_batch, Mode::measure_population})
+    CHECK(dropped(mode).empty());
 }
 
 TEST_CASE("reader model: options that do not exist are refused") {
@@ -214,4 +238,47 @@ TEST_CASE("reader experiment: learns, keeps its best model, and shortens gradien
   for (const real g : experiment.parameters.gradients())
     square += static_cast<double>(g) * static_cast<double>(g);
   CHECK(std::sqrt(square) < 10.001);
+}
+
+TEST_CASE("reader experiment: batch norm by each batch, by a measured population and by moving averages") {
+  const TemporaryFolder scratch;
+  const ar::Data data = ar::built_in_stories(3, {.train = 70, .valid = 40, .test = 20, .events = 3});
+  const RunFolder folder = folder_in(scratch, "run");
+  ar::ReaderExperiment experiment(
+      data, {.norm = Norm::batch, .everywhere = true, .embedding = 8, .hidden = 8, .batch = 20}, folder);
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    Tape tape;
+    tape.backward(experiment.loss(step));
+    experiment.adam.step();
+    experiment.parameters.clear_gradients();
+  }
+  const auto state = [&] {
+    std::vector<Tensor> copies;
+    for (const auto& [name, value] : experiment.parameters.state()) copies.push_back(value.copy());
+    return copies;
+  };
+  const auto same = [](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+    return std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) { return identical(x, y); });
+  };
+  const auto before = state();
+  const ar::ReaderScore moving = experiment.score(data.valid, Mode::evaluate);
+  const Metrics metrics = experiment.evaluate(0);
+  CHECK(same(state(), before));  // training goes on with the moving averages
+  CHECK(std::ranges::equal(metrics, experiment.metric_names(), {}, &Metrics::value_type::first));
+  const auto value = [&](std::string_view name) {
+    return std::ranges::find(metrics, name, &Metrics::value_type::first)->second;
+  };
+  CHECK(value("moving_loss") == moving.loss);
+  CHECK(value("valid_loss") == experiment.score(data.valid, Mode::evaluate_by_batch).loss);
+  experiment.measure_population(100);
+  CHECK_FALSE(same(state(), before));
+  CHECK(value("population_loss") == experiment.score(data.valid, Mode::evaluate).loss);
+  const auto measured = state();
+  for (const auto& [name, cases] : experiment.parameters.state())
+    if (name == "passage_lstm.input_norm.cases") CHECK(cases[0] == 60);  // three batches make an epoch
+  load_model(folder, experiment.parameters, ar::best_model);
+  CHECK(same(state(), measured));  // the population is part of the best model
+  const ar::ReaderTest test = experiment.test();
+  CHECK(test.population.has_value());
+  CHECK(read_table(folder.file("test.csv")).columns.back() == "population_error");
 }
