@@ -1,7 +1,11 @@
 // The `lamina` command: one subcommand per experiment. Exit codes: 0 done, 1 bad data, 2 bad usage, 130
 // stopped by Ctrl-C after saving.
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <iostream>
+#include <string_view>
 
 #include "core/error.h"
 #include "core/gemm.h"
@@ -17,6 +21,26 @@ int list_commands(const Command& program) {
     if (command.name() != "list") std::cout << command.name() << "\t" << command.description() << '\n';
   return 0;
 }
+
+/// OpenBLAS takes two buffers of 128 MB while it is being loaded (as measured on two cores), and where there is
+/// no room for them asks for ever. So the room is tried out before, by a function that runs ahead of every
+/// library's own start. No sanitizer has started then either.
+__attribute__((no_sanitize("address", "undefined"))) void require_room_for_openblas(int, char**, char**) {
+  constexpr size_t buffer = size_t{262} << 20;  // both, and a little for what is loaded beside them
+  void* const room =
+      ::mmap(nullptr, buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room != MAP_FAILED) {
+    ::munmap(room, buffer);
+    return;
+  }
+  constexpr std::string_view complaint =
+      "lamina: not enough memory for OpenBLAS's buffers of 256 MB; raise the limit (ulimit -v)\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, complaint.data(), complaint.size());
+  ::_exit(1);
+}
+
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*const before_libraries)(int, char**, char**) = require_room_for_openblas;
 
 }  // namespace
 
