@@ -235,6 +235,21 @@ fuzz:  ## fuzzes every reader, or TARGET, for SECONDS each (60), with clang's sa
 	@+$(SUBMAKE) $(FUZZ)/fuzz
 	@tests/fuzz/run.sh $(FUZZ) $(SECONDS) $(TARGET)
 
+# --- Faults: a library that is preloaded and makes file operations fail, and a driver for it and other faults
+
+FAULT_LIBRARY := $(BUILD)/faults/file_faults.so
+$(FAULT_LIBRARY): tests/faults/file_faults.cpp $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O1 -fPIC -shared $(WARNINGS) $< -o $@ -ldl
+
+.PHONY: faults fault-library
+fault-library: $(FAULT_LIBRARY)
+
+FAULT_OPTIONS = $(if $(CLASSES),--classes $(CLASSES)) $(if $(FILTER),--experiments $(FILTER)) \
+  $(if $(KILLS),--kills $(KILLS)) $(if $(EVERY),--every $(EVERY))
+faults: $(COMMAND) $(FAULT_LIBRARY)  ## every experiment under faults: CLASSES, FILTER=mnist,draw, KILLS (1000), EVERY N-th operation (1)
+	@tests/faults/faults.py $(FAULT_OPTIONS)
+
 # --- The report. The page without its data is made once, beside the program that fills it. Only this needs npm.
 
 PAGE := $(BUILD)/report/page.html

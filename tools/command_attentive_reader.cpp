@@ -119,7 +119,7 @@ Data load_data(const ReaderFlags& flags) {
     return load_questions(flags.common.data, static_cast<size_t>(flags.sentences));
   StorySizes sizes;
   if (flags.common.preset == "small") sizes.events = 5;
-  if (smoke_epochs() > 0) sizes.train = 320, sizes.valid = sizes.test = 64;
+  if (flags.common.smoke > 0) sizes.train = 320, sizes.valid = sizes.test = 64;
   return built_in_stories(static_cast<std::uint64_t>(flags.common.seed), sizes);
 }
 
@@ -128,7 +128,7 @@ std::uint64_t updates_of(const ReaderFlags& flags, std::uint64_t steps_per_epoch
   const auto asked = flags.updates > 0
                          ? static_cast<std::uint64_t>(flags.updates)
                          : updates_in(static_cast<std::uint64_t>(flags.common.epochs), steps_per_epoch);
-  const auto smoke = static_cast<std::uint64_t>(smoke_epochs());
+  const auto smoke = static_cast<std::uint64_t>(flags.common.smoke);
   return smoke > 0 ? std::min(asked, smoke * steps_per_epoch) : asked;
 }
 
@@ -147,13 +147,13 @@ Outcome run_variant(const RunFolder& folder, const ReaderVariant& variant, const
 }
 
 int train_variants(ReaderFlags flags, bool norm_given) {
-  const std::optional<RunFolder> resumed = folder_to_resume("attentive-reader", flags.common);
-  if (resumed) {
+  flags.variants = variants_of(flags, norm_given);
+  const std::optional<RunFolder> resumed =
+      folder_to_resume("attentive-reader", flags.common, to_settings(flags));
+  if (resumed)
     from_settings(resumed->config().settings, flags);
-  } else {
-    flags.variants = variants_of(flags, norm_given);
+  else
     fill_in_preset(flags);
-  }
   set_threads(flags.common.threads);
   const Data data = load_data(flags);
   if (flags.common.batches.size() > 1) fail<UsageError>("--batch: one size at a time");

@@ -31,8 +31,8 @@ draw::ExperimentOptions options_of(const Variant& variant, const CommonFlags& fl
 draw::DrawData load(const CommonFlags& flags) {
   const auto seed = static_cast<std::uint64_t>(flags.seed);
   if (!flags.data.empty()) return draw::load_binary_mnist(flags.data);
-  return smoke_epochs() > 0 ? draw::synthetic_binary_digits(seed, 512, 100, 100)
-                            : draw::synthetic_binary_digits(seed);
+  return flags.smoke > 0 ? draw::synthetic_binary_digits(seed, 512, 100, 100)
+                         : draw::synthetic_binary_digits(seed);
 }
 
 Prepared prepare(const CommonFlags& flags) {

@@ -28,7 +28,7 @@ ExperimentOptions options_of(const Variant& variant, const CommonFlags& flags) {
 Data load(const CommonFlags& flags) {
   if (!flags.data.empty()) return load_iam(flags.data);
   const auto seed = static_cast<std::uint64_t>(flags.seed);
-  return smoke_epochs() > 0 ? synthetic_lines(seed, 64, 16) : synthetic_lines(seed);
+  return flags.smoke > 0 ? synthetic_lines(seed, 64, 16) : synthetic_lines(seed);
 }
 
 Prepared prepare(const CommonFlags& flags) {

@@ -137,7 +137,10 @@ std::string Command::description() const { return app_->get_description(); }
 void Command::footer(const std::string& text) { app_->footer(text); }
 void Command::require_command() { app_->require_subcommand(1); }
 void Command::add_version(const std::string& version) { app_->set_version_flag("--version", version); }
-bool Command::given(const std::string& name) const { return app_->count(name) > 0; }
+bool Command::given(const std::string& name) const {
+  const CLI::Option* const option = app_->get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
 
 Command& Command::add_command(const std::string& name, const std::string& description) {
   CLI::App* const app = app_->add_subcommand(name, description);

@@ -81,7 +81,7 @@ class Command {
   Flag add_read(const std::string& name, const std::function<void(const std::string&)>& read,
                 const std::string& description);
   void add_version(const std::string& version);
-  bool given(const std::string& name) const;  ///< was the flag on the command line?
+  bool given(const std::string& name) const;  ///< does the command have this flag, and was it used?
 
   /// Ends --help: examples of how the command is called.
   void footer(const std::string& text);

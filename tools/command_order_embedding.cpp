@@ -44,7 +44,7 @@ void fill_in_preset(OrderFlags& flags) {
   CommonFlags& common = flags.common;
   const Preset preset = preset_of(common.preset);
   if (common.epochs == 0) common.epochs = static_cast<std::int64_t>(preset.epochs);
-  if (smoke_epochs() > 0) common.epochs = std::min(common.epochs, smoke_epochs());
+  if (common.smoke > 0) common.epochs = std::min(common.epochs, common.smoke);
   if (common.batches.empty()) common.batches = {static_cast<std::int64_t>(preset.options.batch)};
   if (common.learning_rate == 0) common.learning_rate = preset.options.learning_rate;
   if (flags.validate_every == 0) flags.validate_every = static_cast<std::int64_t>(preset.validate_every);
@@ -97,7 +97,7 @@ OrderOptions options_of(const OrderVariant& variant, const OrderFlags& flags) {
 Data load_data(const OrderFlags& flags) {
   if (!flags.common.data.empty()) return load_coco(flags.common.data);
   const auto seed = static_cast<std::uint64_t>(flags.common.seed);
-  if (smoke_epochs() > 0) return synthetic_coco(seed, {.train = 320, .valid = 50, .test = 100});
+  if (flags.common.smoke > 0) return synthetic_coco(seed, {.train = 320, .valid = 50, .test = 100});
   return synthetic_coco(seed, preset_of(flags.common.preset).world);
 }
 
@@ -123,13 +123,13 @@ Outcome run_variant(const RunFolder& folder, const OrderVariant& variant, const 
 }
 
 int train_variants(OrderFlags flags, bool norm_given) {
-  const std::optional<RunFolder> resumed = folder_to_resume("order-embedding", flags.common);
-  if (resumed) {
+  flags.variants = variants_of(flags, norm_given);
+  const std::optional<RunFolder> resumed =
+      folder_to_resume("order-embedding", flags.common, to_settings(flags));
+  if (resumed)
     from_settings(resumed->config().settings, flags);
-  } else {
-    flags.variants = variants_of(flags, norm_given);
+  else
     fill_in_preset(flags);
-  }
   set_threads(flags.common.threads);
   const Data data = load_data(flags);
   if (flags.common.batches.size() > 1)

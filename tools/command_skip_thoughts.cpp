@@ -70,6 +70,7 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
 }
 
 int train_all(const std::shared_ptr<SkipFlags>& flags) {
+  write_settings(*flags, flags->common.own);  // as they were given
   const VariantCommand command{
       .name = "skip-thoughts",
       .paper_epochs = 1,

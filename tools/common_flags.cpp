@@ -45,6 +45,7 @@ std::vector<std::string> split(const std::string& list) {
 }  // namespace
 
 void add_common_flags(Command& command, CommonFlags& flags, const std::vector<std::string>& norms) {
+  flags.given = [&command](const std::string& flag) { return command.given(flag); };
   flags.norms = {norms.front()};
   command.add("--norm", flags.norms, "normalization, or several separated by commas: " + joined(norms))
       .separated_by_commas()
@@ -104,6 +105,7 @@ Settings to_settings(const CommonFlags& flags) {
   settings.set("batch", joined(flags.batches));
   settings.set("lr", flags.learning_rate);
   settings.set("record", flags.record_every);
+  settings.set("smoke", flags.smoke);
   return settings;
 }
 
@@ -119,6 +121,7 @@ void from_settings(const Settings& settings, CommonFlags& flags) {
     flags.batches.push_back(batch_size(size));
   flags.learning_rate = settings.get<double>("lr");
   if (settings.has("record")) flags.record_every = settings.get<std::int64_t>("record");
+  if (settings.has("smoke")) flags.smoke = settings.get<std::int64_t>("smoke");
 }
 
 std::int64_t smoke_epochs() {

@@ -2,6 +2,7 @@
 // The flags that every experiment has.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "tools/command_line.h"
 
 namespace lamina {
+
+/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is set, commands run on a small part
+/// of their data for at most so many epochs, which shows that they work and nothing else.
+std::int64_t smoke_epochs();
 
 struct CommonFlags {
   std::vector<std::string> norms;  ///< as given; "none", "layer", ...
@@ -24,6 +29,8 @@ struct CommonFlags {
   std::int64_t record_every = 0;      ///< 0: record nothing
   std::string out;
   bool resume = false;
+  std::int64_t smoke = smoke_epochs();                 ///< LAMINA_SMOKE when the run began
+  std::function<bool(const std::string& flag)> given;  ///< was this flag on the command line?
   Settings own;  ///< what config.json keeps of a command's flags beside these
 };
 
@@ -41,9 +48,5 @@ int color_of(const std::string& norm);
 /// All flags as settings of config.json, and back. Lists become "none,layer".
 Settings to_settings(const CommonFlags& flags);
 void from_settings(const Settings& settings, CommonFlags& flags);
-
-/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is set, commands run on a small part
-/// of their data for at most so many epochs, which shows that they work and nothing else.
-std::int64_t smoke_epochs();
 
 }  // namespace lamina

@@ -11,6 +11,7 @@
 #include "core/gemm.h"
 #include "core/version.h"
 #include "tools/commands.h"
+#include "tools/process.h"
 
 namespace {
 
@@ -45,6 +46,7 @@ __attribute__((no_sanitize("address", "undefined"))) void require_room_for_openb
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_process();
   Command program("lamina",
                   "Lamina: every experiment of \"Layer Normalization\" (Ba, Kiros and Hinton 2016).");
   program.require_command();

@@ -9,7 +9,7 @@ using namespace skip_thoughts;
 void fill_in_preset(SkipFlags& flags) {
   if (flags.evaluate_every == 0) flags.evaluate_every = flags.paper() ? 50000 : 250;
   if (flags.hidden > 0) return;
-  const bool smoke = smoke_epochs() > 0;
+  const bool smoke = flags.common.smoke > 0;
   flags.embedding = smoke ? 30 : flags.paper() ? 620 : 300;
   flags.hidden = smoke ? 60 : flags.paper() ? 2400 : 600;
 }
@@ -47,7 +47,7 @@ SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int
 
 Corpus corpus_of(const SkipFlags& flags, const std::string& saved) {
   if (flags.common.data.empty()) {
-    const size_t stories = smoke_epochs() > 0 ? 150 : flags.paper() ? 20000 : 2000;
+    const size_t stories = flags.common.smoke > 0 ? 150 : flags.paper() ? 20000 : 2000;
     return synthetic_stories(static_cast<std::uint64_t>(flags.common.seed), stories);
   }
   return saved.empty() ? scan_books(flags.common.data, flags.paper() ? 20000 : 10000) : load_books(saved);

@@ -1,11 +1,14 @@
 #include "tools/training_runs.h"
 
+#include <algorithm>
 #include <iostream>
+#include <variant>
 
 #include "core/file.h"
 #include "core/folder.h"
 #include "core/gemm.h"
 #include "models/common/interrupt.h"
+#include "models/common/metrics.h"
 
 namespace lamina {
 
@@ -27,6 +30,33 @@ RunFolder folder_of(const TrainingRuns& runs, const RunFolder& whole, size_t var
   return create(runs, path, runs.names[variant], runs.settings_alone(variant));
 }
 
+/// As a flag has it.
+std::string text_of(const std::string& name, const SettingValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  return text(name == "record" ? "every=" : "", std::get<std::int64_t>(value));
+}
+
+/// The settings that a run began with are those it goes on with.
+void require_same(const RunFolder& run, const CommonFlags& flags, const Settings& asked) {
+  for (const auto& [name, began] : run.config().settings.entries()) {
+    std::string flag = "--" + name;
+    std::ranges::replace(flag, '_', '-');
+    if (name == "smoke") flag = "LAMINA_SMOKE";
+    if (name == "smoke" ? smoke_epochs() == 0 : !flags.given(flag)) continue;
+    for (const auto& [key, value] : asked.entries())
+      if (key == name && text_of(name, value) != text_of(name, began))
+        fail<UsageError>(flag, ' ', text_of(name, value), ": the run in ", run.path(), " began with ",
+                         text_of(name, began), "; leave it out, or start a new run in another folder");
+  }
+}
+
+void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
+  std::cerr << run.path() << ": began with " << began << " and goes on with " << now
+            << "; its numbers do not repeat bit by bit\n";
+}
+
 }  // namespace
 
 void require_fitting(const CommonFlags& flags, size_t cases, const std::string& called) {
@@ -37,10 +67,16 @@ void require_fitting(const CommonFlags& flags, size_t cases, const std::string& 
   }
 }
 
-std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags) {
+std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags,
+                                          const Settings& asked) {
   if (!flags.resume) return {};
   RunFolder folder = RunFolder::resume(flags.out, command);
-  if (flags.threads == 0) flags.threads = folder.config().threads;
+  const RunConfig& began = folder.config();
+  require_same(folder, flags, asked);
+  if (flags.threads == 0) flags.threads = began.threads;
+  if (flags.threads != began.threads)
+    report_change(folder, text(began.threads, " threads"), text(flags.threads));
+  if (began.backend != gemm_backend()) report_change(folder, began.backend, gemm_backend());
   return folder;
 }
 

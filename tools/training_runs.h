@@ -39,8 +39,11 @@ std::vector<std::string> names_of(const std::vector<Variant>& variants) {
 void require_fitting(const CommonFlags& flags, size_t cases, const std::string& called);
 
 /// With --resume the folder of a run of `command` to go on with, whose threads are used where the flags name
-/// none; else nothing.
-std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags);
+/// none; else nothing. `asked` are the settings as the command line has them: UsageError for a flag that was
+/// given with another value than the run began with. Says in one line when the threads or the kernels are
+/// others than the run began with, since its numbers then do not repeat bit by bit.
+std::optional<RunFolder> folder_to_resume(const std::string& command, CommonFlags& flags,
+                                          const Settings& asked);
 
 /// Trains in `resumed`, or else in a new folder: `out`, or the default. Returns the exit code.
 int train_all(const TrainingRuns& runs, const std::optional<RunFolder>& resumed, const std::string& out);

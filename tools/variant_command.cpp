@@ -19,7 +19,7 @@ namespace {
 /// What the user left open is the preset's.
 void fill_in_preset(const VariantCommand& command, CommonFlags& flags) {
   if (flags.epochs == 0) flags.epochs = flags.preset == "paper" ? command.paper_epochs : command.small_epochs;
-  if (smoke_epochs() > 0) flags.epochs = std::min(flags.epochs, smoke_epochs());
+  if (flags.smoke > 0) flags.epochs = std::min(flags.epochs, flags.smoke);
   if (flags.batches.empty()) flags.batches = {command.batch};
   if (flags.learning_rate == 0) flags.learning_rate = command.learning_rate;
 }
@@ -27,7 +27,7 @@ void fill_in_preset(const VariantCommand& command, CommonFlags& flags) {
 }  // namespace
 
 int run_variants(const VariantCommand& command, CommonFlags flags) {
-  const std::optional<RunFolder> resumed = folder_to_resume(command.name, flags);
+  const std::optional<RunFolder> resumed = folder_to_resume(command.name, flags, to_settings(flags));
   if (resumed)
     from_settings(resumed->config().settings, flags);
   else

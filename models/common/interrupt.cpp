@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <string_view>
 
 namespace lamina {
@@ -13,13 +15,15 @@ namespace {
 std::atomic<bool> requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait for a lock");
 
-struct sigaction before_int, before_term;
+constexpr std::array caught{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+std::array<struct sigaction, caught.size()> before;
 
-extern "C" void on_signal(int) {
-  // The second signal finds the default action again, which ends the program.
+extern "C" void on_signal(int signal) {
+  requested = true;
+  if (signal != SIGINT && signal != SIGTERM) return;
+  // The second one finds the default action again, which ends the program.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  requested = true;
   constexpr std::string_view note = "\ninterrupted: saving; press Ctrl-C again to stop without\n";
   // Only for a person to see, so a failure changes nothing.
   if (isatty(STDERR_FILENO) && write(STDERR_FILENO, note.data(), note.size()) < 0) return;
@@ -32,13 +36,14 @@ CatchInterrupts::CatchInterrupts() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;  // a checkpoint that is being written must not see EINTR
-  sigaction(SIGINT, &action, &before_int);
-  sigaction(SIGTERM, &action, &before_term);
+  for (std::size_t i = 0; i < caught.size(); ++i) {
+    sigaction(caught[i], &action, &before[i]);
+    if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &before[i], nullptr);
+  }
 }
 
 CatchInterrupts::~CatchInterrupts() {
-  sigaction(SIGINT, &before_int, nullptr);
-  sigaction(SIGTERM, &before_term, nullptr);
+  for (std::size_t i = 0; i < caught.size(); ++i) sigaction(caught[i], &before[i], nullptr);
   requested = false;
 }
 

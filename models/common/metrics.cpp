@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <iostream>
 #include <limits>
 
 #include "core/error.h"
@@ -53,6 +53,12 @@ std::vector<double> numbers(std::string_view line, const std::string& path, size
   return row;
 }
 
+void require_columns(const std::string& path, const Table& table, const std::vector<std::string>& columns) {
+  if (table.columns != columns)
+    fail<DataError>(path, ": has other columns than this version writes (", joined(table.columns),
+                    "); start a new run in another folder");
+}
+
 }  // namespace
 
 std::string number_text(double value) {
@@ -72,9 +78,9 @@ std::vector<double> Table::column(std::string_view name) const {
   return values;
 }
 
-Table read_table(const std::string& path) {
-  const std::string bytes = read_file(path);
-  std::string_view rest = bytes;
+Table read_table(const std::string& path) { return table_of(path, read_file(path)); }
+
+Table table_of(const std::string& path, std::string_view rest) {
   Table table;
   for (size_t line_number = 1;; ++line_number) {
     const size_t end = rest.find('\n');
@@ -94,24 +100,33 @@ Table read_table(const std::string& path) {
   return table;
 }
 
-MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns)
-    : MetricsFile(Existing{}, std::move(path), std::move(columns)) {
-  write_file(path_, joined(columns_) + '\n');
+MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns, std::string content)
+    : path_(std::move(path)), columns_(std::move(columns)), content_(std::move(content)) {
+  write_file(path_, content_);
 }
+
+MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns)
+    : MetricsFile(std::move(path), columns, joined(columns) + '\n') {}
 
 MetricsFile MetricsFile::resume(const std::string& path, std::vector<std::string> columns, double last_step) {
   // A run that was killed before it reported anything may have left no whole header either.
   if (!exists(path) || read_file(path).find('\n') == std::string::npos) return {path, std::move(columns)};
   const Table before = read_table(path);
-  if (before.columns != columns)
-    fail<DataError>(path, ": has other columns than this version writes: ", joined(before.columns),
-                    "); start a new run in another folder");
+  require_columns(path, before, columns);
   const std::vector<double> steps = before.column("step");
   std::string kept = joined(columns) + '\n';
   for (size_t i = 0; i < steps.size(); ++i)
     if (steps[i] <= last_step) kept += row_text(before.rows[i]);
-  write_file(path, kept);
-  return {Existing{}, path, std::move(columns)};
+  return {path, std::move(columns), std::move(kept)};
+}
+
+MetricsFile MetricsFile::restore(const std::string& path, std::vector<std::string> columns,
+                                 std::string content) {
+  require_columns(path, table_of(path, content), columns);
+  if (!exists(path) || !read_file(path).starts_with(content))
+    std::cerr << path
+              << ": was missing, damaged or changed; its rows are written again from the saved state\n";
+  return {path, std::move(columns), std::move(content)};
 }
 
 void MetricsFile::append(const std::vector<std::pair<std::string_view, double>>& row) {
@@ -123,11 +138,11 @@ void MetricsFile::append(const std::vector<std::pair<std::string_view, double>>&
   }
   // Opened for each row, which is rare: the file may be moved or looked at in between, and nothing stays
   // buffered.
-  std::ofstream out(path_, std::ios::binary | std::ios::app);
-  out << row_text(values) << std::flush;
-  if (!out)
-    fail<DataError>(path_,
-                    ": cannot be written; free some space on the disk or check the folder's permissions");
+  const std::string line = row_text(values);
+  append_to_file(path_, line);
+  content_ += line;
 }
+
+void MetricsFile::sync() const { sync_file(path_); }
 
 }  // namespace lamina

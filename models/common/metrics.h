@@ -28,6 +28,9 @@ struct Table {
 /// DataError when it cannot be read or holds a broken line, with the line's number.
 Table read_table(const std::string& path);
 
+/// The same for the content of such a file; `path` is for errors.
+Table table_of(const std::string& path, std::string_view content);
+
 class MetricsFile {
  public:
   /// Starts the file with a header of these columns, replacing what was there.
@@ -38,21 +41,32 @@ class MetricsFile {
   /// is started. DataError when the file has other columns.
   static MetricsFile resume(const std::string& path, std::vector<std::string> columns, double last_step);
 
+  /// Goes on with `content`, which is all that the file held when its run was saved: rows that are missing or
+  /// damaged are there again, and later rows go. Says so in one line when there were any of the former.
+  /// DataError when the file cannot be written, or the content is of other columns.
+  static MetricsFile restore(const std::string& path, std::vector<std::string> columns, std::string content);
+
   /// Appends one row and hands it to the system. Columns that are not named are `nan`.
   /// Error when a name is not a column; DataError when the disk is full.
   ///
   ///   metrics.append({{"epoch", 3}, {"step", 1290}, {"train_nll", 0.071}});
   void append(const std::vector<std::pair<std::string_view, double>>& row);
 
+  /// Returns once all rows are on the disk.
+  void sync() const;
+
   const std::string& path() const { return path_; }
 
+  /// All that the file holds.
+  const std::string& content() const { return content_; }
+
  private:
-  struct Existing {};
-  MetricsFile(Existing, std::string path, std::vector<std::string> columns)
-      : path_(std::move(path)), columns_(std::move(columns)) {}
+  /// Replaces the file.
+  MetricsFile(std::string path, std::vector<std::string> columns, std::string content);
 
   std::string path_;
   std::vector<std::string> columns_;
+  std::string content_;
 };
 
 }  // namespace lamina

@@ -2,7 +2,8 @@
 
 #include <array>
 #include <charconv>
-#include <fstream>
+#include <iostream>
+#include <set>
 #include <string_view>
 
 #include "core/error.h"
@@ -64,20 +65,23 @@ std::vector<RecordRow> read_record(const std::string& path) {
   }
 }
 
-RecordFile::RecordFile(std::string path, std::uint64_t last_step) : path_(std::move(path)) {
+RecordFile::RecordFile(std::string path, std::uint64_t last_step, std::uint64_t every)
+    : path_(std::move(path)) {
   std::vector<RecordRow> kept;
   if (exists(path_)) kept = read_record(path_);
   std::erase_if(kept, [last_step](const RecordRow& row) { return row.step > last_step; });
+  std::set<std::uint64_t> steps;
+  for (const RecordRow& row : kept) steps.insert(row.step);
+  const std::uint64_t expected = (last_step + every - 1) / every;
+  if (steps.size() < expected)
+    std::cerr << path_ << ": lacks " << expected - steps.size() << " of the " << expected
+              << " steps that were recorded; the run goes on without them\n";
   write_file(path_, std::string(header) + csv(kept));
 }
 
-void RecordFile::append(const std::vector<RecordRow>& rows) {
-  // Opened each time, which is rare: nothing stays buffered.
-  std::ofstream out(path_, std::ios::binary | std::ios::app);
-  out << csv(rows) << std::flush;
-  if (!out)
-    fail<DataError>(path_,
-                    ": cannot be written; free some space on the disk or check the folder's permissions");
-}
+// Opened each time, which is rare: nothing stays buffered.
+void RecordFile::append(const std::vector<RecordRow>& rows) { append_to_file(path_, csv(rows)); }
+
+void RecordFile::sync() const { sync_file(path_); }
 
 }  // namespace lamina

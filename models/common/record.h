@@ -30,11 +30,15 @@ std::vector<RecordRow> read_record(const std::string& path);
 class RecordFile {
  public:
   /// Goes on with a file after `last_step` steps: later rows go, since the run will come there again. A
-  /// missing file is started.
-  RecordFile(std::string path, std::uint64_t last_step);
+  /// missing file is started. Says in one line when steps are missing that the run has recorded, which are
+  /// the first and every `every`-th after it.
+  RecordFile(std::string path, std::uint64_t last_step, std::uint64_t every);
 
   /// Appends rows and hands them to the system. DataError when the disk is full.
   void append(const std::vector<RecordRow>& rows);
+
+  /// Returns once all rows are on the disk.
+  void sync() const;
 
  private:
   std::string path_;

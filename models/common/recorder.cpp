@@ -182,8 +182,12 @@ Recording::Recording(const RunFolder& folder, const Parameters& parameters, std:
   const Settings& settings = folder.config().settings;
   if (settings.has("record")) every_ = static_cast<std::uint64_t>(settings.get<std::int64_t>("record"));
   if (every_ == 0) return;
-  file_.emplace(folder.file("record.csv"), last_step);
+  file_.emplace(folder.file("record.csv"), last_step, every_);
   recorder_.emplace(parameters);
+}
+
+void Recording::sync() const {
+  if (file_) file_->sync();
 }
 
 Recording::Step::Step(Recording& recording, std::uint64_t steps_done) {

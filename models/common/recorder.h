@@ -86,6 +86,9 @@ class Recording {
   /// Goes on after `last_step` steps with record.csv.
   Recording(const RunFolder& folder, const Parameters& parameters, std::uint64_t last_step);
 
+  /// Returns once all that was recorded is on the disk.
+  void sync() const;
+
   /// One training step: listens while it lives, if the step is one to record.
   class Step {
    public:

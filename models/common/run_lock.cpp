@@ -62,6 +62,8 @@ std::optional<Descriptor> try_to_take(const std::string& path) {
   if (!S_ISREG(status.st_mode)) cannot_lock(path, "it is not a regular file");
   if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) refuse(path, file.number());
+    if (errno != ENOLCK && errno != ENOSYS && errno != ENOTSUP && errno != EINVAL)
+      cannot_lock(path, std::strerror(errno));
     std::cerr << path << ": this file system has no locks (" << std::strerror(errno)
               << "); let no second process train in this folder\n";
   }
@@ -80,9 +82,13 @@ Descriptor take(const std::string& path) {
 RunLock::RunLock(const std::string& folder) : RunLock(folder + "/lock", take(folder + "/lock")) {
   // From here on the destructor removes the file.
   const std::string owner = text(::getpid(), '\n');
-  if (::ftruncate(file_.number(), 0) != 0 ||
-      ::pwrite(file_.number(), owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size()))
-    cannot_lock(path_, std::strerror(errno));
+  if (::ftruncate(file_.number(), 0) != 0) cannot_lock(path_, std::strerror(errno));
+  for (size_t done = 0; done < owner.size();) {
+    const ssize_t written =
+        ::pwrite(file_.number(), owner.data() + done, owner.size() - done, static_cast<off_t>(done));
+    if (written < 0 && errno != EINTR) cannot_lock(path_, std::strerror(errno));
+    if (written > 0) done += static_cast<size_t>(written);
+  }
 }
 
 RunLock::RunLock(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}

@@ -4,16 +4,17 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 
-#include "core/checkpoint.h"
+#include "core/error.h"
+#include "core/file.h"
 #include "core/folder.h"
 #include "core/tape.h"
 #include "models/common/interrupt.h"
 #include "models/common/metrics.h"
 #include "models/common/progress.h"
 #include "models/common/recorder.h"
+#include "models/common/run_state.h"
 #include "models/common/training_look.h"
 
 namespace lamina {
@@ -24,69 +25,13 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// All that the next step depends on, besides parameters and optimizer.
-struct Position {
-  std::uint64_t step = 0;  ///< steps done
-  double loss_sum = 0;     ///< over the steps of the epoch under way
-  double seconds = 0;      ///< spent so far, over all sittings
-};
-
-Checkpoint model_of(const Parameters& parameters) {
-  Checkpoint model;
-  for (const auto* entries : {&parameters.learned(), &parameters.state()})
-    for (const auto& [name, value] : *entries) model.tensors.push_back({name, value});
-  return model;
-}
-
-/// The name of `steps` among the metadata of `state`.
-std::string steps_key(const Optimizer& optimizer) { return optimizer.name() + ".steps"; }
-
-void save(const RunFolder& folder, const Parameters& parameters, const Optimizer& optimizer,
-          const Position& position) {
-  save_model(folder, parameters, "model.safetensors");
-  Checkpoint state = model_of(parameters);
-  for (const auto& [name, value] : optimizer.state()) state.tensors.push_back({name, value});
-  state.metadata = {{"step", std::to_string(position.step)},
-                    {steps_key(optimizer), std::to_string(optimizer.steps)},
-                    {"loss_sum", exact(position.loss_sum)},
-                    {"seconds", exact(position.seconds)}};
-  save_checkpoint(folder.file("state"), state);
-}
-
-/// Copies a tensor of the checkpoint over one of the same name and shape.
-void restore(const std::string& path, const Checkpoint& from, const std::string& name, Tensor& to) {
-  const Tensor* const saved = from.find(name);
-  if (saved == nullptr || saved->shape() != to.shape())
-    fail<DataError>(path, ": does not fit this model: '", name, "' should be ", to.shape(), " and is ",
-                    saved == nullptr ? "missing" : text(saved->shape()),
-                    "; resume with the settings it began with");
-  std::ranges::copy(saved->values(), to.data());
-}
-
-void restore(const std::string& path, const Checkpoint& from, const std::vector<Parameters::Entry>& entries) {
-  for (auto [name, value] : entries) restore(path, from, name, value);
-}
-
-const std::string& metadata(const std::string& path, const Checkpoint& from, const std::string& key) {
-  const auto entry = from.metadata.find(key);
-  if (entry == from.metadata.end())
-    fail<DataError>(path, ": holds no '", key, "'; it is not the state of a run");
-  return entry->second;
-}
-
-Position load(const std::string& path, const Parameters& parameters, Optimizer& optimizer) {
-  const Checkpoint state = load_checkpoint(path);
-  const auto whole = [&](const std::string& key) {
-    return std::strtoull(metadata(path, state, key).c_str(), nullptr, 10);
-  };
-  const auto number = [&](const char* key) {
-    return std::strtod(metadata(path, state, key).c_str(), nullptr);
-  };
-  restore(path, state, parameters.learned());
-  restore(path, state, parameters.state());
-  restore(path, state, optimizer.state());
-  optimizer.steps = whole(steps_key(optimizer));
-  return {.step = whole("step"), .loss_sum = number("loss_sum"), .seconds = number("seconds")};
+/// Stops a run that has become useless; nothing is saved any more.
+[[noreturn]] void stop(const RunFolder& folder, const std::string& what, const char* op,
+                       std::uint64_t saved_step) {
+  fail<DataError>(
+      folder.path(), ": ", what, op == nullptr ? "" : text(", first in the op '", op, "'"), "; ",
+      saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
+      "; lower --lr or look for such values in the data");
 }
 
 /// One step; returns its loss.
@@ -98,11 +43,8 @@ double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& exp
   const double value = static_cast<double>(loss.item());
   if (!std::isfinite(value)) {
     const char* const culprit = first_non_finite(tape);
-    fail<DataError>(
-        folder.path(), ": the loss is ", value, " in step ", step + 1, ", first in the op '",
-        culprit == nullptr ? "input" : culprit, "'; ",
-        saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
-        "; lower --lr or look for such values in the data");
+    stop(folder, text("the loss is ", value, " in step ", step + 1), culprit == nullptr ? "input" : culprit,
+         saved_step);
   }
   tape.backward(loss);
   recorded.before_update();
@@ -110,6 +52,32 @@ double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& exp
   optimizer.step();
   recorded.after_update();
   return value;
+}
+
+/// A loss can be finite and its gradient not: then the update has spoilt parameters or moments, which must not
+/// replace the last good ones. Looked at only before they are used for more than the next step. The op is the
+/// first one of that step which they spoil.
+void require_finite(const RunFolder& folder, const Parameters& parameters, const Optimizer& optimizer,
+                    Experiment& experiment, std::uint64_t step, std::uint64_t saved_step) {
+  const std::string part = non_finite_part(parameters, optimizer);
+  if (part.empty()) return;
+  const Tape tape;
+  const Tensor loss = experiment.loss(step);
+  stop(folder, text("'", part, "' is not finite after the update of step ", step), first_non_finite(tape),
+       saved_step);
+}
+
+void require_finite(const RunFolder& folder, const Metrics& metrics, std::uint64_t step,
+                    std::uint64_t saved_step) {
+  for (const auto& [name, value] : metrics)
+    if (!std::isfinite(value))
+      stop(folder, text(name, " is ", value, " after step ", step), nullptr, saved_step);
+}
+
+/// Complete rows of a metrics file that may be missing or without its header.
+size_t rows_in(const std::string& path) {
+  const bool begun = exists(path) && read_file(path).find('\n') != std::string::npos;
+  return begun ? read_table(path).rows.size() : 0;
 }
 
 std::string describe(const std::string& label, std::uint64_t epoch, const TrainingPlan& plan,
@@ -121,6 +89,132 @@ std::string describe(const std::string& label, std::uint64_t epoch, const Traini
     line += text(" ", name, buffer);
   }
   return line;
+}
+
+/// One sitting of a run.
+class Training {
+ public:
+  Training(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
+           const TrainingPlan& plan)
+      : folder_(folder),
+        parameters_(parameters),
+        optimizer_(optimizer),
+        experiment_(experiment),
+        plan_(plan),
+        total_(steps_of(plan)),
+        position_(load_state(folder, parameters, optimizer, total_)),
+        metrics_(metrics_file()),
+        recording_(folder, parameters, position_.step),
+        saved_step_(position_.step),
+        began_(now() - position_.seconds),
+        last_save_(now()) {}
+
+  Outcome run() {
+    Progress progress({.total = static_cast<long>(total_), .done = static_cast<long>(position_.step)});
+    const CatchInterrupts catching;
+    while (position_.step < total_ && !interrupted()) {
+      if (position_.step % plan_.steps_per_epoch == 0 || position_.step == saved_step_)
+        progress.label(text(plan_.label, ", ", plan_.epoch, " ", epoch(), "/", plan_.epochs));
+      position_.loss_sum +=
+          train_step(folder_, optimizer_, experiment_, recording_, position_.step, saved_step_);
+      ++position_.step;
+      progress.step();
+      if (position_.step % plan_.steps_per_epoch == 0 || position_.step == total_)
+        progress.line(end_epoch());
+      else if (now() - last_save_ > plan_.save_every_seconds)
+        check_and_save();
+    }
+    progress.finish();
+    if (position_.step >= total_) return Outcome::finished;
+    check_and_save();
+    return Outcome::interrupted;
+  }
+
+ private:
+  static std::uint64_t steps_of(const TrainingPlan& plan) {
+    const std::uint64_t missing =
+        plan.last_epoch_steps == 0 ? 0 : plan.steps_per_epoch - plan.last_epoch_steps;
+    return updates_in(plan.epochs, plan.steps_per_epoch) - missing;
+  }
+
+  /// The number, from 1, of the epoch that the next step belongs to.
+  std::uint64_t epoch() const { return position_.step / plan_.steps_per_epoch + 1; }
+
+  MetricsFile metrics_file() const;
+  std::string end_epoch();
+  void check_model() const;
+  void check_and_save();
+  void save();
+
+  const RunFolder& folder_;
+  Parameters& parameters_;
+  Optimizer& optimizer_;
+  Experiment& experiment_;
+  const TrainingPlan& plan_;
+  const std::uint64_t total_;
+  Position position_;
+  MetricsFile metrics_;
+  Recording recording_;
+  std::uint64_t saved_step_;
+  const double began_;
+  double last_save_;
+};
+
+/// metrics.csv as it was when the state was saved.
+MetricsFile Training::metrics_file() const {
+  const std::string path = folder_.file("metrics.csv");
+  std::vector<std::string> columns{plan_.epoch, "step"};
+  std::ranges::copy(experiment_.metric_names(), std::back_inserter(columns));
+  columns.emplace_back("seconds");
+  if (position_.metrics) return MetricsFile::restore(path, std::move(columns), *position_.metrics);
+
+  // Nothing was saved, and then the run was killed after its first row at the latest; or an older version saved
+  // a state without rows.
+  const size_t rows = rows_in(path), epochs = position_.step / plan_.steps_per_epoch;
+  if (position_.step == 0 && rows > 1)
+    fail<DataError>(path, ": holds ", rows, " rows, but ", folder_.file("state"),
+                    " is missing; restore it, or start a new run in another folder");
+  if (rows < epochs)
+    fail<DataError>(path, ": lacks ", epochs - rows, " of the ", epochs,
+                    " rows that the run has reported; restore it, or start a new run in another folder");
+  return MetricsFile::resume(path, std::move(columns), static_cast<double>(position_.step));
+}
+
+/// Evaluates and saves; returns a line that says what came of it.
+std::string Training::end_epoch() {
+  const std::uint64_t last = position_.step - 1, epoch = last / plan_.steps_per_epoch + 1;
+  const std::uint64_t steps = last % plan_.steps_per_epoch + 1;
+  check_model();
+  Metrics row = experiment_.evaluate(position_.loss_sum / static_cast<double>(steps));
+  require_finite(folder_, row, position_.step, saved_step_);
+  const std::string line = describe(plan_.label, epoch, plan_, row);
+  position_.loss_sum = 0;
+  row.insert(row.begin(),
+             {{plan_.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position_.step)}});
+  row.emplace_back("seconds", now() - began_);
+  metrics_.append(row);
+  save();
+  return line;
+}
+
+void Training::check_model() const {
+  require_finite(folder_, parameters_, optimizer_, experiment_, position_.step, saved_step_);
+}
+
+void Training::check_and_save() {
+  check_model();
+  save();
+}
+
+/// The rows first: after a power cut the state must not be ahead of them.
+void Training::save() {
+  metrics_.sync();
+  recording_.sync();
+  position_.seconds = now() - began_;
+  position_.metrics = metrics_.content();
+  save_state(folder_, parameters_, optimizer_, position_);
+  saved_step_ = position_.step;
+  last_save_ = now();
 }
 
 }  // namespace
@@ -136,92 +230,17 @@ std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch) {
 TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period) {
   const std::uint64_t length = std::min(steps, each);
-  return {.label = label, .steps_per_epoch = length, .epochs = steps / length, .epoch = period};
+  return {.label = label,
+          .steps_per_epoch = length,
+          .epochs = (steps - 1) / length + 1,
+          .last_epoch_steps = steps % length,
+          .epoch = period};
 }
 
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan) {
   if (TrainingLook::taken({folder, parameters, optimizer, experiment, plan})) return Outcome::interrupted;
-  const std::uint64_t total = updates_in(plan.epochs, plan.steps_per_epoch);
-  std::vector<std::string> columns{plan.epoch, "step"};
-  std::ranges::copy(experiment.metric_names(), std::back_inserter(columns));
-  columns.emplace_back("seconds");
-
-  const std::string state = folder.file("state");
-  Position position;
-  if (exists(state)) position = load(state, parameters, optimizer);
-  MetricsFile metrics_file =
-      MetricsFile::resume(folder.file("metrics.csv"), columns, static_cast<double>(position.step));
-  Recording recording(folder, parameters, position.step);
-  std::uint64_t saved_step = position.step;
-  Progress progress({.total = static_cast<long>(total), .done = static_cast<long>(position.step)});
-  const CatchInterrupts catching;
-  const double began = now() - position.seconds;
-  double last_save = now();
-
-  while (position.step < total && !interrupted()) {
-    const std::uint64_t epoch = position.step / plan.steps_per_epoch + 1;
-    if (position.step % plan.steps_per_epoch == 0 || position.step == saved_step)
-      progress.label(text(plan.label, ", ", plan.epoch, " ", epoch, "/", plan.epochs));
-    position.loss_sum += train_step(folder, optimizer, experiment, recording, position.step, saved_step);
-    ++position.step;
-    progress.step();
-
-    const bool epoch_ends = position.step % plan.steps_per_epoch == 0;
-    if (epoch_ends) {
-      Metrics row = experiment.evaluate(position.loss_sum / static_cast<double>(plan.steps_per_epoch));
-      progress.line(describe(plan.label, epoch, plan, row));
-      position.loss_sum = 0;
-      position.seconds = now() - began;
-      row.insert(row.begin(),
-                 {{plan.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position.step)}});
-      row.emplace_back("seconds", position.seconds);
-      metrics_file.append(row);
-    }
-    if (epoch_ends || now() - last_save > plan.save_every_seconds) {
-      position.seconds = now() - began;
-      save(folder, parameters, optimizer, position);
-      saved_step = position.step;
-      last_save = now();
-    }
-  }
-  progress.finish();
-  if (position.step >= total) return Outcome::finished;
-  position.seconds = now() - began;
-  save(folder, parameters, optimizer, position);
-  return Outcome::interrupted;
-}
-
-void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
-                std::map<std::string, std::string> metadata) {
-  Checkpoint model = model_of(parameters);
-  model.metadata = std::move(metadata);
-  model.metadata.insert({{"format", "pt"}, {"experiment", folder.config().experiment}});
-  save_checkpoint(folder.file(file), model);
-}
-
-void load_model(const RunFolder& folder, Parameters& parameters, const std::string& file) {
-  const std::string path = folder.file(file);
-  const Checkpoint model = load_checkpoint(path);
-  restore(path, model, parameters.learned());
-  restore(path, model, parameters.state());
-}
-
-double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
-                   double otherwise) {
-  const std::string path = folder.file(file);
-  if (!exists(path)) return otherwise;
-  const Checkpoint kept = load_checkpoint(path);
-  const auto number = kept.metadata.find(name);
-  if (number == kept.metadata.end())
-    fail<DataError>(path, ": holds no '", name, "'; start a new run in another folder");
-  return std::strtod(number->second.c_str(), nullptr);
-}
-
-std::string exact(double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%a", value);
-  return buffer;
+  return Training(folder, parameters, optimizer, experiment, plan).run();
 }
 
 }  // namespace lamina

@@ -45,15 +45,16 @@ struct TrainingPlan {
   std::string label;  ///< for the progress line, "layer norm, batch 128"
   std::uint64_t steps_per_epoch = 1;
   std::uint64_t epochs = 1;
-  std::string epoch = "epoch";     ///< what the steps between two evaluations are called
-  double save_every_seconds = 60;  ///< besides the save after each epoch
+  std::uint64_t last_epoch_steps = 0;  ///< when the last epoch is a shorter one; 0: as many as the others
+  std::string epoch = "epoch";         ///< what the steps between two evaluations are called
+  double save_every_seconds = 60;      ///< besides the save after each epoch
 };
 
 /// The updates of so many epochs. UsageError where they are more than a run can count, which is what its
 /// metrics hold exactly: 2^53.
 std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
 
-/// `steps` in whole periods of `each` between two evaluations, or in a single shorter one. `period` is what a
+/// `steps` in periods of `each` between two evaluations, of which the last may be shorter. `period` is what a
 /// period is called: "validation".
 TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period);
@@ -62,9 +63,10 @@ enum class Outcome { finished, interrupted };
 
 /// Trains until the plan is done or Ctrl-C comes. Goes on from `state` when the folder has one. Writes
 /// metrics.csv (columns epoch, or what the plan calls it, step, the experiment's own, seconds), state and
-/// model.safetensors, and record.csv when the run's settings say `record` (models/common/recorder.h). Throws
-/// DataError when the loss is not finite, naming the step, the first op whose result was not, and the last
-/// good checkpoint; and for a `state` that does not fit the model.
+/// model.safetensors (models/common/run_state.h), and record.csv when the run's settings say `record`
+/// (models/common/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the optimizer
+/// is not finite, naming the step, the first op whose result was not, and the last good checkpoint, which stays;
+/// and for files of the run that are damaged or do not fit the model, before any of them is changed.
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan);
 
@@ -72,11 +74,12 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimi
 void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
                 std::map<std::string, std::string> metadata = {});
 
-/// Reads such a file into parameters of the same names and shapes; DataError otherwise.
+/// Reads such a file into parameters of the same names and shapes. DataError otherwise, and when one of its
+/// numbers is not finite: a model that diverged is of no use.
 void load_model(const RunFolder& folder, Parameters& parameters,
                 const std::string& file = "model.safetensors");
 
-/// A number among the metadata of a file that save_model wrote, `otherwise` where there is no such file. A kept
+/// A finite number among the metadata of a file that save_model wrote, `otherwise` where there is no such file. A kept
 /// best model may be of a later step than the one to go on with: then that step comes again, and changes
 /// nothing.
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,

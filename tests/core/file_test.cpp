@@ -134,3 +134,22 @@ TEST_CASE("file: writing says what is wrong and what to do") {
   CHECK(message(folder / "file/below").ends_with("Not a directory; choose another folder with --out"));
   CHECK(folder.size() == 1);
 }
+
+TEST_CASE("file: bytes are appended, all of them or none") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "rows";
+  append_to_file(path, "one\n");
+  append_to_file(path, "two\n");
+  sync_file(path);
+  CHECK(read_file(path) == "one\ntwo\n");
+  const std::string message =
+      message_with_file_limit(4096, [&] { append_to_file(path, std::string(100'000, 'x')); });
+  CHECK(message.starts_with(path + ": cannot be written: File too large"));
+  CHECK(read_file(path) == "one\ntwo\n");
+  CHECK(message_of<DataError>([&] {
+          append_to_file(folder / "none/rows", "x");
+        }).starts_with(folder / "none/rows: cannot be written"));
+  CHECK(message_of<DataError>([&] {
+          sync_file(folder / "none");
+        }).starts_with(folder / "none: cannot be written"));
+}

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <initializer_list>
 
 using namespace lamina;
 
@@ -16,6 +17,29 @@ TEST_CASE("an interrupt is a request until the scope ends") {
     CHECK(interrupted());
   }
   CHECK_FALSE(interrupted());
+}
+
+TEST_CASE("a closed terminal and a reader that ended interrupt, as often as they like") {
+  for (const int signal : {SIGHUP, SIGPIPE}) {
+    const CatchInterrupts catching;
+    CHECK_FALSE(interrupted());
+    std::raise(signal);
+    CHECK(interrupted());
+    std::raise(signal);
+    CHECK(interrupted());
+  }
+  CHECK_FALSE(interrupted());
+}
+
+TEST_CASE("under nohup a closed terminal changes nothing") {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    const CatchInterrupts catching;
+    std::raise(SIGHUP);
+    CHECK_FALSE(interrupted());
+  }
+  const bool still_ignored = std::signal(SIGHUP, before) == SIG_IGN;
+  CHECK(still_ignored);
 }
 
 TEST_CASE("the second interrupt kills at once") {
