@@ -82,7 +82,7 @@ check "attentive-reader show" refuses 1 "best.safetensors" attentive-reader show
 nan order-embedding/best.safetensors
 check "order-embedding search" refuses 1 "best.safetensors" order-embedding search order-embedding "a dog"
 nan skip-thoughts/model.safetensors
-check "skip-thoughts encode" refuses 1 "skip-thoughts/model.safetensors" skip-thoughts encode skip-thoughts /dev/null
+check "skip-thoughts encode" refuses 1 "skip-thoughts/model.safetensors" skip-thoughts encode skip-thoughts </dev/null
 
 # --- output that nobody takes
 check "a closed standard output" bash -c "'$lamina' ${run[*]} --epochs 1 --out closed >&- 2>err; [ \$? = 1 ] && [ -s closed/state ]"
