@@ -212,7 +212,7 @@ bench: setup  ## times the products against OpenBLAS, then training steps agains
 FUZZ := build/fuzz
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp core/file.cpp core/folder.cpp core/mapped_file.cpp core/checkpoint.cpp \
   core/tensor.cpp core/pool.cpp core/parallel.cpp core/parameters.cpp core/random.cpp \
-  $(addprefix models/common/,idx.cpp metrics.cpp npy.cpp record.cpp run_folder.cpp run_lock.cpp training.cpp) \
+  $(addprefix models/common/,idx.cpp metrics.cpp npy.cpp record.cpp run_folder.cpp run_lock.cpp run_state.cpp training.cpp) \
   models/draw/amat.cpp models/handwriting/iam.cpp models/order_embedding/data.cpp models/text/*.cpp \
   $(addprefix models/attentive_reader/,book.cpp question.cpp) \
   $(addprefix models/skip_thoughts/,corpus.cpp tasks.cpp triples.cpp) \
