@@ -19,7 +19,16 @@ check "metrics at every validation" [ "$(cut -d, -f1,2 all/batch/metrics.csv | t
 check "the figure ends where the shortest curve does" grep -q "LN-LSTM, gain 0.5 | 5 |" parts/summary.md
 
 # --- the same run: uninterrupted and killed in the middle of a period
-killed_and_resumed 9 attentive-reader --norm batch-everywhere --preset small --batch 16 --threads 2 --epochs 8 --validate-every 40
+killed_and_resumed 13 attentive-reader --norm batch-everywhere --preset small --batch 16 --threads 2 --epochs 8 --validate-every 40
+
+# --- batch norm's three evaluations, answers among all words, cyclic padding
+check "columns of batch norm" [ "$(head -1 all/batch/metrics.csv | cut -d, -f5-10)" = valid_loss,valid_error,population_loss,population_error,moving_loss,moving_error ]
+check "and in the test" grep -q "^epoch,test_loss,test_error,population_loss,population_error$" all/batch-everywhere/test.csv
+check "no other norm has them" [ "$(grep -l population all/{none,layer-gain-1}/{metrics,test}.csv | wc -l)" = 0 ]
+"$lamina" attentive-reader --norm batch --preset small --answers vocabulary --padding cyclic --updates 2 --validate-every 2 --out words >out 2>err || cat err
+"$lamina" attentive-reader show words 0 >out 2>err || cat err
+check "answers are words" grep -qE '^ +[0-9.]+%  [^@ ]+' out
+check "settings are kept" grep -q '"padding": "cyclic"' words/config.json
 
 # --- where it looked
 "$lamina" attentive-reader show whole 3 >out 2>err || cat err
@@ -51,6 +60,8 @@ check "a book without names" refuses 1 "came out of 1 chapters" data cloze short
 
 # --- usage: exit code 2; data: exit code 1
 check "unknown norm" refuses 2 "--norm" attentive-reader --norm weight
+check "unknown answers" refuses 2 "--answers" attentive-reader --answers words
+check "unknown padding" refuses 2 "--padding" attentive-reader --padding none
 check "a gain of zero" refuses 2 "--gain" attentive-reader --gain 0
 check "a gain where no layer norm is" refuses 2 "--gain" attentive-reader --gain 0.1 --norm none,batch --out gainless
 check "batch larger than the data" refuses 2 "--batch 100000" attentive-reader --batch 100000 --out large
