@@ -46,10 +46,9 @@ void require_limit(real limit) {
   if (!(limit > 0)) fail("clip: the limit is ", limit, "; it must be positive");
 }
 
-void shrink_to(std::span<real> gradients, double norm, real limit) {
-  if (norm <= static_cast<double>(limit)) return;
+void multiply(std::span<real> gradients, double factor) {
+  if (factor == 1) return;
   real* const g = gradients.data();
-  const double factor = static_cast<double>(limit) / norm;
   if (const auto scale = static_cast<real>(factor); scale >= std::numeric_limits<real>::min())
     for_each_index(gradients.size(), [=](size_t i) { g[i] *= scale; });
   else  // the factor would vanish as a real, its products need not
@@ -61,11 +60,11 @@ void shrink_to(std::span<real> gradients, double norm, real limit) {
 
 real gradient_norm(Parameters& parameters) { return static_cast<real>(norm_of(parameters.gradients())); }
 
-real clip_gradient_norm(Parameters& parameters, real limit) {
+real clip_gradient_norm(Parameters& parameters, real limit, real times) {
   require_limit(limit);
   const std::span<real> gradients = parameters.gradients();
-  const double norm = norm_of(gradients);
-  shrink_to(gradients, norm, limit);
+  const double norm = static_cast<double>(times) * norm_of(gradients), bound = static_cast<double>(limit);
+  multiply(gradients, static_cast<double>(times) * (norm > bound ? bound / norm : 1));
   return static_cast<real>(norm);
 }
 
@@ -74,7 +73,8 @@ void clip_each_gradient_norm(Parameters& parameters, real limit) {
   const std::span<real> all = parameters.gradients();
   for (size_t i = 0; i < parameters.learned().size(); ++i) {
     const auto own = all.subspan(parameters.offset(i), parameters.learned()[i].value.size());
-    shrink_to(own, norm_of(own), limit);
+    const double norm = norm_of(own), bound = static_cast<double>(limit);
+    if (norm > bound) multiply(own, bound / norm);
   }
 }
 

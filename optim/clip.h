@@ -11,8 +11,9 @@ real gradient_norm(Parameters& parameters);
 
 /// Scales all gradients by one factor so that their common norm is at most `limit`; returns the norm before.
 /// Finite gradients are scaled rightly even where that norm, or a square on the way to it, is beyond the range
-/// of float. Throws Error when the limit is not positive. (Pascanu et al. 2013)
-real clip_gradient_norm(Parameters& parameters, real limit);
+/// of float. Throws Error when the limit is not positive. (Pascanu et al. 2013) All gradients are multiplied by
+/// `times` before: those of a mean over N terms become those of the sum, times = N, in the same pass.
+real clip_gradient_norm(Parameters& parameters, real limit, real times = 1);
 
 /// The same for each parameter tensor by itself.
 void clip_each_gradient_norm(Parameters& parameters, real limit);

@@ -71,12 +71,13 @@ std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vecto
 
 int train_all(const std::shared_ptr<SkipFlags>& flags) {
   write_settings(*flags, flags->common.own);  // as they were given
+  const Preset paper = preset_of("paper");
   const VariantCommand command{
       .name = "skip-thoughts",
-      .paper_epochs = 1,
-      .small_epochs = 5,
-      .batch = 64,
-      .learning_rate = SkipOptions{}.learning_rate,
+      .paper_epochs = static_cast<std::int64_t>(paper.epochs),
+      .small_epochs = static_cast<std::int64_t>(preset_of("small").epochs),
+      .batch = static_cast<std::int64_t>(paper.options.batch),
+      .learning_rate = paper.options.learning_rate,
       .prepare =
           [flags](CommonFlags& common) {
             flags->common = common;

@@ -7,11 +7,12 @@ namespace lamina {
 using namespace skip_thoughts;
 
 void fill_in_preset(SkipFlags& flags) {
-  if (flags.evaluate_every == 0) flags.evaluate_every = flags.paper() ? 50000 : 250;
+  const Preset preset = preset_of(flags.common.preset);
+  if (flags.evaluate_every == 0) flags.evaluate_every = static_cast<std::int64_t>(preset.evaluate_every);
   if (flags.hidden > 0) return;
   const bool smoke = flags.common.smoke > 0;
-  flags.embedding = smoke ? 30 : flags.paper() ? 620 : 300;
-  flags.hidden = smoke ? 60 : flags.paper() ? 2400 : 600;
+  flags.embedding = smoke ? 30 : static_cast<std::int64_t>(preset.options.embedding);
+  flags.hidden = smoke ? 60 : static_cast<std::int64_t>(preset.options.hidden);
 }
 
 void write_settings(const SkipFlags& flags, Settings& settings) {
@@ -46,11 +47,13 @@ SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int
 }
 
 Corpus corpus_of(const SkipFlags& flags, const std::string& saved) {
-  if (flags.common.data.empty()) {
-    const size_t stories = flags.common.smoke > 0 ? 150 : flags.paper() ? 20000 : 2000;
-    return synthetic_stories(static_cast<std::uint64_t>(flags.common.seed), stories);
-  }
-  return saved.empty() ? scan_books(flags.common.data, flags.paper() ? 20000 : 10000) : load_books(saved);
+  const Preset preset = preset_of(flags.common.preset);
+  if (flags.common.data.empty())
+    return synthetic_stories(static_cast<std::uint64_t>(flags.common.seed),
+                             flags.common.smoke > 0 ? 150 : preset.stories);
+  constexpr size_t without_a_word = 2;  // <eos> and <unk>
+  return saved.empty() ? scan_books(flags.common.data, preset.vocabulary - without_a_word)
+                       : load_books(saved);
 }
 
 }  // namespace lamina

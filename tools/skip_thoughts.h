@@ -15,8 +15,6 @@ struct SkipFlags {
   std::int64_t evaluate_every = 0;         ///< 0: the preset's
   std::int64_t embedding = 0, hidden = 0;  ///< the preset's
   bool lazy = false;
-
-  bool paper() const { return common.preset == "paper"; }
 };
 
 /// What the user left open is the preset's: small embeddings are half as wide, and GRUs a quarter.

@@ -23,9 +23,22 @@ namespace files = std::filesystem;
 constexpr const char* vocabulary_file = "/vocabulary.txt";
 constexpr const char* passages_file = "/passages.tsv";
 
-/// Where a passage begins, and how many sentences it has.
+/// Where a passage begins, and how many sentences and triples it has.
 struct Place {
-  size_t book = 0, byte = 0, sentences = 0;
+  size_t book = 0, byte = 0, sentences = 0, triples = 0;
+};
+
+/// Counts triples of consecutive sentences that are all short enough.
+class TripleCounter {
+ public:
+  void add(size_t words) {
+    short_ones_ = words < too_many_words ? short_ones_ + 1 : 0;
+    triples_ += short_ones_ >= 3;
+  }
+  size_t triples() const { return triples_; }
+
+ private:
+  size_t short_ones_ = 0, triples_ = 0;
 };
 
 struct Book {
@@ -58,16 +71,22 @@ void scan(size_t number, const Book& book, WordCounter& counter, std::vector<Pla
   ParagraphReader reader(book.path);
   std::string paragraph;
   Place place{.book = number, .byte = reader.position()};
+  TripleCounter triples;
+  const auto close = [&] {
+    place.triples = triples.triples();
+    places.push_back(place);
+    place = {.book = number, .byte = reader.position()};
+    triples = {};
+  };
   while (reader.next(paragraph)) {
     for_each_sentence(paragraph, [&](const std::vector<std::string>& words) {
       ++place.sentences;
+      triples.add(words.size());
       for (const std::string& word : words) counter.add(word);
     });
-    if (place.sentences < passage_sentences) continue;
-    places.push_back(place);
-    place = {.book = number, .byte = reader.position()};
+    if (place.sentences >= passage_sentences) close();
   }
-  if (place.sentences > 0) places.push_back(place);
+  if (place.sentences > 0) close();
 }
 
 std::vector<Sentence> read_passage(const Book& book, const Place& place, const Vocabulary& vocabulary) {
@@ -81,12 +100,13 @@ std::vector<Sentence> read_passage(const Book& book, const Place& place, const V
   return sentences;
 }
 
-/// path, bytes | number of the book, byte, sentences: a line each.
+/// path, bytes | number of the book, byte, sentences, triples: a line each.
 std::string table_of(const std::vector<Book>& books, const std::vector<Place>& places) {
   std::string lines;
   for (const Book& book : books) lines += text("book\t", book.bytes, '\t', book.path, '\n');
   for (const Place& place : places)
-    lines += text("passage\t", place.book, '\t', place.byte, '\t', place.sentences, '\n');
+    lines +=
+        text("passage\t", place.book, '\t', place.byte, '\t', place.sentences, '\t', place.triples, '\n');
   return lines;
 }
 
@@ -105,7 +125,10 @@ Corpus corpus_of(Vocabulary words, std::vector<Book> book_list, std::vector<Plac
                       save_vocabulary(*vocabulary, folder);
                       write_file(folder + passages_file, table_of(*books, *places));
                     }};
-  for (const Place& place : *places) corpus.passages.push_back(place.sentences);
+  for (const Place& place : *places) {
+    corpus.passages.push_back(place.sentences);
+    corpus.triples.push_back(place.triples);
+  }
   corpus.source = text(books->size(), " books, the first ", books->front().path, ": ", corpus.sentences(),
                        " sentences, ", corpus.vocabulary.size(), " words");
   return corpus;
@@ -145,9 +168,7 @@ size_t Corpus::sentences() const { return std::accumulate(passages.begin(), pass
 std::vector<std::string> words_of(std::string_view sentence) {
   std::string line(sentence);
   std::ranges::replace(line, '\n', ' ');
-  std::vector<std::string> words = tokenize_apart(line);
-  words.resize(std::min(words.size(), longest_sentence));
-  return words;
+  return tokenize_apart(line);
 }
 
 Corpus scan_books(const std::string& folder, size_t most_words) {
@@ -174,12 +195,12 @@ Corpus load_books(const std::string& run_folder) {
                         " was written; put it back or start a new run");
     } else {
       const Fields fields =
-          fields_of(path, i + 1, line.substr(std::min(line.find('\t'), line.size() - 1) + 1), 3);
-      places.push_back({fields.numbers[0], fields.numbers[1], fields.numbers[2]});
-      // No sentence is shorter than a byte.
-      const auto& [book, byte, sentences] = places.back();
+          fields_of(path, i + 1, line.substr(std::min(line.find('\t'), line.size() - 1) + 1), 4);
+      places.push_back({fields.numbers[0], fields.numbers[1], fields.numbers[2], fields.numbers[3]});
+      // No sentence is shorter than a byte, and the middle of a triple is no passage's first or last.
+      const auto& [book, byte, sentences, triples] = places.back();
       if (book >= books.size() || byte >= books[book].bytes || sentences == 0 ||
-          sentences > books[book].bytes - byte)
+          sentences > books[book].bytes - byte || triples >= sentences)
         fail<DataError>(path, ":", i + 1, ": is broken; start a new run");
     }
   }
@@ -216,7 +237,12 @@ Corpus synthetic_stories(std::uint64_t seed, size_t stories) {
     for (const std::string& sentence : story)
       numbered->back().push_back(corpus.vocabulary.sentence(words_of(sentence)));
   }
-  for (const auto& passage : *numbered) corpus.passages.push_back(passage.size());
+  for (const auto& passage : *numbered) {
+    corpus.passages.push_back(passage.size());
+    TripleCounter triples;
+    for (const Sentence& sentence : passage) triples.add(sentence.size() - 1);
+    corpus.triples.push_back(triples.triples());
+  }
   corpus.read = [numbered](size_t passage) { return (*numbered)[passage]; };
   corpus.save = [words = corpus.vocabulary](const std::string& folder) { save_vocabulary(words, folder); };
   corpus.source = text("built-in stories, not books (seed ", seed, "): ", stories, " stories, ",

@@ -13,11 +13,15 @@
 namespace lamina::skip_thoughts {
 
 inline constexpr size_t passage_sentences = 128;  ///< a passage has about as many
-inline constexpr size_t longest_sentence = 30;    ///< words; what is behind them is left out
+/// A sentence of so many words or more is not learned from. The public code's maxlen_w, which it compares by <:
+/// with <eos> a sentence that is learned has at most 30 steps.
+inline constexpr size_t too_many_words = 30;
 
 struct Corpus {
   Vocabulary vocabulary;
   std::vector<size_t> passages = {};  ///< how many sentences each has, at least 1
+  /// How many sentences of each have one before and one after them, all of fewer than `too_many_words` words.
+  std::vector<size_t> triples = {};
   std::function<std::vector<Sentence>(size_t passage)> read = {};
   std::function<void(const std::string& folder)> save = {};  ///< so that load_books finds it again
   std::string source = {};  ///< one line for the log: what the text is, and whether it is real
@@ -25,8 +29,7 @@ struct Corpus {
   size_t sentences() const;
 };
 
-/// The words of a sentence as everything here takes them: in lower case, contractions in two, at most
-/// `longest_sentence`.
+/// The words of a sentence as everything here takes them: in lower case, contractions in two.
 std::vector<std::string> words_of(std::string_view sentence);
 
 /// All plain texts (*.txt) in a folder and below it, in the order of their names, read once from end to end

@@ -13,7 +13,6 @@ namespace lamina::skip_thoughts {
 
 namespace {
 
-constexpr real largest_gradient = 5;
 constexpr std::string_view snapshot_begin = "snapshot-", snapshot_end = ".safetensors";
 
 /// Words that a batch predicts.
@@ -25,6 +24,16 @@ double predicted_words(const Neighbours& sentences) {
 }
 
 }  // namespace
+
+Preset preset_of(std::string_view name) {
+  if (name == "paper") return {};
+  if (name != "small") fail("skip-thoughts: no preset '", name, "'; there are paper and small");
+  return {.options = {.embedding = 300, .hidden = 600},
+          .epochs = 5,
+          .evaluate_every = 250,
+          .vocabulary = 10000,
+          .stories = 2000};
+}
 
 std::string snapshot_file(std::uint64_t updates) { return text(snapshot_begin, updates, snapshot_end); }
 
@@ -54,11 +63,18 @@ SkipExperiment::SkipExperiment(const Corpus& corpus, const SkipOptions& options,
   const Embedding& words = model.encoder().words();
   if (options.lazy) optimizer->update_only(words.table(), words.used_rows());
   corpus.save(folder_.path());
+  if (!exists(folder_.file(snapshot_file(0)))) save_snapshot();
 }
 
-Tensor SkipExperiment::loss(std::uint64_t step) { return model.loss(triples_.batch(step)); }
+Tensor SkipExperiment::loss(std::uint64_t step) {
+  const Neighbours sentences = triples_.batch(step);
+  words_ = predicted_words(sentences);
+  return model.loss(sentences);
+}
 
-void SkipExperiment::adjust_gradients() { clip_gradient_norm(parameters, largest_gradient); }
+void SkipExperiment::adjust_gradients() {
+  clip_gradient_norm(parameters, gradient_limit, static_cast<real>(words_));
+}
 
 Metrics SkipExperiment::evaluate(double mean_training_loss) {
   const Tape::Pause pause;

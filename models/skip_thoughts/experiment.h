@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/common/training.h"
@@ -24,6 +25,18 @@ struct SkipOptions {
   std::uint64_t seed = 1;
 };
 
+inline constexpr real gradient_limit = 5;  ///< of all gradients together, norm2
+
+/// The settings of a run as --preset names them.
+struct Preset {
+  SkipOptions options = {};
+  std::uint64_t epochs = 1, evaluate_every = 50000;  ///< passes over the text; updates
+  size_t vocabulary = 20000;                         ///< <eos> and <unk> included
+  size_t stories = 20000;                            ///< of the built-in text
+};
+/// "paper" or "small", of a quarter of the units for a first look; Error for another name.
+Preset preset_of(std::string_view name);
+
 /// The file in a run's folder that keeps the encoder as it was after so many updates.
 std::string snapshot_file(std::uint64_t updates);
 
@@ -33,11 +46,12 @@ std::vector<std::uint64_t> snapshots_in(const std::string& run_folder);
 class SkipExperiment final : public Experiment {
  public:
   /// `corpus` must outlive the experiment; `folder` gets its vocabulary, what load_books needs, and the
-  /// snapshots.
+  /// snapshots, of which the first is the encoder before any update.
   SkipExperiment(const Corpus& corpus, const SkipOptions& options, RunFolder folder);
 
   Tensor loss(std::uint64_t step) override;
-  /// All gradients together, to norm 5.
+  /// All gradients together, to norm 5, as those of the loss summed over the words of the batch: the sum is what
+  /// the public code differentiates, so its bound acts at nearly every step.
   void adjust_gradients() override;
   /// Nats per word on the passages held out. Keeps a snapshot of the encoder.
   Metrics evaluate(double mean_training_loss) override;
@@ -51,6 +65,7 @@ class SkipExperiment final : public Experiment {
   RunFolder folder_;
   Triples triples_;
   std::vector<Neighbours> held_out_;
+  double words_ = 1;  // that the batch under way predicts
 
  public:
   Parameters parameters;

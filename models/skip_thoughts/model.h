@@ -45,6 +45,9 @@ class Encoder {
   /// B sentences -> [B x hidden]. Throws Error for words outside the vocabulary.
   Tensor operator()(const TokenBatch& sentences) const;
 
+  /// Word vectors [T x B x embedding] instead of words; a mask as SequenceOptions has it -> [B x hidden].
+  Tensor read(const Tensor& words, const Tensor& mask) const;
+
   const Embedding& words() const { return words_; }
 
  private:

@@ -13,9 +13,6 @@ namespace {
 // Streams of random numbers that have nothing to do with each other.
 constexpr std::uint64_t deal_stream = 0x6465616c, order_stream = 0x6f72646572, pool_stream = 0x706f6f6c;
 
-/// How many sentences of a passage have a neighbour on both sides.
-size_t middles_of(size_t sentences) { return sentences < 3 ? 0 : sentences - 2; }
-
 }  // namespace
 
 Triples::Triples(const Corpus& corpus, const TripleOptions& options) : corpus_(corpus), options_(options) {
@@ -32,9 +29,8 @@ Triples::Triples(const Corpus& corpus, const TripleOptions& options) : corpus_(c
   for (const int passage : std::span(dealt).subspan(held_out_.size())) {
     if (in_pool == 0) pools_.emplace_back();
     pools_.back().push_back(passage);
-    const size_t sentences = corpus.passages[static_cast<size_t>(passage)];
-    in_pool += sentences;
-    middles += middles_of(sentences);
+    in_pool += corpus.passages[static_cast<size_t>(passage)];
+    middles += corpus.triples[static_cast<size_t>(passage)];
     if (in_pool >= options.pool) close_pool();
   }
   if (in_pool > 0) close_pool();
@@ -63,10 +59,11 @@ Triples::Pool Triples::read(std::span<const int> passages) const {
   Pool pool;
   for (const int passage : passages) {
     std::vector<Sentence> more = corpus_.read(static_cast<size_t>(passage));
-    const auto first = static_cast<int>(pool.sentences.size());
-    for (size_t i = 0; i < middles_of(more.size()); ++i)
-      pool.middles.push_back(first + 1 + static_cast<int>(i));
+    const size_t first = pool.sentences.size();
     std::ranges::move(more, std::back_inserter(pool.sentences));
+    for (size_t middle = first + 1; middle + 1 < pool.sentences.size(); ++middle)
+      if (pool.longest(static_cast<int>(middle)) <= too_many_words)  // <eos> is one of them
+        pool.middles.push_back(static_cast<int>(middle));
   }
   return pool;
 }
@@ -78,6 +75,8 @@ void Triples::open(std::uint64_t epoch, size_t number) {
     open_epoch_ = epoch;
     open_pool_ = number;
     Random random = Random(options_.seed, order_stream).split(epoch).split(number);
+    if (open_.middles.size() < steps_[number] * options_.batch)
+      fail<DataError>(corpus_.source, ": has changed since it was counted; start a new run");
     random.permute(open_.middles);
     open_.middles.resize(steps_[number] * options_.batch);  // what is left over changes with the epoch
     std::ranges::stable_sort(open_.middles, {}, [&](int middle) { return open_.longest(middle); });

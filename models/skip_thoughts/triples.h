@@ -3,7 +3,8 @@
 //
 // Passages are dealt at random into pools that fit into memory. In each epoch the pools come in another
 // order, and the sentences of each in another; those that are about equally long with their neighbours go
-// into one batch, so little is padded. Which batch a step gets is a function of seed and step.
+// into one batch, so little is padded. A sentence of `too_many_words` is in no batch, nor are its neighbours as
+// middles. Which batch a step gets is a function of seed and step.
 
 #include <cstdint>
 #include <vector>
@@ -31,11 +32,11 @@ class Triples {
   /// The batch of training step number `step`.
   Neighbours batch(std::uint64_t step);
 
-  /// All sentences with two neighbours of the passages held out, shortest first, in batches.
+  /// The triples of the passages held out, shortest first, in batches.
   std::vector<Neighbours> held_out() const;
 
  private:
-  /// Sentences of whole passages, and the numbers of those with a sentence before and after.
+  /// Sentences of whole passages, and the numbers of those in the middle of a triple.
   struct Pool {
     std::vector<Sentence> sentences;
     std::vector<int> middles;

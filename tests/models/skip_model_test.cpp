@@ -1,10 +1,13 @@
 // Skip-thoughts: the model, the order of its data, and the experiment.
 
+#include <filesystem>
 #include <set>
 
+#include "core/file.h"
 #include "models/common/metrics.h"
 #include "models/skip_thoughts/experiment.h"
 #include "tests/check.h"
+#include "tests/models/presets.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
@@ -131,7 +134,7 @@ TEST_CASE("skip experiment: learns what follows, keeps its encoder, and clips") 
   const auto losses = read_table(folder.file("metrics.csv")).column("valid_nll");
   CHECK(losses[1] < losses[0] - 0.3);
   CHECK(losses[1] < 4);  // of about 250 words, whose logarithm is 5.5
-  CHECK(snapshots_in(folder.path()) == std::vector<std::uint64_t>{20, 40});
+  CHECK(snapshots_in(folder.path()) == std::vector<std::uint64_t>{0, 20, 40});
 
   Parameters parameters(0);
   const Encoder encoder(parameters, Norm::layer,
@@ -139,11 +142,98 @@ TEST_CASE("skip experiment: learns what follows, keeps its encoder, and clips") 
   load_model(folder, parameters, snapshot_file(40));
   const TokenBatch batch = some_neighbours().current;
   CHECK(identical(encoder(batch), experiment.model.encoder()(batch)));
+}
 
-  Tape tape;
-  tape.backward(experiment.loss(0) * 1000);
-  experiment.adjust_gradients();
-  double square = 0;
-  for (const real g : experiment.parameters.gradients()) square += static_cast<double>(g * g);
-  CHECK(std::sqrt(square) == doctest::Approx(5).epsilon(1e-3));
+TEST_CASE("skip experiment: gradients are those of the sum over words, and clipped together to 5") {
+  const TemporaryFolder scratch;
+  const Corpus corpus = synthetic_stories(3, 120);
+  SkipExperiment experiment(corpus, {.embedding = 12, .hidden = 24, .batch = 32},
+                            RunFolder::create(scratch / "run", {.experiment = "skip-thoughts"}));
+  Triples triples(corpus, {.batch = 32});
+  size_t words = 0;
+  const Neighbours batch = triples.batch(0);
+  for (const TokenBatch* const sentences : {&batch.previous, &batch.next})
+    for (const int word : words_to_predict(*sentences)) words += word != no_word;
+  const auto gradients_of = [&](double factor, bool adjust) {
+    Tape tape;
+    tape.backward(experiment.loss(0) * static_cast<real>(factor));
+    if (adjust) experiment.adjust_gradients();
+    const auto all = experiment.parameters.gradients();
+    const std::vector<real> copy(all.begin(), all.end());
+    experiment.parameters.clear_gradients();
+    return copy;
+  };
+  const auto norm = [](const std::vector<real>& all) {
+    double square = 0;
+    for (const real g : all) square += static_cast<double>(g) * static_cast<double>(g);
+    return std::sqrt(square);
+  };
+  const std::vector<real> mean = gradients_of(1, false), adjusted = gradients_of(1, true);
+  CHECK(norm(mean) < 5);  // the mean's gradient would not be clipped, the sum's is
+  CHECK(norm(adjusted) == doctest::Approx(5).epsilon(1e-4));
+  // So small that the sum's gradient is within the bound: it is the mean's, times the words.
+  const double small = 1 / (norm(mean) * static_cast<double>(words));
+  const std::vector<real> one = gradients_of(small, false), all = gradients_of(small, true);
+  CHECK(norm(all) == doctest::Approx(1).epsilon(1e-4));
+  for (size_t i = 0; i < one.size(); i += 97)
+    CHECK(static_cast<double>(all[i]) ==
+          doctest::Approx(static_cast<double>(one[i]) * static_cast<double>(words)).epsilon(1e-4));
+}
+
+TEST_CASE("triples: those with a sentence of 30 words or more are not learned") {
+  const TemporaryFolder scratch;
+  std::string book;
+  for (int i = 0; i < 400; ++i) {
+    const int words = i % 10 == 4 ? 30 : i % 10 == 8 ? 29 : 3;  // with the full stop
+    for (int k = 0; k + 1 < words; ++k) book += k == 0 ? "Go" : " go";
+    book += ".\n\n";
+  }
+  std::filesystem::create_directories(scratch / "books");
+  write_file(scratch / "books/a.txt", book);
+  const Corpus corpus = scan_books(scratch / "books", 10);
+  Triples triples(corpus, {.batch = 8});
+  size_t longest = 0, middles = 0;
+  for (const Neighbours& batch : triples.held_out()) {
+    longest = std::max({longest, batch.previous.steps, batch.current.steps, batch.next.steps});
+    middles += batch.current.rows;
+  }
+  for (std::uint64_t step = 0; step < triples.steps_per_epoch(); ++step) {
+    const Neighbours batch = triples.batch(step);
+    longest = std::max({longest, batch.previous.steps, batch.current.steps, batch.next.steps});
+    middles += batch.current.rows;
+  }
+  CHECK(longest == 30);   // 29 words and <eos>
+  CHECK(middles <= 280);  // 7 of 10 sentences
+  CHECK(middles > 240);
+}
+
+TEST_CASE("skip presets: the paper's settings (6.3), and a quarter of its units") {
+  const Preset paper = preset_of("paper");
+  CHECK(paper.options.embedding == 620);
+  CHECK(paper.options.hidden == 2400);
+  CHECK(paper.options.batch == 64);
+  CHECK(paper.options.learning_rate == 2e-4);
+  CHECK(paper.options.optimizer == OptimizerKind::adam);
+  CHECK(paper.options.condition == Condition::initial);
+  CHECK(paper.vocabulary == 20000);
+  CHECK(paper.evaluate_every == 50000);
+  CHECK(gradient_limit == 5);
+  CHECK(too_many_words == 30);
+  CHECK(preset_of("small").options.hidden == 600);
+  CHECK_ERROR(preset_of("large"), "skip-thoughts: no preset 'large'; there are paper and small");
+}
+
+TEST_CASE("skip model: where the weights start") {
+  Parameters parameters(3);
+  const Model model(parameters,
+                    {.norm = Norm::layer, .sizes = {.vocabulary = 300, .embedding = 40, .hidden = 64}});
+  for (const auto& [name, value] : parameters.learned()) {
+    INFO(name);
+    if (name == "words" || name == "output.weight" || name.ends_with(".input_weight"))
+      CHECK(mismatch(value, uniform_within(0.1)) == "");
+    else if (name.ends_with(".hidden_weight"))
+      CHECK(mismatch(value, orthogonal_blocks(3)) == "");
+    else
+      CHECK(mismatch(value, constant_at(name.ends_with(".gain") ? 1 : 0)) == "");
+  }
 }
