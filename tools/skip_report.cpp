@@ -33,13 +33,13 @@ std::string number(const char* format, double value) {
 }
 
 /// The row of the most updates up to a limit; that of a bag of words is 0.
-std::string row_of(const JudgedRun& run, double limit) {
+std::string row_of(const JudgedRun& run, double limit, const std::string& title) {
   const std::vector<double> steps = run.scores.column("step");
   size_t row = steps.size();
   for (size_t i = 0; i < steps.size(); ++i)
     if (steps[i] <= limit && (row == steps.size() || steps[i] >= steps[row])) row = i;
   if (row == steps.size()) return {};
-  std::string line = "| " + title_of(run.norm) + " | " + number("%.0f", steps[row]) + " |";
+  std::string line = "| " + title + " | " + number("%.0f", steps[row]) + " |";
   for (const ScoreColumn& score : columns)
     line += " " + number(score.format, run.scores.column(score.column)[row]) + " |";
   return line + "\n";
@@ -56,14 +56,14 @@ double updates_of_all(const std::vector<JudgedRun>& runs) {
 
 }  // namespace
 
-void append_scores(const RunFolder& run, double updates, const TaskScores& scores) {
+void append_scores(const std::string& path, double updates, const TaskScores& scores) {
   std::vector<std::string> names{"step"};
   std::vector<std::pair<std::string_view, double>> row{{"step", updates}};
   for (const ScoreColumn& score : columns) {
     names.emplace_back(score.column);
     row.emplace_back(score.column, scores.*score.value);
   }
-  MetricsFile::resume(run.file(task_file), names, std::numeric_limits<double>::infinity()).append(row);
+  MetricsFile::resume(path, names, std::numeric_limits<double>::infinity()).append(row);
 }
 
 std::string line_of(const TaskScores& scores) {
@@ -81,7 +81,11 @@ std::string table_3(const std::vector<JudgedRun>& runs) {
     rule += "---|";
   }
   out += "\n" + rule + "\n";
-  for (const JudgedRun& run : runs) out += row_of(run, updates_of_all(runs));
+  const double updates = updates_of_all(runs);
+  for (const JudgedRun& run : runs)
+    if (run.norm != "bag-of-words") out += row_of(run, 0, title_of(run.norm) + ", untrained");
+  for (const JudgedRun& run : runs)
+    if (updates > 0 || run.norm == "bag-of-words") out += row_of(run, updates, title_of(run.norm));
   return out;
 }
 

@@ -11,19 +11,19 @@
 
 namespace lamina {
 
-/// In a run's folder: a row for each encoder that was judged, its updates in the column "step".
-inline constexpr const char* task_file = "tasks.csv";
-void append_scores(const RunFolder& run, double updates, const skip_thoughts::TaskScores& scores);
+/// Adds a row to a file of scores, which has one for each encoder that was judged, its updates in the column "step".
+void append_scores(const std::string& path, double updates, const skip_thoughts::TaskScores& scores);
 
 /// "SICK r 0.842, rho 0.767, MSE 0.298, MR 77.3, ..."
 std::string line_of(const skip_thoughts::TaskScores& scores);
 
 struct JudgedRun {
   std::string variant, norm;
-  Table scores;  ///< its task_file
+  Table scores;  ///< its file of scores
 };
 
-/// A row a run, all after as many updates: the most that every trained run was judged at.
+/// A row per run, all after as many updates: the most that every trained run was judged at. Above them a row per run
+/// before any update: what a score owes to learning is what it has more.
 std::string table_3(const std::vector<JudgedRun>& runs);
 
 /// Six scores against updates.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <optional>
+#include <set>
 
 #include "core/error.h"
 #include "core/file.h"
@@ -43,11 +45,50 @@ struct Trained {
     return {.vocabulary = vocabulary.size(), .embedding = options.embedding, .hidden = options.hidden};
   }
 
+  /// The words that the encoder has learned, with their vectors as they are now.
+  WordTable words() const { return {.vocabulary = vocabulary, .vectors = encoder.words().table()}; }
+
   SkipFlags flags;
   Vocabulary vocabulary;
   Parameters parameters{0};
   Encoder encoder;
 };
+
+/// The words that some sentences need from a word2vec file, besides those that the encoder knows.
+std::set<std::string, std::less<>> words_in(const std::vector<std::string>& sentences) {
+  std::set<std::string, std::less<>> found;
+  for (const std::string& sentence : sentences)
+    for (std::string& word : words_of(sentence)) found.insert(std::move(word));
+  return found;
+}
+
+/// Only what the regression is fitted on, and what is then looked up: a file of millions of words may be larger than
+/// the memory. As in the public code, no phrases ("New_York").
+WordVectors vectors_for(const std::string& path, const Vocabulary& vocabulary,
+                        const std::vector<std::string>& sentences) {
+  const auto needed = words_in(sentences);
+  return read_word_vectors(path, [&](std::string_view word) {
+    return word.find('_') == word.npos &&
+           (vocabulary.number(word) > Vocabulary::unknown || needed.contains(word));
+  });
+}
+
+/// `words`, and those that `vectors` adds if there are any.
+WordTable expanded(const std::string& path, WordTable words, const std::optional<WordVectors>& vectors) {
+  if (!vectors) return words;
+  try {
+    return expand(words, *vectors).words;
+  } catch (const Error& error) {
+    fail<DataError>(path, ": ", error.what());
+  }
+}
+
+void add_word_vectors(Command& command, std::string& path) {
+  command.add(
+      "--word-vectors", path,
+      "a word2vec file, text or binary: words outside the run's vocabulary are mapped in from it by linear "
+      "regression");
+}
 
 RunFolder open_run(const std::string& command, const std::string& path) {
   RunFolder folder = RunFolder::open(path);
@@ -73,7 +114,7 @@ void add_threads(Command& command, int& threads) {
 // --- encode
 
 struct EncodeFlags {
-  std::string run;
+  std::string run, word_vectors;
   int threads = 0;
 };
 
@@ -98,7 +139,11 @@ int run_encode(const EncodeFlags& flags) {
   const RunFolder folder = open_single_run("encode", flags.run);
   Trained trained(folder);
   load_model(folder, trained.parameters);
-  const std::string bytes = npy_bytes(encode(trained.encoder, trained.vocabulary, lines_of_standard_input()));
+  const std::vector<std::string> lines = lines_of_standard_input();
+  std::optional<WordVectors> vectors;
+  if (!flags.word_vectors.empty()) vectors = vectors_for(flags.word_vectors, trained.vocabulary, lines);
+  const WordTable words = expanded(flags.word_vectors, trained.words(), vectors);
+  const std::string bytes = npy_bytes(encode(trained.encoder, words, lines));
   std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
   if (!std::cout) fail<DataError>("standard output: cannot be written; check the disk");
   return 0;
@@ -110,6 +155,7 @@ void add_encode(Command& parent) {
   command.footer("Example: lamina skip-thoughts encode runs/skip-thoughts/layer-b64 < lines > vectors.npy");
   const auto flags = std::make_shared<EncodeFlags>();
   command.add("RUN", flags->run, "folder of a run of one variant").required();
+  add_word_vectors(command, flags->word_vectors);
   add_threads(command, flags->threads);
   command.action([flags] { return run_encode(*flags); });
 }
@@ -145,16 +191,12 @@ int run_neighbours(const NeighbourFlags& flags) {
   const Corpus corpus = corpus_of(trained.flags, folder.path());
   std::vector<std::string> sentences = sentences_of(corpus, static_cast<size_t>(flags.among));
   sentences.push_back(flags.sentence);
-  const Tensor vectors = encode(trained.encoder, trained.vocabulary, sentences);
+  const Tensor vectors = encode(trained.encoder, trained.words(), sentences);
   const DenseFeatures features(vectors);
   const size_t last = sentences.size() - 1;
   const real* const own = vectors.data() + last * vectors.columns();
-  const auto length = [&](size_t row) {
-    return std::sqrt(features.dot(row, vectors.data() + row * vectors.columns()));
-  };
-  std::vector<std::pair<real, size_t>> cosines;
-  for (size_t i = 0; i < last; ++i)
-    cosines.emplace_back(features.dot(i, own) / (length(i) * length(last)), i);
+  std::vector<std::pair<real, size_t>> cosines;  // vectors have length 1
+  for (size_t i = 0; i < last; ++i) cosines.emplace_back(features.dot(i, own), i);
   const auto count = std::min(cosines.size(), static_cast<size_t>(flags.count));
   std::ranges::partial_sort(cosines, cosines.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>());
   std::cout << corpus.source << '\n';
@@ -180,12 +222,20 @@ void add_neighbours(Command& parent) {
 // --- eval
 
 struct EvalFlags {
-  std::string run, data, features = "vectors", out;
+  std::string run, data, features = "vectors", out, sick = "penalty", word_vectors;
   std::int64_t inner_folds = 1;
   bool last = false;
   int threads = 0;
 
-  EvaluationOptions options() const { return {.inner_folds = static_cast<size_t>(inner_folds)}; }
+  EvaluationOptions options() const {
+    return {.inner_folds = static_cast<size_t>(inner_folds),
+            .sick = sick == "penalty" ? SickFit::penalty : SickFit::early_stopping};
+  }
+  /// In a run's folder: the scores by this protocol, apart from those by another.
+  std::string task_file() const {
+    return text("tasks", sick == "penalty" ? "" : "-early-stopping", word_vectors.empty() ? "" : "-expanded",
+                inner_folds == 1 ? "" : text("-", inner_folds, "-inner-folds"), ".csv");
+  }
 };
 
 struct TaskData {
@@ -193,6 +243,16 @@ struct TaskData {
   std::vector<Classification> tasks;
   explicit TaskData(const std::string& folder)
       : sick(read_sick(folder)), tasks(read_classifications(folder)) {}
+
+  std::vector<std::string> sentences() const {
+    std::vector<std::string> all;
+    for (const Pairs* const part : {&sick.train, &sick.trial, &sick.test})
+      for (const auto* const side : {&part->first, &part->second})
+        all.insert(all.end(), side->begin(), side->end());
+    for (const Classification& task : tasks)
+      all.insert(all.end(), task.sentences.begin(), task.sentences.end());
+    return all;
+  }
 };
 
 TaskScores score(const Representation& features, const TaskData& data, const EvaluationOptions& options,
@@ -217,10 +277,14 @@ std::vector<RunFolder> runs_in(const std::string& path) {
   return runs;
 }
 
-/// The snapshots that have not been judged yet.
-std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, bool only_last) {
+/// The snapshots that have not been judged yet: all, or the last one and the one before any update.
+std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, const EvalFlags& flags) {
   std::vector<std::uint64_t> snapshots = snapshots_in(run.path());
-  if (only_last && snapshots.size() > 1) snapshots.erase(snapshots.begin(), snapshots.end() - 1);
+  if (flags.last && !snapshots.empty())
+    std::erase_if(snapshots, [last = snapshots.back()](std::uint64_t updates) {
+      return updates != 0 && updates != last;
+    });
+  const std::string task_file = flags.task_file();
   if (exists(run.file(task_file)))
     for (const double done : read_table(run.file(task_file)).column("step"))
       std::erase_if(snapshots, [=](std::uint64_t updates) { return static_cast<double>(updates) == done; });
@@ -228,17 +292,21 @@ std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, bool only_las
 }
 
 void evaluate_run(const RunFolder& run, const TaskData& data, const EvalFlags& flags) {
-  const std::vector<std::uint64_t> snapshots = missing_snapshots(run, flags.last);
+  const std::vector<std::uint64_t> snapshots = missing_snapshots(run, flags);
   if (snapshots.empty()) return;
   Trained trained(run);
+  std::optional<WordVectors> vectors;
+  if (!flags.word_vectors.empty())
+    vectors = vectors_for(flags.word_vectors, trained.vocabulary, data.sentences());
   Progress progress(
       {.total = static_cast<long>(snapshots.size() * evaluation_steps(flags.options())), .unit = "fit"});
   for (const std::uint64_t updates : snapshots) {
     progress.label(text(run.config().variant, ", update ", updates));
     load_model(run, trained.parameters, snapshot_file(updates));
-    const auto vectors = skip_thought_vectors(trained.encoder, trained.vocabulary);
-    const TaskScores scores = score(*vectors, data, flags.options(), progress);
-    append_scores(run, static_cast<double>(updates), scores);
+    const WordTable words = expanded(flags.word_vectors, trained.words(), vectors);
+    const auto representation = skip_thought_vectors(trained.encoder, words);
+    const TaskScores scores = score(*representation, data, flags.options(), progress);
+    append_scores(run.file(flags.task_file()), static_cast<double>(updates), scores);
     progress.line(text(run.config().variant, ", update ", updates, ": ", line_of(scores)));
   }
 }
@@ -258,13 +326,15 @@ void evaluate_words(const TaskData& data, const EvalFlags& flags) {
                                                          .variant = "bag-of-words",
                                                          .settings = settings,
                                                          .backend = gemm_backend()});
-  append_scores(folder, 0, scores);
+  append_scores(folder.file(flags.task_file()), 0, scores);
 }
 
 int run_eval(const EvalFlags& flags) {
   const bool words = flags.features == "bag-of-words";
   if (words != flags.run.empty())
     fail<UsageError>("eval: give the folder of a run, or --features bag-of-words without one");
+  if (words && !flags.word_vectors.empty())
+    fail<UsageError>("--word-vectors: the bag of words knows every word already; leave it out");
   set_threads(flags.threads);
   const std::vector<RunFolder> runs = words ? std::vector<RunFolder>() : runs_in(flags.run);
   const TaskData data(flags.data);
@@ -275,9 +345,9 @@ int run_eval(const EvalFlags& flags) {
   std::vector<JudgedRun> judged;
   for (const RunFolder& run : runs) {
     evaluate_run(run, data, flags);
-    if (exists(run.file(task_file)))
+    if (exists(run.file(flags.task_file())))
       judged.push_back({run.config().variant, run.config().settings.get<std::string>("norm"),
-                        read_table(run.file(task_file))});
+                        read_table(run.file(flags.task_file()))});
   }
   if (judged.empty())
     fail<DataError>(flags.run, ": holds no snapshots yet; wait for the run's first evaluation");
@@ -307,7 +377,15 @@ void add_eval(Command& parent) {
            "parts that C is chosen on in each fold; the public code takes all 10")
       .range(1, 10)
       .show_default();
-  command.add("--last", flags->last, "only the last encoder of each run");
+  command
+      .add("--sick", flags->sick,
+           "how SICK's regression is fitted: with a penalty whose strength the trial pairs choose, or as in "
+           "the public "
+           "code, by Adam until Pearson's r on the trial pairs falls")
+      .one_of({"penalty", "early-stopping"})
+      .show_default();
+  add_word_vectors(command, flags->word_vectors);
+  command.add("--last", flags->last, "only the last encoder of each run, and the one before any update");
   command.add("--out", flags->out, "with bag-of-words: a folder to keep the scores in, for the report");
   add_threads(command, flags->threads);
   command.action([flags] { return run_eval(*flags); });

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/random.h"
+#include "models/skip_thoughts/early_stopping.h"
 #include "models/skip_thoughts/regression.h"
 #include "models/skip_thoughts/scores.h"
 
@@ -120,7 +121,7 @@ std::vector<real> soft_label(double relatedness) {
 }
 
 RelatednessScores predict_relatedness(const Representation& of, const Relatedness& data,
-                                      const std::function<void()>& done) {
+                                      const EvaluationOptions& options, const std::function<void()>& done) {
   std::vector<std::string> first, second;
   Labels labels{.classes = 5, .shares = {}};
   for (const Pairs* const part : {&data.train, &data.trial, &data.test}) {
@@ -135,26 +136,37 @@ RelatednessScores predict_relatedness(const Representation& of, const Relatednes
   const size_t train = data.train.first.size(), trial = train + data.trial.first.size();
   std::vector<int> rows(train);
   std::iota(rows.begin(), rows.end(), 0);
-  std::array<Regression, strengths.size()> fitted;
-  std::array<double, strengths.size()> r{};
-  for_each_counted(strengths.size(), done, [&](size_t i) {
-    fitted[i] = fit(*x, labels, rows, strengths[i]);
-    r[i] = pearson(expected_classes(fitted[i], *x, train, trial), data.trial.relatedness);
-  });
-  const auto best = static_cast<size_t>(std::ranges::max_element(r) - r.begin());
-  const std::vector<double> predicted = expected_classes(fitted[best], *x, trial, x->rows());
+  const auto judge = [&](const Regression& regression) {
+    return pearson(expected_classes(regression, *x, train, trial), data.trial.relatedness);
+  };
+  Regression chosen;
+  if (options.sick == SickFit::penalty) {
+    std::array<Regression, strengths.size()> fitted;
+    std::array<double, strengths.size()> r{};
+    for_each_counted(strengths.size(), done, [&](size_t i) {
+      fitted[i] = fit(*x, labels, rows, strengths[i]);
+      r[i] = judge(fitted[i]);
+    });
+    chosen = fitted[static_cast<size_t>(std::ranges::max_element(r) - r.begin())];
+  } else {
+    chosen = fit_early_stopping(*x, labels, rows, judge, {.seed = options.seed});
+    if (done) done();
+  }
+  const std::vector<double> predicted = expected_classes(chosen, *x, trial, x->rows());
   const std::vector<double>& truth = data.test.relatedness;
   return {.r = pearson(predicted, truth),
           .rho = spearman(predicted, truth),
           .mse = mean_squared_error(predicted, truth)};
 }
 
-size_t evaluation_steps(const EvaluationOptions& options) { return strengths.size() + 4 * options.folds; }
+size_t evaluation_steps(const EvaluationOptions& options) {
+  return (options.sick == SickFit::penalty ? strengths.size() : 1) + 4 * options.folds;
+}
 
 TaskScores evaluate(const Representation& of, const Relatedness& sick,
                     const std::vector<Classification>& tasks, const EvaluationOptions& options,
                     const std::function<void()>& done) {
-  const RelatednessScores related = predict_relatedness(of, sick, done);
+  const RelatednessScores related = predict_relatedness(of, sick, options, done);
   TaskScores scores{.sick_r = related.r, .sick_rho = related.rho, .sick_mse = related.mse};
   const std::array<double*, 4> accuracies{&scores.mr, &scores.cr, &scores.subj, &scores.mpqa};
   for (size_t i = 0; i < tasks.size(); ++i)

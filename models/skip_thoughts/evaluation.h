@@ -3,8 +3,8 @@
 //
 //   SICK             softmax regression from |u - v| and u v to five classes; a relatedness of 3.6 is 0.4 of
 //                    class 3 and 0.6 of class 4, and the prediction is the expected class. C is the one
-//                    whose Pearson's r on the trial pairs is largest; r, rho and MSE are those of the test
-//                    pairs
+//                    whose Pearson's r on the trial pairs is largest, or the public code's Adam stops when r
+//                    falls (early_stopping.h); r, rho and MSE are those of the test pairs
 //   MR, CR, SUBJ,    logistic regression in 10-fold cross-validation; within each fold C is the best one on
 //   MPQA             parts of the training cases that are held out in turn
 //
@@ -18,9 +18,13 @@
 
 namespace lamina::skip_thoughts {
 
+/// How SICK's softmax regression is fitted.
+enum class SickFit { penalty, early_stopping };
+
 struct EvaluationOptions {
   size_t folds = 10;
   size_t inner_folds = 1;  ///< 1: a tenth held out once; the public code averages over 10
+  SickFit sick = SickFit::penalty;
   std::uint64_t seed = 1;  ///< of the order of the cases
 };
 
@@ -37,6 +41,7 @@ struct RelatednessScores {
   double r = 0, rho = 0, mse = 0;
 };
 RelatednessScores predict_relatedness(const Representation& of, const Relatedness& data,
+                                      const EvaluationOptions& options = {},
                                       const std::function<void()>& done = {});
 
 /// p of a relatedness from 1 to 5: shares of the two classes around it [5].

@@ -14,18 +14,17 @@ namespace {
 
 class SkipThoughtVectors final : public Representation {
  public:
-  SkipThoughtVectors(const Encoder& encoder, const Vocabulary& vocabulary)
-      : encoder_(encoder), vocabulary_(vocabulary) {}
+  SkipThoughtVectors(const Encoder& encoder, const WordTable& words) : encoder_(encoder), words_(words) {}
 
   std::unique_ptr<Features> of(const std::vector<std::string>& sentences) const override {
-    return std::make_unique<DenseFeatures>(encode(encoder_, vocabulary_, sentences));
+    return std::make_unique<DenseFeatures>(encode(encoder_, words_, sentences));
   }
 
   std::unique_ptr<Features> of_pairs(const std::vector<std::string>& first,
                                      const std::vector<std::string>& second) const override {
     std::vector<std::string> all = first;
     all.insert(all.end(), second.begin(), second.end());
-    const Tensor vectors = encode(encoder_, vocabulary_, all);
+    const Tensor vectors = encode(encoder_, words_, all, SentenceEnd::eos);
     const size_t width = vectors.columns();
     Tensor pairs({first.size(), 2 * width});
     for (size_t row = 0; row < first.size(); ++row) {
@@ -42,7 +41,7 @@ class SkipThoughtVectors final : public Representation {
 
  private:
   const Encoder& encoder_;
-  const Vocabulary& vocabulary_;
+  const WordTable& words_;
 };
 
 /// Numbers for words, in the order in which they come.
@@ -93,34 +92,53 @@ class BagOfWords final : public Representation {
   }
 };
 
+/// Sentences of similar length side by side: at most 64 of them, and fewer when they are so long that the memory they
+/// take would grow without bound.
+std::vector<std::vector<int>> bounded_batches(const std::vector<Sentence>& sentences) {
+  constexpr size_t most_rows = 64, most_words = 8192;
+  std::vector<std::vector<int>> batches;
+  for (const std::vector<int>& batch : batches_by_length(sentences, most_rows)) {
+    const size_t longest = sentences[static_cast<size_t>(batch.back())].size();
+    const size_t rows = std::clamp<size_t>(most_words / longest, 1, most_rows);
+    for (size_t begin = 0; begin < batch.size(); begin += rows) {
+      const auto from = batch.begin() + static_cast<std::ptrdiff_t>(begin);
+      batches.emplace_back(from, from + static_cast<std::ptrdiff_t>(std::min(rows, batch.size() - begin)));
+    }
+  }
+  return batches;
+}
+
 }  // namespace
 
-Tensor encode(const Encoder& encoder, const Vocabulary& vocabulary,
-              const std::vector<std::string>& sentences) {
-  constexpr size_t batch_size = 64;
+Tensor encode(const Encoder& encoder, const WordTable& words, const std::vector<std::string>& sentences,
+              SentenceEnd end) {
   const Tape::Pause pause;
   std::map<Sentence, int> first_place;  // among `different`
   std::vector<Sentence> different;
   std::vector<int> place;
   for (const std::string& sentence : sentences) {
-    Sentence words = vocabulary.sentence(words_of(sentence));
-    const auto [entry, added] = first_place.emplace(words, static_cast<int>(different.size()));
-    if (added) different.push_back(std::move(words));
+    Sentence numbers = words.vocabulary.sentence(words_of(sentence));
+    if (end == SentenceEnd::none && numbers.size() > 1) numbers.pop_back();
+    const auto [entry, added] = first_place.emplace(numbers, static_cast<int>(different.size()));
+    if (added) different.push_back(std::move(numbers));
     place.push_back(entry->second);
   }
   Tensor vectors;  // of `different`
-  for (const std::vector<int>& batch : batches_by_length(different, batch_size)) {
-    const Tensor some = encoder(make_batch(different, batch));
+  for (const std::vector<int>& rows : bounded_batches(different)) {
+    const TokenBatch batch = make_batch(different, rows);
+    const Tensor read = gather(words.vectors, batch.tokens);
+    const Tensor some =
+        unit_rows(encoder.read(read.reshape({batch.steps, batch.rows, words.vectors.columns()}), batch.mask));
     if (!vectors.defined()) vectors = Tensor({different.size(), some.columns()});
-    for (size_t i = 0; i < batch.size(); ++i)
+    for (size_t i = 0; i < rows.size(); ++i)
       std::copy_n(some.data() + i * some.columns(), some.columns(),
-                  vectors.data() + static_cast<size_t>(batch[i]) * some.columns());
+                  vectors.data() + static_cast<size_t>(rows[i]) * some.columns());
   }
   return gather(vectors, place);
 }
 
-std::unique_ptr<Representation> skip_thought_vectors(const Encoder& encoder, const Vocabulary& vocabulary) {
-  return std::make_unique<SkipThoughtVectors>(encoder, vocabulary);
+std::unique_ptr<Representation> skip_thought_vectors(const Encoder& encoder, const WordTable& words) {
+  return std::make_unique<SkipThoughtVectors>(encoder, words);
 }
 
 std::unique_ptr<Representation> bag_of_words() { return std::make_unique<BagOfWords>(); }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "models/skip_thoughts/expansion.h"
 #include "models/skip_thoughts/features.h"
 #include "models/skip_thoughts/model.h"
-#include "models/text/vocabulary.h"
 
 namespace lamina::skip_thoughts {
 
@@ -21,13 +21,17 @@ class Representation {
                                              const std::vector<std::string>& second) const = 0;
 };
 
-/// The encoder's vectors of sentences [sentences x hidden]; equal sentences are encoded once. A sentence
-/// without a word is that of <eos> alone.
-Tensor encode(const Encoder& encoder, const Vocabulary& vocabulary,
-              const std::vector<std::string>& sentences);
+/// Whether <eos> stands behind a sentence that is encoded. The public code has it for SICK alone, whose sentences end
+/// without a full stop.
+enum class SentenceEnd { none, eos };
 
-/// Both must outlive the result.
-std::unique_ptr<Representation> skip_thought_vectors(const Encoder& encoder, const Vocabulary& vocabulary);
+/// The encoder's vectors of sentences [sentences x hidden], each of length 1 (the public code's use_norm), whatever
+/// the sentences' lengths; equal sentences are encoded once. A sentence without a word is that of <eos> alone.
+Tensor encode(const Encoder& encoder, const WordTable& words, const std::vector<std::string>& sentences,
+              SentenceEnd end = SentenceEnd::none);
+
+/// Sentences alone without <eos>, pairs (SICK's) with it. Both must outlive the result.
+std::unique_ptr<Representation> skip_thought_vectors(const Encoder& encoder, const WordTable& words);
 
 /// A feature for each word of the sentences at hand: 1 where it occurs.
 std::unique_ptr<Representation> bag_of_words();

@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "core/file.h"
 #include "core/parallel.h"
 #include "models/common/npy.h"
+#include "models/skip_thoughts/early_stopping.h"
 #include "models/skip_thoughts/evaluation.h"
 #include "models/skip_thoughts/lbfgs.h"
 #include "models/skip_thoughts/regression.h"
@@ -140,6 +142,9 @@ TEST_CASE("relatedness: soft labels, and words in common are seen") {
         part->relatedness.push_back(a == b ? 4.8 - 0.2 * static_cast<double>(a)
                                            : 1.2 + 0.3 * static_cast<double>(a + b));
       }
+  const RelatednessScores early =
+      predict_relatedness(*bag_of_words(), data, {.sick = SickFit::early_stopping});
+  CHECK(early.r > 0.9);
   const RelatednessScores scores = predict_relatedness(*bag_of_words(), data);
   CHECK(scores.r > 0.98);
   CHECK(scores.rho > 0.7);
@@ -192,11 +197,23 @@ TEST_CASE("tasks: damaged SICK files are refused in one line or read") {
   }
 }
 
+namespace {
+
+const std::vector<std::string> known_words{"a", "dog", "runs"};
+
+double length_of(const Tensor& vector) {
+  double square = 0;
+  for (const real x : vector.values()) square += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(square);
+}
+
+}  // namespace
+
 TEST_CASE("vectors: equal sentences have equal ones, and .npy files hold them") {
   Parameters parameters(1);
-  const Vocabulary vocabulary({"a", "dog", "runs"});
   const Encoder encoder(parameters, Norm::layer, {.vocabulary = 5, .embedding = 4, .hidden = 6});
-  const Tensor vectors = encode(encoder, vocabulary, {"A dog runs", "", "a dog runs", "A Dog", "zebra"});
+  const WordTable words{.vocabulary = Vocabulary(known_words), .vectors = encoder.words().table()};
+  const Tensor vectors = encode(encoder, words, {"A dog runs", "", "a dog runs", "A Dog", "zebra"});
   CHECK(vectors.shape() == Shape{5, 6});
   CHECK(identical(vectors.step(0), vectors.step(2)));
   CHECK_FALSE(identical(vectors.step(0), vectors.step(3)));
@@ -211,11 +228,119 @@ TEST_CASE("vectors: equal sentences have equal ones, and .npy files hold them") 
   matrix.copy_row(3, row.data());
   CHECK(difference(row, vectors.step(3).values()) == 0);
 
-  const auto representation = skip_thought_vectors(encoder, vocabulary);
-  const auto pairs = representation->of_pairs({"a dog"}, {"a dog runs"});
+  const auto pairs = skip_thought_vectors(encoder, words)->of_pairs({"a dog"}, {"a dog runs"});
+  const Tensor ended = encode(encoder, words, {"a dog", "a dog runs"}, SentenceEnd::eos);
   std::vector<real> ones(12, real(1));
   real expected = 0;
-  for (size_t i = 0; i < 6; ++i)
-    expected += std::fabs(vectors[18 + i] - vectors[i]) + vectors[18 + i] * vectors[i];
+  for (size_t i = 0; i < 6; ++i) expected += std::fabs(ended[6 + i] - ended[i]) + ended[6 + i] * ended[i];
   CHECK(std::fabs(pairs->dot(0, ones.data()) - expected) < real(1e-5));
+}
+
+TEST_CASE("vectors: length 1, <eos> for pairs alone, nothing cut") {
+  Parameters parameters(1);
+  const Encoder encoder(parameters, Norm::layer, {.vocabulary = 5, .embedding = 4, .hidden = 6});
+  const WordTable words{.vocabulary = Vocabulary(known_words), .vectors = encoder.words().table()};
+  const auto by_hand = [&](const Sentence& sentence) {
+    const Tensor h = encoder(make_batch({&sentence, 1}, std::vector<int>{0}));
+    return h * static_cast<real>(1 / length_of(h));
+  };
+  const std::vector<std::string> dog{"a dog"};
+  const Tensor without = encode(encoder, words, dog), with = encode(encoder, words, dog, SentenceEnd::eos);
+  CHECK(length_of(without) == doctest::Approx(1).epsilon(16 * ulp));
+  CHECK(difference(without, by_hand({2, 3})) < 16 * ulp);
+  CHECK(difference(with, by_hand({2, 3, Vocabulary::end})) < 16 * ulp);
+  CHECK(difference(with, without) > 1e-3);
+  // A task's sentences stand without <eos>, SICK's with it; a sentence without a word is <eos> in both.
+  const auto representation = skip_thought_vectors(encoder, words);
+  const std::vector<real> first{1, 0, 0, 0, 0, 0};
+  CHECK(representation->of(dog)->dot(0, first.data()) == without[0]);
+  CHECK(identical(encode(encoder, words, {""}), encode(encoder, words, {""}, SentenceEnd::eos)));
+  // A word behind 3,000 others counts, and batches of long sentences give what each gives alone.
+  std::string lengthy;
+  Sentence numbers;
+  for (int i = 0; i < 3000; ++i) lengthy += "a ", numbers.push_back(2);
+  numbers.push_back(3);
+  std::vector<std::string> several{lengthy + "dog", lengthy + "runs", lengthy + "a", lengthy + "zebra",
+                                   "dog"};
+  const Tensor long_ones = encode(encoder, words, several);
+  CHECK(difference(long_ones.slice(0, 1), by_hand(numbers)) < 64 * ulp);
+  CHECK(difference(long_ones.slice(0, 1), long_ones.slice(1, 2)) > 1e-3);
+}
+
+TEST_CASE("early stopping: learns, keeps the best by its judge, and stops when that falls") {
+  std::vector<int> labels;
+  const DenseFeatures x = clouds(200, 4, labels);
+  std::vector<int> rows(200);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::vector<Regression> seen;
+  const std::vector<double> scores{0.5, 0.7, 0.6, 0.9};
+  const Regression best = fit_early_stopping(x, hard_labels(labels, 2), rows,
+                                             [&](const Regression& now) {
+                                               seen.push_back(now);
+                                               return scores[seen.size() - 1];
+                                             },
+                                             {.passes = 10, .learning_rate = real(0.05)});
+  CHECK(seen.size() == 3);  // the fourth would be better, but the third was not
+  CHECK(best.weights == seen[1].weights);
+  CHECK(seen[0].weights != seen[1].weights);
+  size_t right = 0;
+  for (const int row : rows)
+    right +=
+        best.predict(x, static_cast<size_t>(row)) == static_cast<size_t>(labels[static_cast<size_t>(row)]);
+  CHECK(right > 180);
+  CHECK(EarlyStopping{}.batch == 128);
+  CHECK(EarlyStopping{}.passes == 100);
+  CHECK(EarlyStopping{}.learning_rate == real(1e-3));
+}
+
+TEST_CASE("early stopping: one step of full softmax regression, as scores against the first class") {
+  // One case with x = 2 of class 1 of 3, one pass: Adam's first step moves every weight by the learning rate, up for
+  // the class and down for the others, from where Glorot's uniform start has put them.
+  const DenseFeatures x(Tensor::full({1, 1}, 2));
+  const Labels labels{.classes = 3, .shares = {0, 1, 0}};
+  const std::vector<int> rows{0};
+  const auto after = [&](size_t passes) {
+    int judged = 0;
+    return fit_early_stopping(x, labels, rows, [&](const Regression&) { return -++judged; },
+                              {.passes = passes, .learning_rate = real(0.25)});
+  };
+  const Regression start = after(0), once = after(1);
+  CHECK(difference(Tensor::from({4}, {0.5, 0.5, 0, 0}),
+                   {static_cast<double>(once.weights[0] - start.weights[0]),
+                    static_cast<double>(once.weights[1] - start.weights[1]),
+                    static_cast<double>(once.weights[2] - start.weights[2]),
+                    static_cast<double>(once.weights[3] - start.weights[3])}) < 1e-5);
+  CHECK(std::fabs(start.weights[0]) < 2 * std::sqrt(real(1.5)));  // of two weights within sqrt(6 / 4)
+  CHECK(start.weights[1] == 0);
+}
+
+TEST_CASE("expansion: a linear map is found again, known words stay as they are") {
+  const Vocabulary vocabulary({"a", "b", "c", "d", "e"});
+  Tensor table = sample({7, 3}, 1);
+  WordVectors vectors{.width = 2, .words = {"b", "new", "d", "e", "a", "other"}, .values = {}};
+  const Tensor coordinates = sample({6, 2}, 2);
+  vectors.values.assign(coordinates.values().begin(), coordinates.values().end());
+  const auto mapped = [&](size_t row, size_t column) {  // y = M x + c
+    const auto k = static_cast<real>(column);
+    return (1 + k) * coordinates[2 * row] - (2 - k) * coordinates[2 * row + 1] + k / 4;
+  };
+  for (const auto& [row, word] : {std::pair<size_t, const char*>(0, "b"), {2, "d"}, {3, "e"}, {4, "a"}})
+    for (size_t k = 0; k < 3; ++k)
+      table.data()[static_cast<size_t>(vocabulary.number(word)) * 3 + k] = mapped(row, k);
+  const Expansion expansion = expand({.vocabulary = vocabulary, .vectors = table}, vectors);
+  CHECK(expansion.shared == 4);
+  CHECK(expansion.added == 2);
+  const auto& [words, all] = expansion.words;
+  CHECK(words.size() == 9);
+  CHECK(words.number("c") == vocabulary.number("c"));
+  CHECK(identical(all.slice(0, 7).copy(), table));
+  for (const auto& [row, word] : {std::pair<size_t, const char*>(1, "new"), {5, "other"}})
+    for (size_t k = 0; k < 3; ++k)
+      CHECK(std::fabs(all[static_cast<size_t>(words.number(word)) * 3 + k] - mapped(row, k)) < 64 * ulp);
+  // Fewer words than dimensions: no unique map, but one that fits, and finite numbers.
+  const Expansion few = expand({.vocabulary = Vocabulary({"b"}), .vectors = sample({3, 3}, 3)}, vectors);
+  for (const real x : few.words.vectors.values()) CHECK(std::isfinite(x));
+  CHECK_ERROR(
+      expand({.vocabulary = Vocabulary({"z"}), .vectors = sample({3, 3}, 3)}, vectors),
+      "expansion: the word vectors share no word with the vocabulary; take vectors of words in lower case");
 }

@@ -13,6 +13,7 @@ check "the encoder at every evaluation" [ -s all/none-b128/snapshot-3.safetensor
 mkdir books && for i in $(seq 400); do printf 'He saw the %d dogs. She didn’t see “them” at\nall! Mr. Bennet ran.\n\n' $((i % 97)); done >books/a.txt
 run=(skip-thoughts --data books --norm layer --preset small --batch 64 --threads 2 --evaluate-every 9)
 killed_and_resumed 5 "${run[@]}"
+check "the encoder before any update is kept" [ -s whole/snapshot-0.safetensors ]
 check "says what it reads" grep -q "1 books, the first books/a.txt: 1200 sentences" out
 check "lazy updates end elsewhere" eval '"$lamina" "${run[@]}" --out lazy --lazy >/dev/null && ! cmp -s whole/model.safetensors lazy/model.safetensors'
 check "conditioned at every step" eval '"$lamina" "${run[@]}" --out conditioned --condition every-step >/dev/null'
@@ -38,13 +39,23 @@ for name in rt-polarity.neg custrev.neg subj.objective mpqa.neg; do for i in $(s
 check "bag of words: what words decide is decided" grep -q "MR 100.0, CR 100.0, SUBJ 100.0, MPQA 100.0" out
 check "kept for the report" [ "$(cut -d, -f1,5 words/tasks.csv | tail -1)" = 0,100 ]
 "$lamina" skip-thoughts eval all --data tasks --last >out 2>err || cat err
-check "the last snapshot of each is judged" [ "$(wc -l <all/none-b128/tasks.csv)" = 2 -a "$(wc -l <all/layer-b128/tasks.csv)" = 2 ]
+check "the untrained and the last snapshot of each are judged" [ "$(cut -d, -f1 all/none-b128/tasks.csv | sort -n | xargs)" = "step 0 6" -o "$(cut -d, -f1 all/none-b128/tasks.csv | xargs)" = "step 0 6" ]
+check "Table 3 with an untrained row each" [ "$(grep -cE '^\| (baseline|layer norm), untrained \| 0 \|' all/table-3.md)" = 2 ]
 check "Table 3 with a row each" [ "$(grep -cE '^\| (baseline|layer norm) \| 6 \|' all/table-3.md)" = 2 ]
 cp all/none-b128/tasks.csv before.csv
 "$lamina" skip-thoughts eval all --data tasks --last >/dev/null
 check "what is judged is not judged again" cmp before.csv all/none-b128/tasks.csv
+printf '3 2\ndog 1 0\nfilm 0 1\nhe 1 1\n' >vectors.txt
+"$lamina" skip-thoughts eval all/none-b128 --data tasks --last --sick early-stopping --word-vectors vectors.txt >out 2>err || cat err
+check "scores by another protocol stand apart" [ "$(wc -l <all/none-b128/tasks-early-stopping-expanded.csv)" = 3 ]
+check "word vectors that are none" refuses 1 "tasks/sick/SICK_trial.txt:1: is not the first line of word vectors" skip-thoughts eval all/none-b128 --data tasks --word-vectors tasks/sick/SICK_trial.txt
+echo "he saw the film" >line
+"$lamina" skip-thoughts encode whole <line >plain.npy && "$lamina" skip-thoughts encode whole --word-vectors vectors.txt <line >more.npy
+check "a word from the word vectors changes its sentence" eval '[ "$(stat -c %s more.npy)" = "$(stat -c %s plain.npy)" ] && ! cmp -s plain.npy more.npy'
 
 # --- usage: exit code 2; data: exit code 1
+check "SGD needs its learning rate" refuses 2 "--optimizer sgd: give its learning rate with --lr" skip-thoughts --optimizer sgd --out s
+check "unknown fit" refuses 2 "--sick" skip-thoughts eval all --data tasks --sick best
 check "unknown condition" refuses 2 "--condition" skip-thoughts --condition never
 check "unknown norm" refuses 2 "--norm" skip-thoughts --norm batch
 check "batch larger than the data" refuses 2 "--batch 100000" skip-thoughts --batch 100000 --out large
