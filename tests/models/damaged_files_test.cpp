@@ -168,8 +168,9 @@ TEST_CASE("damaged: passages without sentences, or with more than the book has b
     write_file(folder / "passages.tsv", book + passages);
     return message_of<DataError>([&] { skip_thoughts::load_books(folder.path()); });
   };
-  CHECK(complaint("passage\t0\t0\t3\n").empty());
-  for (const char* const passage : {"passage\t0\t0\t0\n", "passage\t0\t0\t18\n", "passage\t0\t16\t2\n"})
+  CHECK(complaint("passage\t0\t0\t3\t1\n").empty());
+  for (const char* const passage :
+       {"passage\t0\t0\t0\t0\n", "passage\t0\t0\t18\t1\n", "passage\t0\t16\t2\t0\n", "passage\t0\t0\t3\t3\n"})
     CHECK(complaint(passage) == folder / "passages.tsv:2: is broken; start a new run");
 }
 
