@@ -54,6 +54,14 @@ def largest(truth, gradients):
     return max((float(size.max()) for size in sizes if size.size), default=0.0)
 
 
+def measure_of(case, name, truth):
+    """As the case says; the mean of a batch is as exact as the spread of the batch allows."""
+    variance = truth.get(name.replace("mean", "variance")) if name.endswith("mean") else None
+    if variance is not None and variance.size:
+        return float(numpy.sqrt(variance.max()))
+    return case.measures.get(name, "tensor")
+
+
 class Judge:
     def __init__(self, programs, spoil=None):
         self.programs, self.spoil = programs, spoil  # {double?: Program}; a function that plants a fault
@@ -66,7 +74,7 @@ class Judge:
             spoiled = self.spoil(case, answers, truth, theirs)
             self.planted = spoiled is not None
             answers = spoiled or answers
-        return [Difference(name, answers[name], truth[name], theirs[name], case.measures.get(name, "tensor"),
+        return [Difference(name, answers[name], truth[name], theirs[name], measure_of(case, name, truth),
                            largest(truth, name.startswith("d ")), case.double) for name in truth]
 
     def draw(self, seed, number):

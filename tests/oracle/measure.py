@@ -5,6 +5,7 @@ An error counts relative to what a float result could at best be exact to: eps t
   element   |truth| of the element itself: what one or a few roundings produce
   row       the largest |truth| in the element's row: what is computed row by row
   tensor    the largest |truth| in the tensor: sums of many terms, whose single elements may cancel to nearly zero
+  a number  that number where it is larger than that: for means, the deviation of what they are the means of
 
 never less than the smallest normal number, because Lamina flushes denormal ones to zero. PyTorch's own float result
 is measured in the same way. Its error counts as one unit at least: an exact result does not make a unit a fault.
@@ -28,7 +29,7 @@ def scale(truth, measure):
         return size
     if measure == "row" and truth.ndim > 0:
         return size.max(-1, keepdims=True)
-    return size.max()
+    return max(size.max(), 0 if isinstance(measure, str) else measure)
 
 
 def units(answer, truth, scale_of_truth, theirs, double):
@@ -58,7 +59,7 @@ class Difference:
         if truth.size and (self.theirs > NOISE or not numpy.any(truth)):
             measure, size = "tensor", numpy.float64(common)
             self.theirs = units(theirs, truth, size, theirs, False)
-        self.scale = float(size) if measure == "tensor" and truth.size else 1.0
+        self.scale = float(size) if measure not in ("element", "row") and truth.size else 1.0
         self.ours = math.inf if self.shape else units(answer, truth, size, theirs, double)
 
     def too_large(self):
@@ -67,6 +68,8 @@ class Difference:
     @staticmethod
     def limit(theirs, double):
         """The largest error in units that is no fault."""
+        if double and theirs > NOISE:
+            return math.inf  # nothing tells how ill-conditioned the case is
         return DOUBLE_BOUND / EPSILON[True] * max(theirs, 1.0) if double else TIMES * max(theirs, 1.0)
 
 

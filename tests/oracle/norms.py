@@ -34,7 +34,7 @@ def batch_norm_layer(at, a, gain, bias, running_mean, running_variance):
 
 
 @truth("masked_batch_norm")
-def masked_batch_norm(at, a, mask, gain, bias, mean, variance):
+def masked_batch_norm(at, a, mask, gain, bias, mean, variance, cases):
     flat = a.reshape(-1, a.shape[-1])
     valid = torch.ones_like(flat[:, :1]) if mask is None else mask.reshape(-1, 1)
     if at.get("evaluate"):
@@ -47,6 +47,8 @@ def masked_batch_norm(at, a, mask, gain, bias, mean, variance):
     y = y.reshape(a.shape)
     if at.get("composed"):
         return y
+    if len(chosen) < 2:
+        return y, mean[0], variance[0]
     return y, (mean + 0.1 * (batch_mean - mean))[0], (variance + 0.1 * (batch_variance - variance))[0]
 
 
@@ -109,7 +111,9 @@ def norm_of_columns(d):
 def parameters(d, names, shape, **others):
     """Leaves under the names that the layer gives its parameters, and its state."""
     for name in names:
-        if name in ("running_mean", "mean"):
+        if name == "cases":
+            d.constant("layer.cases", [10], exact=True)
+        elif name in ("running_mean", "mean"):
             d.constant("layer." + name, d.numbers(others.get("state", shape)))
         elif name in ("running_variance", "variance"):
             d.constant("layer." + name, abs(d.numbers(others.get("state", shape))) + 0.1)
@@ -127,7 +131,7 @@ def layer_of_batch_norm(d):
     a = d.leaf("a", (rows, columns), d.pick(ANY))
     evaluate = d.chance(0.3)
     if masked:
-        names = parameters(d, ["gain", "bias", "mean", "variance"], (columns,), state=(1, columns))
+        names = parameters(d, ["gain", "bias", "mean", "variance", "cases"], (columns,), state=(1, columns))
         composed = not evaluate and d.chance(0.3)
         mask = ""
         if d.chance(0.7):

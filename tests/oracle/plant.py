@@ -1,7 +1,7 @@
 """Faults put into Lamina's answers, to show that the oracle finds them."""
 import numpy
 
-from measure import EPSILON, SMALLEST, scale, units
+from measure import EPSILON, NOISE, SMALLEST, scale, units
 
 PLAIN = 1.5  # units that PyTorch may be off where a fault of a few units must be found
 
@@ -17,9 +17,13 @@ def ulps(case, answers, truth, theirs):
 
 
 def gradient(case, answers, truth, theirs):
-    """The largest element of the last gradient is missing; None where there is none."""
-    name = "d " + case.wanted[-1] if case.wanted else ""
-    return changed(answers, truth, name, numpy.zeros_like(truth[name])) if name else None
+    """The largest element of the last gradient is missing; None where there is none, or hardly a digit of one."""
+    if not case.wanted:
+        return None
+    name = "d " + case.wanted[-1]
+    if units(theirs[name], truth[name], scale(truth[name], "tensor"), theirs[name], False) > NOISE:
+        return None
+    return changed(answers, truth, name, numpy.zeros_like(truth[name]))
 
 
 def changed(answers, truth, name, values):

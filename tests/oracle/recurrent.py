@@ -1,4 +1,5 @@
 """Recurrent layers: RNN, LSTM and GRU with every normalization, at once, step by step and composed."""
+import numpy
 import torch
 from torch.nn import functional as F
 
@@ -45,7 +46,7 @@ class Layer:
         if not valid.any():
             return a * 0
         center, of_batch = statistics(a[valid], False)
-        if t < len(mean):
+        if t < len(mean) and valid.sum() > 1:
             mean[t] += 0.1 * (center - mean[t])
             variance[t] += 0.1 * (of_batch - variance[t])
         n = native_batch_norm(a[valid], gain, bias, 1e-5)
@@ -173,6 +174,8 @@ class Fill:
             for state, values in (("mean", self.d.numbers((steps, width))),
                                   ("variance", abs(self.d.numbers((steps, width))) + 0.5)):
                 self.names.append(self.d.constant(f"layer.{name}.{state}", values))
+            # How many cases the statistics stem from: every step has been reached.
+            self.names.append(self.d.constant(f"layer.{name}.cases", numpy.full(steps, 10), exact=True))
 
 
 def fill_parameters(d, cell, chosen, inputs, hidden):
