@@ -20,19 +20,27 @@ Map map_of(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchN
   return map;
 }
 
-/// Merges the moments of the images [images x 2 x channels]:
-/// mu = mean of mu_n,  sigma^2 = P sum of (spread_n + (mu_n - mu)^2) / degrees, with P positions an image
+/// Merges the moments of the images, [images x (mean, rest, spread) x channels]:
+///   mu = mean of (mean_n + rest_n),  sigma^2 = P sum of (spread_n + (mean_n + rest_n - mu)^2) / degrees
+/// with P positions an image
 BatchStatistics merge(const Map& map, const real* moments, real degrees) {
-  const size_t channels = map.channels;
+  const size_t channels = map.channels, image = 3 * channels;
   BatchStatistics batch = {Tensor({channels}), Tensor({channels})};
-  real* const variance = batch.variance.data();
-  column_moments({.rows = map.images, .width = 2 * channels, .values = moments}, 1, 0, channels,
-                 batch.mean.data(), variance);
-  add_column_sums(map.images, 0, channels, variance, [=](size_t n) {
-    return [spread = moments + (2 * n + 1) * channels](size_t c) { return spread[c]; };
+  real *const mean = batch.mean.data(), *const variance = batch.variance.data();
+  column_moments({.rows = map.images, .width = image, .values = moments}, 1, 0, channels, mean, variance);
+  Tensor off({channels});
+  const auto images = static_cast<real>(map.images);
+  two_column_sums(map.images, 0, channels, off.data(), variance, [=](size_t n) {
+    return [=, of_image = moments + n * image](size_t c) {
+      const real distance = of_image[c] - mean[c] + of_image[channels + c];
+      return Pair{distance, of_image[2 * channels + c] + distance * distance};
+    };
   });
   const real weight = static_cast<real>(map.positions()) / degrees;
-  for (size_t c = 0; c < channels; ++c) variance[c] *= weight;
+  for (size_t c = 0; c < channels; ++c) {
+    variance[c] = weight * (variance[c] - off[c] * (off[c] / images));
+    mean[c] += off[c] / images;
+  }
   return batch;
 }
 
@@ -47,9 +55,10 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
   const auto cases = static_cast<real>(map.images * map.positions());
   const real degrees = options.variance == Variance::unbiased ? cases - 1 : cases;
 
-  Tensor moments({map.images, 2, channels});
+  Tensor moments({map.images, 3, channels});
   map_norm::for_each_image(map, [=, x = a.data(), m = moments.data()](size_t n, size_t) {
-    map_norm::moments(map, x + n * map.area(), m + 2 * n * channels, m + (2 * n + 1) * channels);
+    real* const own = m + 3 * n * channels;
+    map_norm::moments(map, x + n * map.area(), own, own + 2 * channels, own + channels);
   });
   const BatchStatistics batch = merge(map, moments.data(), degrees);
   if (statistics != nullptr) *statistics = batch;

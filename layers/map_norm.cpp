@@ -92,8 +92,8 @@ Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bi
 Shape out_shape(const Map& map, const Tensor& a) { return a.shape().rank() == 2 ? a.shape() : map.out(); }
 
 /// Distances from the first number of the channel lose no digits to a mean that is far from zero.
-void moments(const Map& map, const real* a, real* mean, real* spread) {
-  real *const sum = row_space.reserve(2 * map.row()), *const center = sum + map.row();
+void moments(const Map& map, const real* a, real* mean, real* spread, real* rest) {
+  real *const sum = row_space.reserve(3 * map.row()), *const center = sum + map.row();
   const size_t row = map.row(), first = map.border, height = map.height - 2 * first;
   const auto count = static_cast<real>(map.positions());
   const real* const start = a + (first * map.width + first) * map.channels;
@@ -108,7 +108,21 @@ void moments(const Map& map, const real* a, real* mean, real* spread) {
   };
   mean_distance(start, mean, [](real distance) { return distance; });
   for (size_t c = 0; c < map.channels; ++c) mean[c] += start[c];
-  mean_distance(mean, spread, [](real distance) { return distance * distance; });
+  if (rest == nullptr) return mean_distance(mean, spread, [](real distance) { return distance * distance; });
+  repeat(mean, map, center);
+  real* const squares = center + row;
+  two_column_sums(height, 0, row, sum, squares, [=](size_t h) {
+    return [=, from_row = a + (first + h) * row](size_t i) {
+      const real distance = from_row[i] - center[i];
+      return Pair{distance, distance * distance};
+    };
+  });
+  fold(sum, map, first, map.width - first, rest);
+  fold(squares, map, first, map.width - first, spread);
+  for (size_t c = 0; c < map.channels; ++c) {
+    rest[c] /= count;
+    spread[c] = spread[c] / count - rest[c] * rest[c];
+  }
 }
 
 void normalize(const Map& map, const real* a, const Statistics& s, const Affine& affine, real* y) {

@@ -38,8 +38,9 @@ Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bi
 /// The shape of the output for an input of this shape: [N x C] stays a matrix.
 Shape out_shape(const Map& map, const Tensor& a);
 
-/// mean_c and spread_c = mean of (a - mean_c)^2, over the positions inside the border
-void moments(const Map& map, const real* a, real* mean, real* spread);
+/// mean_c and spread_c = mean of (a - mean_c)^2, over the positions inside the border; `rest`, if given,
+/// receives what rounding has cost the means, mean of (a - mean_c), of which spread_c is then free.
+void moments(const Map& map, const real* a, real* mean, real* spread, real* rest = nullptr);
 
 /// What a is normalized with, for each channel.
 struct Statistics {

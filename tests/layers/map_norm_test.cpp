@@ -212,3 +212,21 @@ TEST_CASE("feature maps: equal numbers become the bias, at any size") {
     CHECK(identical(group_norm(a, gain, zero, {}), Tensor::zeros(a.shape())));
   }
 }
+
+TEST_CASE("batch norm of maps: far from zero the variance keeps its digits") {
+  const size_t channels = 5;
+  const Tensor a = sample({3, 3, 16, channels}, 5, 1e5 - 2, 1e5 + 2);
+  BatchStatistics batch;
+  batch_norm_maps(a, Tensor::ones({channels}), Tensor::zeros({channels}), {}, &batch);
+  for (size_t c = 0; c < channels; ++c) {
+    long double mean = 0, variance = 0;
+    const auto count = static_cast<long double>(a.rows());
+    for (size_t r = 0; r < a.rows(); ++r) mean += static_cast<long double>(a[r * channels + c]) / count;
+    for (size_t r = 0; r < a.rows(); ++r) {
+      const long double distance = static_cast<long double>(a[r * channels + c]) - mean;
+      variance += distance * distance / count;
+    }
+    CHECK(std::abs(static_cast<double>(static_cast<long double>(batch.variance[c]) / variance - 1)) <
+          4 * ulp);
+  }
+}
