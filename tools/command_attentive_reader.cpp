@@ -69,8 +69,8 @@ Settings to_settings(const ReaderFlags& flags) {
   Settings settings = to_settings(flags.common);
   std::string norms, gains;
   for (const ReaderVariant& variant : flags.variants) {
-    norms += (norms.empty() ? "" : ",") + variant.norm;
-    if (variant.norm == "layer") gains += (gains.empty() ? "" : ",") + text(variant.gain);
+    norms += text(norms.empty() ? "" : ",", variant.norm);
+    if (variant.norm == "layer") gains += text(gains.empty() ? "" : ",", variant.gain);
   }
   settings.set("norm", norms);
   if (!gains.empty()) settings.set("gain", gains);
