@@ -130,7 +130,7 @@ def kill_cases(options):
 
 def wrong_with_signals(options, experiment, number, signals, codes, seconds):
     generator = random.Random(f"{signals} {number}")
-    folder = fresh(options.scratch / f"stopped-{experiment}-{signals[0]}-{len(signals)}-{number}")
+    folder = fresh(options.scratch / f"stopped-{experiment}-{'-'.join(str(int(one)) for one in signals)}-run-{number}")
     outcome = stop_at_random(start_command(experiment, folder), seconds, list(signals), generator)
     wrong = broken_files(folder)
     if outcome.code not in codes:

@@ -7,10 +7,11 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 passed=0 failed=0
 tries() {  # tries OPTION...: prints what is wrong and counts
-  tests/faults/faults.py "$@" >"$log"
+  tests/faults/faults.py "$@" >"$log" 2>&1
   grep FAILED "$log"
   local p f
-  read -r p _ f _ <<<"$(tail -n 1 "$log")"
+  read -r p f <<<"$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$log")"
+  [ -n "$p" ] || { echo "FAILED: faults.py $* stopped"; p=0 f=1; }
   passed=$((passed + p)) failed=$((failed + f))
 }
 tries --classes damage
