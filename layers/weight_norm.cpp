@@ -65,6 +65,7 @@ Tensor weight_norm(const Tensor& v, const Tensor& gain) {
     const Tensor along = sum_down(rows, columns, [=](size_t i) { return dw[i] * x[i]; });
     contribute(gain, [a = along.data(), n = norms.data()](size_t c) { return a[c] / n[c]; });
     if (!v.needs_gradient()) return;
+    if (rows == 1) return contribute(v, [](size_t) { return real{0}; });  // a number has no other direction
     Tensor shrink({columns});
     for (size_t c = 0; c < columns; ++c) shrink[c] = along[c] / (norms[c] * norms[c]);
     const GradientSink sink = v.gradient_sink();
@@ -105,6 +106,7 @@ Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, 
            {.b = Transpose::yes, .accumulate = sink.add});
     }
     if (!v.needs_gradient()) return;
+    if (inputs == 1) return contribute(v, [](size_t) { return real{0}; });  // a number has no other direction
     Tensor shrink({outputs});
     for (size_t c = 0; c < outputs; ++c) shrink[c] = scale[c] * along[c] / (norms[c] * norms[c]);
     const GradientSink sink = v.gradient_sink();

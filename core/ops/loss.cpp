@@ -36,9 +36,9 @@ Tensor softmax(const Tensor& x) {
   for_each_row(rows, columns, [=, in = x.data(), out = y.data()](size_t r) {
     const real* const from = in + r * columns;
     real* const to = out + r * columns;
-    const real scale = 1 / exponential_sum(from, columns, [=](size_t c, real e) { to[c] = e; }).total;
+    const real total = exponential_sum(from, columns, [=](size_t c, real e) { to[c] = e; }).total;
 #pragma omp simd
-    for (size_t c = 0; c < columns; ++c) to[c] *= scale;
+    for (size_t c = 0; c < columns; ++c) to[c] /= total;  // one rounding; times 1 / total two
   });
   return record("softmax", y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();

@@ -195,3 +195,16 @@ TEST_CASE("layer norm: gain and bias derivatives over 100,000 rows are as accura
     CHECK(static_cast<double>(std::fabs(error)) < 12 * ulp);
   }
 }
+
+TEST_CASE("layer norm: units that are equal, far from zero and awkward, differ by nothing") {
+  const size_t units = 513;
+  for (const double value : {0.1, -84.3, 100.7, 33333.3}) {
+    CAPTURE(value);
+    Tensor gain = leaf({units}, 2), bias = leaf({units}, 3);
+    Tape tape;
+    const Tensor y = layer_norm(Tensor::full({1, units}, static_cast<real>(value)), gain, bias);
+    CHECK(identical(y.reshape({units}), bias));
+    tape.backward(weighted(y));
+    CHECK(identical(gain.gradient(), Tensor::zeros({units})));
+  }
+}

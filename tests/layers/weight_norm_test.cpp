@@ -84,3 +84,10 @@ TEST_CASE("weight norm: a layer that never forms its weights equals one that doe
       "weight_norm_linear: input [2 x 3], v [3 x 4], gain [3], bias [4]; the input's last size must be v's "
       "first, gain and bias have one number a column");
 }
+
+TEST_CASE("weight norm: with one input the derivative of the direction is 0, not rounding error") {
+  Tensor x = leaf({5, 1}, 1), v = leaf({1, 33}, 2, 0.5, 1.5), gain = leaf({33}, 3), bias = leaf({33}, 4);
+  Tape tape;
+  tape.backward(weighted(weight_norm_linear(x, v, gain, bias)) + weighted(weight_norm(v, gain)));
+  CHECK(identical(v.gradient(), Tensor::zeros({1, 33})));
+}

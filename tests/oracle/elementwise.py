@@ -71,9 +71,9 @@ class ClipGradient(torch.autograd.Function):
 truth("clip_gradient")(lambda at, x: ClipGradient.apply(x, at["number"]))
 
 
-@kind("arithmetic", 2)
+@kind("elementwise", 2)
 def arithmetic(d):
-    case = d.start("arithmetic")
+    case = d.start("elementwise")
     op = d.pick(["add", "subtract", "multiply", "divide"])
     shape = d.shape(empty=True)
     rows, columns = 1, shape[-1]
@@ -95,9 +95,9 @@ def arithmetic(d):
     d.measure("element" if second == shape and not again else "tensor", "d b")
 
 
-@kind("arithmetic", 0.5)
+@kind("elementwise", 0.5)
 def with_number(d):
-    d.start("arithmetic")
+    d.start("elementwise")
     shape = d.shape(empty=True)
     x = d.leaf("x", shape, d.pick(ANY))
     op = d.pick(["add_number", "subtract_number", "multiply_number", "divide_number", "number_minus", "negate"])
@@ -119,9 +119,9 @@ FUNCTIONS = {
 }
 
 
-@kind("functions", 3)
+@kind("elementwise", 3)
 def function(d):
-    d.start("functions")
+    d.start("elementwise")
     op = d.pick(sorted(FUNCTIONS))
     shape = d.shape(empty=True)
     x = d.leaf("x", shape, d.pick(FUNCTIONS[op]), sign=1e-15 if op in ("log", "sqrt") else None)

@@ -163,9 +163,9 @@ LOGITS = ["plain", "plain", "uniform", "saturated", "constant rows", "zeros", "t
           "logits 1e4", "mean 1e5", "small", "wide"]
 
 
-@kind("softmax", 2)
+@kind("softmax and losses", 2)
 def softmax(d):
-    d.start("softmax")
+    d.start("softmax and losses")
     shape = d.shape()
     x = d.leaf("x", shape, d.pick(LOGITS))
     y = d.call(d.pick(["softmax", "log_softmax"]), [x])
@@ -173,9 +173,9 @@ def softmax(d):
     d.measure("row", "d x")
 
 
-@kind("losses", 2)
+@kind("softmax and losses", 2)
 def loss(d):
-    d.start("losses")
+    d.start("softmax and losses")
     if d.chance(0.4):
         shape = d.shape()
         x = d.leaf("x", shape, d.pick(LOGITS))
