@@ -218,7 +218,7 @@ FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp core/file.cpp core/folder.cpp core/m
   $(addprefix models/skip_thoughts/,corpus.cpp tasks.cpp triples.cpp) \
   tools/common_flags.cpp tools/flag_value.cpp \
   $(addprefix tools/report/,csv.cpp document.cpp exhibits.cpp speed.cpp traces.cpp))
-FUZZ_FLAGS := $(LANGUAGE) $(filter-out -Wno-restrict,$(WARNINGS)) -Wno-pass-failed -O1 -g1 -march=$(ARCH) -fno-omit-frame-pointer \
+FUZZ_FLAGS := $(LANGUAGE) $(filter-out -Wno-%,$(WARNINGS)) -Wno-pass-failed -O1 -g1 -march=$(ARCH) -fno-omit-frame-pointer \
   -fsanitize=address,undefined -fno-sanitize-recover=all
 SECONDS := 60
 
