@@ -8,7 +8,9 @@
 namespace lamina {
 
 /// The folder `name` below $LAMINA_DATA, or below ../shared/data when that is not set; empty when there is
-/// none. A test that gets the empty string says with MESSAGE that it is skipped, and returns.
+/// none. A test that needs it counts as skipped then:
+///
+///   TEST_CASE("the real files" * doctest::skip(data_folder("mnist").empty())) { ... }
 inline std::string data_folder(const std::string& name) {
   const char* root = std::getenv("LAMINA_DATA");
   const std::filesystem::path folder =

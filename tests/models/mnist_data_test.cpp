@@ -100,13 +100,8 @@ TEST_CASE("mnist data: built-in digits say what they are, and their splits are s
   CHECK(std::equal(data.train.pixels.begin(), data.train.pixels.end(), larger.train.pixels.begin()));
 }
 
-TEST_CASE("mnist data: the real files") {
-  const std::string folder = data_folder("mnist");
-  if (folder.empty()) {
-    MESSAGE("skipped: no folder mnist below LAMINA_DATA or ../shared/data");
-    return;
-  }
-  const MnistData data = load_mnist(folder);
+TEST_CASE("mnist data: the real files" * doctest::skip(data_folder("mnist").empty())) {
+  const MnistData data = load_mnist(data_folder("mnist"));
   check_split(data.train, 55000);
   check_split(data.valid, 5000);
   check_split(data.test, 10000);
