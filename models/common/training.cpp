@@ -43,7 +43,7 @@ double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& exp
   const double value = static_cast<double>(loss.item());
   if (!std::isfinite(value)) {
     const char* const culprit = first_non_finite(tape);
-    stop(folder, text("the loss is ", value, " in step ", step + 1), culprit == nullptr ? "input" : culprit,
+    stop(folder, text("the loss is ", number_text(value), " in step ", step + 1), culprit == nullptr ? "input" : culprit,
          saved_step);
   }
   tape.backward(loss);
@@ -71,7 +71,7 @@ void require_finite(const RunFolder& folder, const Metrics& metrics, std::uint64
                     std::uint64_t saved_step) {
   for (const auto& [name, value] : metrics)
     if (!std::isfinite(value))
-      stop(folder, text(name, " is ", value, " after step ", step), nullptr, saved_step);
+      stop(folder, text(name, " is ", number_text(value), " after step ", step), nullptr, saved_step);
 }
 
 /// Complete rows of a metrics file that may be missing or without its header.
