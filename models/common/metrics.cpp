@@ -106,7 +106,9 @@ MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns, std
 }
 
 MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns)
-    : MetricsFile(std::move(path), columns, joined(columns) + '\n') {}
+    : path_(std::move(path)), columns_(std::move(columns)), content_(joined(columns_) + '\n') {
+  write_file(path_, content_);
+}
 
 MetricsFile MetricsFile::resume(const std::string& path, std::vector<std::string> columns, double last_step) {
   // A run that was killed before it reported anything may have left no whole header either.

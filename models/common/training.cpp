@@ -43,8 +43,8 @@ double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& exp
   const double value = static_cast<double>(loss.item());
   if (!std::isfinite(value)) {
     const char* const culprit = first_non_finite(tape);
-    stop(folder, text("the loss is ", number_text(value), " in step ", step + 1), culprit == nullptr ? "input" : culprit,
-         saved_step);
+    stop(folder, text("the loss is ", number_text(value), " in step ", step + 1),
+         culprit == nullptr ? "input" : culprit, saved_step);
   }
   tape.backward(loss);
   recorded.before_update();
@@ -187,7 +187,7 @@ std::string Training::end_epoch() {
   check_model();
   Metrics row = experiment_.evaluate(position_.loss_sum / static_cast<double>(steps));
   require_finite(folder_, row, position_.step, saved_step_);
-  const std::string line = describe(plan_.label, epoch, plan_, row);
+  std::string line = describe(plan_.label, epoch, plan_, row);
   position_.loss_sum = 0;
   row.insert(row.begin(),
              {{plan_.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position_.step)}});
