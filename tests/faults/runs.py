@@ -14,12 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 LAMINA = ROOT / "build/lamina"
 COMMON = ["--preset", "small", "--threads", "1", "--seed", "5"]
 
-# Each saves three times or more. Without gnuplot in PATH no figure is drawn, which only takes time.
+# All but one save three times or more. Without gnuplot in PATH no figure is drawn, which only takes time.
 EXPERIMENTS = {
     "mnist": ["--batch", "512", "--epochs", "3", "--record", "every=4"],
-    "convnet": ["--batch", "1280", "--epochs", "2"],
+    "convnet": ["--batch", "1280", "--epochs", "1"],
     "draw": ["--batch", "256", "--epochs", "2"],
-    "handwriting": ["--batch", "2", "--length", "20", "--updates", "450"],
+    "handwriting": ["--batch", "2", "--length", "8", "--updates", "450"],
     "skip-thoughts": ["--epochs", "1", "--batch", "64", "--evaluate-every", "4"],
     "attentive-reader": ["--norm", "layer", "--batch", "64", "--updates", "5", "--validate-every", "2"],
     "order-embedding": ["--score", "order", "--norm", "layer", "--batch", "64", "--epochs", "2", "--validate-every", "4"],
