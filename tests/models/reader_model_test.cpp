@@ -217,7 +217,7 @@ TEST_CASE("reader experiment: learns, keeps its best model, and shortens gradien
       data, {.norm = Norm::layer, .embedding = 24, .hidden = 24, .batch = 32, .learning_rate = real(0.01)},
       folder);
   const double before = experiment.score(data.train, Mode::evaluate).error;
-  const TrainingPlan plan{.label = "test", .steps_per_epoch = 30, .epochs = 4, .epoch = "validation"};
+  const TrainingPlan plan{.label = "test", .steps_per_epoch = 30, .epochs = 8, .epoch = "validation"};
   CHECK(train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::finished);
   const double after = experiment.score(data.train, Mode::evaluate).error;
   CAPTURE(before);
