@@ -60,8 +60,8 @@ Tensor log_softmax(const Tensor& x) {
   const size_t rows = x.rows(), columns = x.columns();
   Tensor y(x.shape());
   for_each_row(rows, columns, [=, in = x.data(), out = y.data()](size_t r) {
-    const auto [largest, total] = exponential_sum(in + r * columns, columns);
-    const real log_total = std::log(total);
+    const auto row = exponential_sum(in + r * columns, columns);
+    const real largest = row.largest, log_total = std::log(row.total);
 #pragma omp simd
     for (size_t i = r * columns; i < (r + 1) * columns; ++i) out[i] = (in[i] - largest) - log_total;
   });

@@ -159,7 +159,7 @@ std::string size_text(size_t bytes) {
   return buffer;
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"') result += '\\';
@@ -184,11 +184,11 @@ std::string dot_node(const TapeGraph::Node& node, size_t number, bool collapsed,
   if (node.count > 1 && collapsed) label += text("\\n", node.count, " ops");
   label += "\\n" + node.shape;
   if (node.kind != Kind::op)
-    return text("n", number, " [label=", quoted(label), node.kind == Kind::input ? ", shape=ellipse" : "",
+    return text("n", number, " [label=", in_quotes(label), node.kind == Kind::input ? ", shape=ellipse" : "",
                 ", fillcolor=\"#e8e8e8\"];\n");
   label += text("\\n", milliseconds(node.forward), " + ", milliseconds(node.backward), " ms\\n",
                 size_text(node.bytes));
-  return text("n", number, " [label=", quoted(label), ", fillcolor=\"",
+  return text("n", number, " [label=", in_quotes(label), ", fillcolor=\"",
               color_of(longest > 0 ? node.seconds() / longest : 0), "\"];\n");
 }
 
@@ -212,7 +212,7 @@ std::string to_dot(const TapeGraph& graph) {
       "  graph [fontname=\"Helvetica,Arial,sans-serif\", fontsize=12];\n";
   for (size_t i = 0; i < layers.size(); ++i) {
     const bool frame = !collapsed && layers[i] != "input";
-    if (frame) dot += text("  subgraph cluster_", i, " {\n  label=", quoted(layers[i]), ";\n");
+    if (frame) dot += text("  subgraph cluster_", i, " {\n  label=", in_quotes(layers[i]), ";\n");
     for (const size_t number : members[layers[i]])
       dot += "  " + dot_node(graph.nodes[number], number, collapsed, longest);
     if (frame) dot += "  }\n";

@@ -22,7 +22,7 @@ constexpr const char* remedy =
 /// The file of that name, compressed or not.
 std::string find(const std::filesystem::path& folder, const std::string& name) {
   for (const std::string& spelling : {name, name + ".gz"})
-    if (const std::string path = (folder / spelling).string(); exists(path)) return path;
+    if (std::string path = (folder / spelling).string(); exists(path)) return path;
   fail<DataError>((folder / name).string(), ": not found, nor ", name, ".gz; ", remedy);
 }
 

@@ -99,6 +99,15 @@ double number(const std::string& path, const Checkpoint& from, const std::string
   return value;
 }
 
+/// Whether the last row of metrics.csv, whose second column is the step, is of this step: a longer run than the one that
+/// asks for it has ended there.
+bool reported(const std::optional<std::string>& rows, std::uint64_t step) {
+  if (!rows || rows->size() < 2) return false;
+  const size_t line = rows->rfind('\n', rows->size() - 2) + 1, comma = rows->find(',', line);
+  const std::string wanted = std::to_string(step) + ',';
+  return comma != std::string::npos && rows->compare(comma + 1, wanted.size(), wanted) == 0;
+}
+
 /// A damaged model is not overwritten in silence by the next save. It may be of a later step than the state:
 /// the run was killed between the two, or another process made it after this one.
 void check_model(const std::string& path, const Parameters& parameters) {
@@ -133,9 +142,9 @@ Position load_state(const RunFolder& folder, Parameters& parameters, Optimizer& 
                     .seconds = number(path, state, "seconds")};
   if (whole_number(path, state, steps_key(optimizer)) != position.step)
     refuse_state(path, "its 'step' and '" + steps_key(optimizer) + "' differ");
-  if (position.step > last_step)
-    refuse_state(path, text("is of step ", position.step, ", and the run ends after ", last_step));
   if (state.metadata.contains("metrics")) position.metrics = state.metadata.at("metrics");
+  if (position.step > last_step && !reported(position.metrics, position.step))
+    refuse_state(path, text("is of step ", position.step, ", and the run ends after ", last_step));
   restore(path, state, parameters);
   for (auto [name, value] : optimizer.state()) restore(path, state, name, value);
   optimizer.steps = position.step;

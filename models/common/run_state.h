@@ -27,8 +27,8 @@ void save_state(const RunFolder& folder, const Parameters& parameters, const Opt
 
 /// Reads `state` where there is one; a run without it is at its beginning. A missing model.safetensors is
 /// written again. DataError with the file and the reason when one of the two does not fit the model or each
-/// other, is damaged or holds numbers that are not finite, or when the state is of a step after `last_step`;
-/// the parameters are then undefined, and no file was changed.
+/// other, is damaged or holds numbers that are not finite, or when the state is of a step after `last_step`
+/// where no longer run ended; the parameters are then undefined, and no file was changed.
 Position load_state(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer,
                     std::uint64_t last_step);
 

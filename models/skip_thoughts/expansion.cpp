@@ -7,6 +7,7 @@
 
 // LAPACK, which OpenBLAS contains: min |A X - B|, and among its solutions min |X|, by an orthogonal factorization.
 // Matrices are stored by columns.
+// NOLINTNEXTLINE(readability-identifier-naming): LAPACK's own name
 extern "C" void dgelsy_(const int* rows, const int* columns, const int* right_sides, double* a,
                         const int* stride_a, double* b, const int* stride_b, int* pivots,
                         const double* condition, int* rank, double* work, const int* work_size, int* info);
