@@ -7,6 +7,7 @@
 #include <iostream>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "optim/adam.h"
 #include "tests/temporary_folder.h"
@@ -117,6 +118,8 @@ std::string mismatch(const Tensor& values, const Distribution& wanted) {
       if (values.size() > 1000 && (m.least > -0.99 * p || m.most < 0.99 * p))
         return text("from ", m.least, " to ", m.most, ", not up to +-", p);
       return wrong_moments(m, values.size(), p / std::sqrt(3.0), 9.0 / 5);
+    case Kind::by_a_number:
+      return {};
     case Kind::orthogonal:
       return wrong_orthogonal(values, wanted);
     default:
@@ -201,6 +204,28 @@ NumberRow clipped_apart_row(const char* source, double norm) {
             double largest = 0;
             for (const auto& [name, value] : start.parameters.learned())
               largest = std::max(largest, norm_of({value.gradient_data(), value.size()}));
+            return largest;
+          }};
+}
+
+NumberRow weight_norm_row(const char* source) {
+  return {source, "distance of gains from the lengths of weights", 0, [](const TrainingStart& start) {
+            constexpr std::string_view ending = ".direction";
+            double largest = 0;
+            const auto& learned = start.parameters.learned();
+            for (const auto& [name, direction] : learned) {
+              if (!name.ends_with(ending)) continue;
+              const std::string gain_name = name.substr(0, name.size() - ending.size()) + ".gain";
+              const auto gain = std::ranges::find(learned, gain_name, &Parameters::Entry::name);
+              if (gain == learned.end()) return 1.0;
+              for (size_t unit = 0; unit < direction.columns(); ++unit) {
+                double sum = 0;
+                for (size_t i = 0; i < direction.rows(); ++i)
+                  sum += std::pow(static_cast<double>(direction[i * direction.columns() + unit]), 2);
+                largest =
+                    std::max(largest, std::fabs(std::sqrt(sum) - static_cast<double>(gain->value[unit])));
+              }
+            }
             return largest;
           }};
 }

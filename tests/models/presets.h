@@ -15,7 +15,7 @@ namespace lamina::test {
 
 /// How a tensor's values are distributed at the start.
 struct Distribution {
-  enum class Kind { constant, normal, uniform, orthogonal, first_block, last_block } kind;
+  enum class Kind { constant, normal, uniform, orthogonal, first_block, last_block, by_a_number } kind;
   double parameter;   ///< the value, the deviation, the bound, the scale, or the value of the block
   size_t blocks = 1;  ///< orthogonal: square blocks side by side; for blocks: how many there are in all
 };
@@ -34,6 +34,9 @@ inline Distribution first_of(size_t blocks, double value) {
 inline Distribution last_of(size_t blocks, double value) {
   return {Distribution::Kind::last_block, value, blocks};
 }
+
+/// What no distribution describes: a row of numbers measures it.
+inline Distribution by_a_number() { return {Distribution::Kind::by_a_number, 0}; }
 
 /// What is wrong with the values as a sample of that distribution; empty when nothing is. Mean and deviation may be
 /// off by five standard errors, no value may lie outside the range, and of many values some must come near its ends.
@@ -72,6 +75,9 @@ NumberRow length_row(const char* source, double periods);
 NumberRow clipped_row(const char* source, double norm);
 /// The largest norm of one tensor's gradient by itself.
 NumberRow clipped_apart_row(const char* source, double norm);
+
+/// Weight norm: how far a gain is from the length of its unit's incoming weights, at most over all units.
+NumberRow weight_norm_row(const char* source);
 
 /// Several lists of rows as one.
 template <class Row>

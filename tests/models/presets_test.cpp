@@ -64,6 +64,19 @@ std::vector<WeightRow> layer_norm_lstm_rows(const char* source, const std::strin
                           norm_rows("12, (22)", name + ".memory_norm", {hidden})});
 }
 
+/// The rows of matrices under weight norm, w = g v / norm2(v): v starts as the matrix would, g at its length.
+std::vector<WeightRow> with_weight_norm(std::vector<WeightRow> all) {
+  const size_t count = all.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (all[i].shape.rank() < 2) continue;
+    std::string name =
+        all[i].name.ends_with(".weight") ? all[i].name.substr(0, all[i].name.size() - 7) : all[i].name;
+    all.push_back({"weight norm, ours", name + ".gain", {all[i].shape[1]}, by_a_number()});
+    all[i].name = name + ".direction";
+  }
+  return all;
+}
+
 std::vector<WeightRow> draw_rows(bool layer_norm) {
   const auto xavier = [](size_t inputs, size_t outputs) {
     return normal_of(xavier_deviation(static_cast<double>(inputs), static_cast<double>(outputs)));
@@ -144,6 +157,9 @@ NumberRow setting_row(const char* source, const char* name, double wanted) {
 
 TEST_SUITE("slow") {
   TEST_CASE("preset order-embedding (6.1)") {
+    check_preset({.command = {"order-embedding", "--score", "cosine", "--norm", "none"},
+                  .numbers = adam_rows("6.1", 1e-3),
+                  .weights = order_rows(false)});
     for (const bool layer_norm : {false, true})
       check_preset(
           {.command = {"order-embedding", "--score", "order", "--norm", layer_norm ? "layer" : "none"},
@@ -192,6 +208,15 @@ TEST_SUITE("slow") {
                                                {"6.6", "logits.bias", {10}, constant_at(0)}}})});
   }
 
+  TEST_CASE("preset mnist: weight norm on all layers (ours)") {
+    check_preset({.command = {"mnist", "--norm", "weight"},
+                  .numbers = rows<NumberRow>({digit_numbers(429, 60), {weight_norm_row("1")}}),
+                  .weights = rows<WeightRow>({with_weight_norm(mnist_matrices("weight")),
+                                              {{"6.6", "hidden1.bias", {1000}, constant_at(0)},
+                                               {"6.6", "hidden2.bias", {1000}, constant_at(0)},
+                                               {"6.6", "logits.bias", {10}, constant_at(0)}}})});
+  }
+
   TEST_CASE("preset convnet (6.7: all ours)") {
     const std::vector<WeightRow> matrices{
         {"6.7, ours", "conv1.weight", {5, 5, 1, 32}, normal_of(he_deviation(25))},
@@ -199,26 +224,34 @@ TEST_SUITE("slow") {
         {"6.7, ours", "hidden.weight", {3136, 512}, normal_of(he_deviation(3136))},
         {"6.7, ours", "logits.weight", {512, 10}, normal_of(he_deviation(512))},
         {"6.7, ours", "logits.bias", {10}, constant_at(0)}};
-    check_preset({.command = {"convnet", "--norm", "layer"},
-                  .numbers = digit_numbers(429, 20),
-                  .weights = rows<WeightRow>({matrices, norm_rows("6.7, ours", "conv1.norm", {28, 28, 32}),
-                                              norm_rows("6.7, ours", "conv2.norm", {14, 14, 64}),
-                                              norm_rows("6.7, ours", "hidden.norm", {512})})});
-    check_preset({.command = {"convnet", "--norm", "batch"},
-                  .numbers = digit_numbers(429, 20),
-                  .weights = rows<WeightRow>({matrices, norm_rows("6.7, ours", "conv1.norm", {32}),
-                                              norm_rows("6.7, ours", "conv2.norm", {64}),
-                                              norm_rows("6.7, ours", "hidden.norm", {512})})});
+    const auto check = [&](const char* norm, const std::vector<WeightRow>& others) {
+      check_preset({.command = {"convnet", "--norm", norm},
+                    .numbers = digit_numbers(429, 20),
+                    .weights = rows<WeightRow>({matrices, others})});
+    };
+    const char* const source = "6.7, ours";
+    const auto hidden = norm_rows(source, "hidden.norm", {512});
+    for (const char* const per_unit : {"layer", "layer-interior"})
+      check(per_unit, rows<WeightRow>({norm_rows(source, "conv1.norm", {28, 28, 32}),
+                                       norm_rows(source, "conv2.norm", {14, 14, 64}), hidden}));
+    for (const char* const per_channel : {"batch", "group"})
+      check(per_channel, rows<WeightRow>({norm_rows(source, "conv1.norm", {32}),
+                                          norm_rows(source, "conv2.norm", {64}), hidden}));
+    check("none", {{source, "conv1.bias", {32}, constant_at(0)},
+                   {source, "conv2.bias", {64}, constant_at(0)},
+                   {source, "hidden.bias", {512}, constant_at(0)}});
   }
 
   TEST_CASE("preset draw (6.4)") {
-    for (const bool layer_norm : {false, true})
-      check_preset({.command = {"draw", "--norm", layer_norm ? "layer" : "none"},
-                    .numbers = rows<NumberRow>(
-                        {adam_rows("6.4: Adam's default setting", 1e-3),
+    const auto numbers =
+        rows<NumberRow>({adam_rows("6.4: Adam's default setting", 1e-3),
                          {plan_row("6.4: 50,000 images, batch 128", "updates per epoch", 390),
-                          length_row("6.4: the figure shows 100", 100), clipped_row("6.4, ours", 10)}}),
-                    .weights = draw_rows(layer_norm)});
+                          length_row("6.4: the figure shows 100", 100), clipped_row("6.4, ours", 10)}});
+    check_preset({.command = {"draw", "--norm", "none"}, .numbers = numbers, .weights = draw_rows(false)});
+    check_preset({.command = {"draw", "--norm", "layer"}, .numbers = numbers, .weights = draw_rows(true)});
+    check_preset({.command = {"draw", "--norm", "weight"},
+                  .numbers = rows<NumberRow>({numbers, {weight_norm_row("6.4, ours")}}),
+                  .weights = with_weight_norm(draw_rows(false))});
   }
 
   TEST_CASE("preset handwriting (6.5)") {
