@@ -8,22 +8,17 @@
 
 namespace lamina {
 
-namespace {
-
-/// 32 bits, most significant byte first.
-std::string number32(std::size_t value) {
+std::string png_number(std::size_t value) {
   std::string bytes;
   for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
   return bytes;
 }
 
-}  // namespace
-
 std::string png_chunk(std::string_view type, std::string_view data) {
   const std::string checked = std::string(type).append(data);
   const uLong checksum =
       crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
-  return number32(data.size()) + checked + number32(checksum);
+  return png_number(data.size()) + checked + png_number(checksum);
 }
 
 std::string with_origin(std::string picture) {

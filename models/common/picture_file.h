@@ -2,10 +2,14 @@
 // Pictures as files that say where they come from: the version and the commit of the program that drew them. Any
 // viewer shows the picture; `grep -a commit FILE` shows the rest.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace lamina {
+
+/// A number as PNG files hold it: 32 bits, most significant byte first.
+std::string png_number(std::size_t value);
 
 /// A chunk of a PNG file: length, type, data, checksum of type and data.
 std::string png_chunk(std::string_view type, std::string_view data);

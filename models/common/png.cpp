@@ -14,20 +14,14 @@ namespace lamina {
 
 namespace {
 
-std::string number32(std::size_t value) {
-  std::string bytes;
-  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
-  return bytes;
-}
-
-std::string number16(int value) { return number32(static_cast<std::size_t>(value)).substr(2); }
+std::string number16(int value) { return png_number(static_cast<std::size_t>(value)).substr(2); }
 
 const Bytef* bytes_of(const std::string& text) { return reinterpret_cast<const Bytef*>(text.data()); }
 
 std::string header(const Image& image) {
   constexpr char bits = 8, rgb = 2;
-  return "\x89PNG\r\n\x1a\n" +
-         png_chunk("IHDR", number32(image.width) + number32(image.height) + std::string{bits, rgb, 0, 0, 0});
+  return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", png_number(image.width) + png_number(image.height) +
+                                                     std::string{bits, rgb, 0, 0, 0});
 }
 
 /// The rows, without a filter, compressed.
@@ -48,9 +42,10 @@ std::string content(const Image& image) {
 }
 
 std::string frame_control(std::size_t sequence, const Image& frame, int milliseconds) {
-  const std::string place = number32(frame.width) + number32(frame.height) + number32(0) + number32(0);
+  const std::string place =
+      png_number(frame.width) + png_number(frame.height) + png_number(0) + png_number(0);
   constexpr char keep = 0, replace = 0;
-  return png_chunk("fcTL", number32(sequence) + place + number16(milliseconds) + number16(1000) +
+  return png_chunk("fcTL", png_number(sequence) + place + number16(milliseconds) + number16(1000) +
                                std::string{keep, replace});
 }
 
@@ -63,7 +58,7 @@ void write_png(const std::string& path, const Image& image) {
 void write_animation(const std::string& path, const std::vector<Image>& frames, int milliseconds, int rest) {
   if (frames.empty()) fail("png: an animation of no frames");
   constexpr std::size_t forever = 0;
-  std::string file = header(frames[0]) + png_chunk("acTL", number32(frames.size()) + number32(forever));
+  std::string file = header(frames[0]) + png_chunk("acTL", png_number(frames.size()) + png_number(forever));
   std::size_t sequence = 0;
   for (const Image& frame : frames) {
     if (frame.width != frames[0].width || frame.height != frames[0].height)
@@ -71,8 +66,8 @@ void write_animation(const std::string& path, const std::vector<Image>& frames, 
            frame.height, "; all must be of one size");
     const bool first = &frame == &frames.front(), last = &frame == &frames.back();
     file += frame_control(sequence++, frame, last ? rest : milliseconds);
-    file +=
-        first ? png_chunk("IDAT", content(frame)) : png_chunk("fdAT", number32(sequence++) + content(frame));
+    file += first ? png_chunk("IDAT", content(frame))
+                  : png_chunk("fdAT", png_number(sequence++) + content(frame));
   }
   write_picture(path, file + png_chunk("IEND", ""));
 }
