@@ -85,6 +85,7 @@ class ReaderExperiment final : public Experiment {
   size_t evaluation_batches(const Split& split) const;
   NumberedQuestions evaluation_batch(const Split& split, size_t number) const;
 
+  const Data& data() const { return data_; }
   const ReaderOptions& options() const { return options_; }
 
  private:

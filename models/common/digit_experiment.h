@@ -47,6 +47,7 @@ class DigitExperiment : public Experiment {
   std::vector<std::string> metric_names() const override;
 
   Score score(const Split& split);
+  const MnistData& data() const { return data_; }
 
   /// Whole batches in the training set; the cases left over change from epoch to epoch.
   std::uint64_t steps_per_epoch() const { return data_.train.count() / options_.batch; }

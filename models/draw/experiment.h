@@ -37,6 +37,7 @@ class DrawExperiment final : public Experiment {
 
   /// Over the first `count` images.
   BoundScore score(const BinaryImages& images, size_t count) const;
+  const DrawData& data() const { return data_; }
 
   /// Whole batches in the training set; the images left over change from epoch to epoch.
   std::uint64_t steps_per_epoch() const { return data_.train.count() / options_.batch; }

@@ -32,6 +32,8 @@ class HandwritingExperiment final : public Experiment {
 
   /// Mean over the first `count` lines, in nats a line.
   double score(std::span<const Line> lines, size_t count) const;
+  const Data& data() const { return data_; }
+  const ExperimentOptions& options() const { return options_; }
 
   /// Whole batches in the training set; the lines left over change from epoch to epoch.
   std::uint64_t steps_per_epoch() const { return data_.train.size() / options_.batch; }

@@ -79,6 +79,7 @@ class OrderExperiment final : public Experiment {
   /// Writes it to test.csv in the run's folder.
   void write_test(const Retrieval& result) const;
 
+  const Data& data() const { return data_; }
   const OrderOptions& options() const { return options_; }
   std::uint64_t steps_per_epoch() const { return data_.train.images / options_.batch; }
 

@@ -58,6 +58,7 @@ class SkipExperiment final : public Experiment {
   std::vector<std::string> metric_names() const override { return {"epoch", "train_nll", "valid_nll"}; }
 
   std::uint64_t steps_per_epoch() const { return triples_.steps_per_epoch(); }
+  const Triples& triples() const { return triples_; }
 
  private:
   void save_snapshot() const;

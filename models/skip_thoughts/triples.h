@@ -32,6 +32,7 @@ class Triples {
   /// The batch of training step number `step`.
   Neighbours batch(std::uint64_t step);
 
+  size_t passages_held_out() const { return held_out_.size(); }
   /// The triples of the passages held out, shortest first, in batches.
   std::vector<Neighbours> held_out() const;
 

@@ -67,6 +67,24 @@ struct PresetTable {
 /// Runs the command and CHECKs every row, and that no learned tensor is without one.
 void check_preset(const PresetTable& table);
 
+/// A number of the experiment that would have been trained, of the type SomeExperiment.
+template <class SomeExperiment>
+NumberRow experiment_row(const char* source, const char* what, double wanted, auto measured) {
+  return {source, what, wanted, [=](const TrainingStart& start) {
+            return static_cast<double>(measured(dynamic_cast<SomeExperiment&>(start.experiment)));
+          }};
+}
+
+/// How many cases each split has; `cases` counts those of one.
+template <class SomeExperiment>
+std::vector<NumberRow> split_rows(const char* source, double train, double valid, double test, auto cases) {
+  using E = SomeExperiment;
+  return {
+      experiment_row<E>(source, "training cases", train, [=](const E& e) { return cases(e.data().train); }),
+      experiment_row<E>(source, "validation cases", valid, [=](const E& e) { return cases(e.data().valid); }),
+      experiment_row<E>(source, "test cases", test, [=](const E& e) { return cases(e.data().test); })};
+}
+
 /// Adam's settings, the length of the plan, and that gradients are left as they are or shortened together to `clip`.
 std::vector<NumberRow> adam_rows(const char* source, double learning_rate);
 NumberRow plan_row(const char* source, const char* what, double steps);  ///< steps between two evaluations

@@ -41,10 +41,14 @@ std::vector<NumberRow> numbers() {
   };
   return rows<NumberRow>(
       {adam_rows("6.2", 8e-5),
+       split_rows<ar::ReaderExperiment>("6.2, ours: built-in stories", 100000, 1000, 1000,
+                                        [](const ar::Split& split) { return split.count; }),
        {plan_row("6.2", "updates between validations", 1000),
         length_row("6.2: 800,000 updates", 800),
         clipped_row("6.2", 10),
         setting("6.2", "batch", 64, &ar::ReaderOptions::batch),
+        setting("6.2, ours", "batches that batch norm's population is measured on", 100,
+                &ar::ReaderOptions::population_batches),
         option(code, "dropout", 0.5, &ar::ModelOptions::dropout),
         option("6.2", "embedding", units, &ar::ModelOptions::embedding),
         option("6.2", "hidden", units, &ar::ModelOptions::hidden),
