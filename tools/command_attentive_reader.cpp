@@ -15,6 +15,7 @@
 #include "models/attentive_reader/heat_map.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
+#include "tools/flag_value.h"
 #include "tools/reader_report.h"
 #include "tools/training_runs.h"
 
@@ -82,6 +83,14 @@ Settings to_settings(const ReaderFlags& flags) {
   return settings;
 }
 
+double gain_from(const std::string& word) {
+  const auto gain = real_number(word);
+  if (!gain)
+    fail<DataError>("config.json: setting 'gain' holds '", word,
+                    "', which is no number; restore the value that was written");
+  return *gain;
+}
+
 void from_settings(const Settings& settings, ReaderFlags& flags) {
   from_settings(settings, flags.common);
   flags.updates = settings.get<std::int64_t>("updates");
@@ -94,7 +103,7 @@ void from_settings(const Settings& settings, ReaderFlags& flags) {
   for (const std::string& norm : flags.common.norms) {
     flags.variants.push_back({norm});
     std::string gain;
-    if (norm == "layer" && std::getline(gains, gain, ',')) flags.variants.back().gain = std::stod(gain);
+    if (norm == "layer" && std::getline(gains, gain, ',')) flags.variants.back().gain = gain_from(gain);
   }
 }
 

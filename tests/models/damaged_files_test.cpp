@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <iostream>
+#include <sstream>
 #include <thread>
 
 #include "core/checkpoint.h"
@@ -19,6 +21,7 @@
 #include "tests/check.h"
 #include "tests/child.h"
 #include "tests/models/idx_files.h"
+#include "tools/commands.h"
 #include "tools/common_flags.h"
 
 using namespace lamina;
@@ -104,6 +107,34 @@ TEST_CASE("damaged: a batch in config.json that is no number") {
             from_settings(settings, flags);
           }).starts_with("config.json: setting 'batch' holds '"));
   }
+}
+
+TEST_CASE("damaged: a gain in config.json that is no number") {
+  const TemporaryFolder folder;
+  CommonFlags flags;
+  flags.norms = {"layer"};
+  flags.batches = {64};
+  Settings settings = to_settings(flags);
+  for (const auto& [name, value] : {std::pair("updates", 2), {"validate_every", 1}, {"sentences", 4}})
+    settings.set(name, value);
+  for (const auto& [name, value] : {std::pair("answers", "entities"), {"padding", "zeros"}, {"gain", "abc"}})
+    settings.set(name, std::string(value));
+  {
+    RunFolder::create(folder / "run",
+                      {.experiment = "attentive-reader", .variant = "layer", .settings = settings});
+  }
+  Command program("lamina", "for tests");
+  add_attentive_reader_command(program);
+  const std::string out = folder / "run";
+  const std::vector<const char*> arguments{"lamina", "attentive-reader", "--resume", "--out", out.c_str()};
+  std::ostringstream said;
+  std::streambuf* const screen = std::cerr.rdbuf(said.rdbuf());
+  const int code = program.run(static_cast<int>(arguments.size()), arguments.data());
+  std::cerr.rdbuf(screen);
+  CHECK(code == 1);
+  CHECK(
+      said.str().ends_with("lamina: config.json: setting 'gain' holds 'abc', which is no number; restore the "
+                           "value that was written\n"));
 }
 
 TEST_CASE("damaged: a setting that is not UTF-8 is refused before there is a folder") {
