@@ -15,7 +15,7 @@ DigitOptions options_of(const Variant& variant, const CommonFlags& flags) {
 MnistData load_digits(const CommonFlags& flags) {
   const auto seed = static_cast<std::uint64_t>(flags.seed);
   if (!flags.data.empty()) return load_mnist(flags.data);
-  return flags.smoke > 0 ? synthetic_mnist(seed, 2560, 500, 500) : synthetic_mnist(seed);
+  return flags.smoke > 0 ? synthetic_mnist(seed, 1280, 200, 200) : synthetic_mnist(seed);
 }
 
 namespace {

@@ -16,8 +16,8 @@ COMMON = ["--preset", "small", "--threads", "1", "--seed", "5"]
 
 # All but one save three times or more. Without gnuplot in PATH no figure is drawn, which only takes time.
 EXPERIMENTS = {
-    "mnist": ["--batch", "512", "--epochs", "3", "--record", "every=4"],
-    "convnet": ["--batch", "1280", "--epochs", "1"],
+    "mnist": ["--batch", "256", "--epochs", "3", "--record", "every=4"],
+    "convnet": ["--batch", "320", "--epochs", "1"],
     "draw": ["--batch", "256", "--epochs", "2"],
     "handwriting": ["--batch", "2", "--length", "8", "--updates", "450"],
     "skip-thoughts": ["--epochs", "1", "--batch", "64", "--evaluate-every", "4"],

@@ -2,7 +2,7 @@
 # The lamina program from outside: killed and resumed runs, Ctrl-C, bad input. Every mistake must give one line that
 # names the file or flag, and the right exit code; nothing that was saved may be lost.
 source "$(dirname "$0")/checks.sh"
-export LAMINA_SMOKE=3  # 2560 training cases and at most three epochs
+export LAMINA_SMOKE=3  # 1280 training cases and at most three epochs
 
 # --- usage: exit code 2
 check "batch 0" refuses 2 "--batch" mnist --batch 0
