@@ -1,7 +1,10 @@
 #include "layers/initializers.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "core/gemm.h"
 #include "core/sum.h"
 
 namespace lamina {
@@ -48,22 +51,43 @@ Initializer he() {
 
 namespace {
 
-/// Makes the `count` vectors x[i * stride + k * step], k < length, orthonormal by Gram and Schmidt. Each
-/// projection is taken twice: once is not enough in floating point.
-void orthonormalize(real* x, size_t count, size_t length, size_t stride, size_t step) {
+/// Makes `count` rows [count x length] orthonormal among themselves, in order (Gram and Schmidt).
+void orthonormalize_few(real* x, size_t count, size_t length) {
   const auto dot = [=](size_t i, size_t j) {
-    return sum_over(length, [=](size_t k) { return x[i * stride + k * step] * x[j * stride + k * step]; });
+    return sum_over(length, [=](size_t k) { return x[i * length + k] * x[j * length + k]; });
   };
   for (size_t i = 0; i < count; ++i) {
-    for (int pass = 0; pass < 2; ++pass) {
-      for (size_t j = 0; j < i; ++j) {
-        const real along = dot(i, j);
-        for (size_t k = 0; k < length; ++k) x[i * stride + k * step] -= along * x[j * stride + k * step];
-      }
+    for (size_t j = 0; j < i; ++j) {
+      const real along = dot(i, j);
+      for (size_t k = 0; k < length; ++k) x[i * length + k] -= along * x[j * length + k];
     }
     const real scale = 1 / std::sqrt(dot(i, i));
-    for (size_t k = 0; k < length; ++k) x[i * stride + k * step] *= scale;
+    for (size_t k = 0; k < length; ++k) x[i * length + k] *= scale;
   }
+}
+
+/// Makes the rows x [count x length], count <= length, orthonormal: block after block loses what it has along the rows
+/// before it, X -= (X Q^T) Q, and is then made orthonormal by itself. Both are done twice: once is not enough in
+/// floating point.
+void orthonormalize(real* x, size_t count, size_t length) {
+  constexpr size_t block = 32;
+  std::vector<real> along(block * count);
+  for (size_t begin = 0; begin < count; begin += block) {
+    const size_t rows = std::min(block, count - begin);
+    real* const some = x + begin * length;
+    for (int pass = 0; pass < 2; ++pass) {
+      gemm(rows, begin, length, some, length, x, length, along.data(), begin, {.b = Transpose::yes});
+      for (size_t i = 0; i < rows * begin; ++i) along[i] = -along[i];
+      gemm(rows, length, begin, along.data(), begin, x, length, some, length, {.accumulate = true});
+      orthonormalize_few(some, rows, length);
+    }
+  }
+}
+
+/// [rows x columns] from in [columns x rows].
+void transpose(const real* in, size_t rows, size_t columns, real* out) {
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j) out[i * columns + j] = in[j * rows + i];
 }
 
 }  // namespace
@@ -72,10 +96,14 @@ Initializer orthogonal(real scale) {
   return [=](const Shape& shape, const Random& random) {
     Tensor weight = normal(1)(shape, random);
     const size_t rows = shape.rows(), columns = shape.columns();
-    if (rows <= columns)
-      orthonormalize(weight.data(), rows, columns, columns, 1);
-    else
-      orthonormalize(weight.data(), columns, rows, 1, columns);
+    if (rows <= columns) {
+      orthonormalize(weight.data(), rows, columns);
+    } else {
+      std::vector<real> by_columns(weight.size());
+      transpose(weight.data(), columns, rows, by_columns.data());
+      orthonormalize(by_columns.data(), columns, rows);
+      transpose(by_columns.data(), rows, columns, weight.data());
+    }
     for (real& value : weight.values()) value *= scale;
     return weight;
   };

@@ -68,8 +68,8 @@ TEST_CASE("initializers: the same generator gives the same values") {
 }
 
 TEST_CASE("initializers: orthogonal, for wide, tall and square") {
-  for (const Shape& shape :
-       {Shape{20, 50}, Shape{50, 20}, Shape{64, 64}, Shape{1, 7}, Shape{7, 1}, Shape{1, 1}})
+  for (const Shape& shape : {Shape{20, 50}, Shape{50, 20}, Shape{64, 64}, Shape{1, 7}, Shape{7, 1},
+                             Shape{1, 1}, Shape{33, 200}, Shape{129, 97}})
     for (const double scale : {1.0, 1.5})
       check_orthonormal(orthogonal(static_cast<real>(scale))(shape, Random(5)), scale);
   check_orthonormal(orthogonal()({2, 3, 4}, Random(5)).reshape({6, 4}), 1);

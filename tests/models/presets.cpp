@@ -139,8 +139,11 @@ void check_preset(const PresetTable& table) {
   for (const std::string& argument : table.command) arguments.push_back(argument.c_str());
   for (const char* argument : {"--preset", "paper", "--out", out.c_str()}) arguments.push_back(argument);
   bool seen = false;
+  std::ostringstream unheard;  // where the run folder is, how to go on
+  std::streambuf* const screen = std::cout.rdbuf(unheard.rdbuf());
   const TrainingLook look([&](const TrainingStart& start) {
     seen = true;
+    std::cout.rdbuf(screen);  // doctest says there what is wrong
     INFO(start.folder.config().experiment, " ", start.folder.config().variant);
     for (const auto& [source, what, wanted, measured] : table.numbers) {
       INFO(std::string(source), ": ", std::string(what));
@@ -159,9 +162,8 @@ void check_preset(const PresetTable& table) {
       CHECK(fits(found->value.shape(), shape));
       CHECK(mismatch(found->value, distribution) == "");
     }
+    std::cout.rdbuf(unheard.rdbuf());
   });
-  std::ostringstream unseen;  // where the run folder is, how to go on
-  std::streambuf* const screen = std::cout.rdbuf(unseen.rdbuf());
   program.run(static_cast<int>(arguments.size()), arguments.data());
   std::cout.rdbuf(screen);
   CHECK(seen);

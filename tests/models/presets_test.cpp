@@ -216,7 +216,11 @@ TEST_SUITE("slow") {
       check_preset({.command = {"skip-thoughts", "--norm", layer_norm ? "layer" : "none"},
                     .numbers = rows<NumberRow>(
                         {adam_rows("6.3 (code)", 2e-4),
-                         {setting_row("6.3", "evaluate_every", 50000), setting_row("6.3", "batch", 64),
+                         {setting_row("6.3", "evaluate_every", 50000),
+                          {"6.3", "batch", 64,
+                           [](const TrainingStart& start) {
+                             return std::stod(start.folder.config().settings.get<std::string>("batch"));
+                           }},
                           experiment_row<SkipExperiment>(
                               "6.3, ours", "passages held out", 16,
                               [](const auto& e) { return e.triples().passages_held_out(); }),
