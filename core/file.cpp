@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +17,7 @@
 #include <regex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 
@@ -154,12 +157,21 @@ std::pair<Descriptor, std::string> create_beside(const std::string& path, const 
   }
 }
 
-void write_all(const std::string& path, int number, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(number, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) cannot_write(path, errno);
-    bytes.remove_prefix(static_cast<size_t>(written));
+/// Writes all parts, as many with one call as the system takes: a model's tensors are mostly small.
+void write_all(const std::string& path, int number, std::span<const std::string_view> parts) {
+  std::vector<iovec> left;  // what is not written yet
+  for (const std::string_view part : parts)
+    if (!part.empty()) left.push_back({const_cast<char*>(part.data()), part.size()});
+  for (size_t first = 0; first < left.size();) {
+    const ssize_t result =
+        ::writev(number, &left[first], static_cast<int>(std::min<size_t>(left.size() - first, IOV_MAX)));
+    if (result < 0 && errno == EINTR) continue;
+    if (result < 0) cannot_write(path, errno);
+    auto written = static_cast<size_t>(result);
+    for (; first < left.size() && written >= left[first].iov_len; ++first) written -= left[first].iov_len;
+    if (written == 0) continue;
+    left[first].iov_base = static_cast<char*>(left[first].iov_base) + written;
+    left[first].iov_len -= written;
   }
 }
 
@@ -231,7 +243,7 @@ void write_file(const std::string& path, std::span<const std::string_view> parts
   const std::optional<mode_t> permissions = permissions_of_old(path, target);
   auto [file, name] = create_beside(path, target, permissions ? 0600 : 0666);
   Temporary temporary(name);
-  for (const std::string_view part : parts) write_all(path, file.number(), part);
+  write_all(path, file.number(), parts);
   // Some file systems have no permissions to keep; then the file stays with its owner alone.
   if (permissions) ::fchmod(file.number(), *permissions);
   if (::fsync(file.number()) != 0) cannot_write(path, errno);
@@ -245,7 +257,7 @@ void append_to_file(const std::string& path, std::string_view bytes) {
   if (file.number() < 0) cannot_write(path, errno);
   const off_t length = ::lseek(file.number(), 0, SEEK_END);
   try {
-    write_all(path, file.number(), bytes);
+    write_all(path, file.number(), {&bytes, 1});
   } catch (const DataError&) {
     // Half a line would be in the way of the next one. A device has no length to go back to.
     if (length >= 0) [[maybe_unused]]

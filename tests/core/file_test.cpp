@@ -50,6 +50,18 @@ TEST_CASE("file: what is written is read back, byte for byte") {
   CHECK(folder.size() == 1);
 }
 
+TEST_CASE("file: more parts than the system takes at once, empty ones among them") {
+  const TemporaryFolder folder;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < 2500; ++i) parts.push_back(std::string(i % 7, static_cast<char>('a' + i % 26)));
+  std::string expected;
+  for (const std::string& part : parts) expected += part;
+  write_file(folder / "parts", std::vector<std::string_view>(parts.begin(), parts.end()));
+  CHECK(read_file(folder / "parts") == expected);
+  write_file(folder / "none", std::vector<std::string_view>{});
+  CHECK(read_file(folder / "none").empty());
+}
+
 TEST_CASE("file: a name without a folder is in the current folder") {
   const TemporaryFolder folder;
   const fs::path before = fs::current_path();

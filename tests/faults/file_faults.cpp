@@ -28,6 +28,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -157,8 +158,16 @@ ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset) {
 ssize_t writev(int file, const iovec* parts, int count) {
   static const auto next = original<ssize_t (*)(int, const iovec*, int)>("writev");
   if (!is_watched(file)) return next(file, parts, count);
-  return run_write("writev", file, static_cast<size_t>(count),
-                   [=](size_t some) { return next(file, parts, static_cast<int>(some)); });
+  size_t size = 0;
+  for (int i = 0; i < count; ++i) size += parts[i].iov_len;
+  return run_write("writev", file, size, [=](size_t some) {
+    std::vector<iovec> chosen;
+    for (int i = 0; i < count && some > 0; ++i) {
+      chosen.push_back({parts[i].iov_base, std::min(some, parts[i].iov_len)});
+      some -= chosen.back().iov_len;
+    }
+    return next(file, chosen.data(), static_cast<int>(chosen.size()));
+  });
 }
 
 #define INTERPOSE_ON_FILE(NAME, NEEDS_SPACE)                                   \
