@@ -55,9 +55,9 @@ const Function functions[] = {
     make<scalar::exp>(
         "exp", [](long double x) { return std::exp(x); }, 1.01),
     make<scalar::sigmoid>(
-        "sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); }, 2.5),
+        "sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); }, 2.45),
     make<scalar::tanh>(
-        "tanh", [](long double x) { return std::tanh(x); }, 1.35),
+        "tanh", [](long double x) { return std::tanh(x); }, 1.2),
 };
 
 /// Bit patterns a stride apart, so that all exponents, signs, denormals and NaN are met.
