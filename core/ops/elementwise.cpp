@@ -8,17 +8,17 @@
 namespace lamina {
 
 // Functions of one variable: y = f(x), dx = dy f'(x), the derivative written with x or y, whichever is
-// shorter.
+// shorter. The function for dx gets dy as well: dy / x rounds once, dy times 1 / x twice.
 
 namespace {
 
-template <class Function, class Derivative>
-Tensor unary(const char* op, const Tensor& x, const Function& function, const Derivative& derivative) {
+template <class Function, class Gradient>
+Tensor unary(const char* op, const Tensor& x, const Function& function, const Gradient& gradient) {
   const real* const from = x.data();
   const Tensor y = generate(x.shape(), [=](size_t i) { return function(from[i]); });
-  return record(op, y, {x}, [x, y, derivative] {
+  return record(op, y, {x}, [x, y, gradient] {
     const real *const in = x.data(), *const out = y.data(), *const dy = y.gradient_data();
-    contribute(x, [=](size_t i) { return dy[i] * derivative(in[i], out[i]); });
+    contribute(x, [=](size_t i) { return gradient(dy[i], in[i], out[i]); });
   });
 }
 
@@ -26,63 +26,69 @@ Tensor unary(const char* op, const Tensor& x, const Function& function, const De
 
 Tensor exp(const Tensor& x) {
   return unary(
-      "exp", x, [](real v) { return scalar::exp(v); }, [](real, real y) { return y; });
+      "exp", x, [](real v) { return scalar::exp(v); }, [](real dy, real, real y) { return dy * y; });
 }
 
 Tensor log(const Tensor& x) {
   return unary(
-      "log", x, [](real v) { return std::log(v); }, [](real v, real) { return 1 / v; });
+      "log", x, [](real v) { return std::log(v); }, [](real dy, real v, real) { return dy / v; });
 }
 
 Tensor sqrt(const Tensor& x) {
   return unary(
-      "sqrt", x, [](real v) { return std::sqrt(v); }, [](real, real y) { return real(0.5) / y; });
+      "sqrt", x, [](real v) { return std::sqrt(v); }, [](real dy, real, real y) { return dy / (2 * y); });
 }
 
 Tensor square(const Tensor& x) {
   return unary(
-      "square", x, [](real v) { return v * v; }, [](real v, real) { return 2 * v; });
+      "square", x, [](real v) { return v * v; }, [](real dy, real v, real) { return dy * (2 * v); });
 }
 
 Tensor abs(const Tensor& x) {
   return unary(
       "abs", x, [](real v) { return std::fabs(v); },
-      [](real v, real) { return static_cast<real>((v > 0) - (v < 0)); });
+      [](real dy, real v, real) { return dy * static_cast<real>((v > 0) - (v < 0)); });
 }
 
 Tensor tanh(const Tensor& x) {
   return unary(
-      "tanh", x, [](real v) { return scalar::tanh(v); }, [](real, real y) { return 1 - y * y; });
+      "tanh", x, [](real v) { return scalar::tanh(v); },
+      [](real dy, real, real y) { return dy * (1 - y * y); });
 }
 
 Tensor sigmoid(const Tensor& x) {
   return unary(
-      "sigmoid", x, [](real v) { return scalar::sigmoid(v); }, [](real, real y) { return y * (1 - y); });
+      "sigmoid", x, [](real v) { return scalar::sigmoid(v); },
+      [](real dy, real, real y) { return dy * (y * (1 - y)); });
 }
 
 Tensor relu(const Tensor& x) {
   return unary(
       "relu", x, [](real v) { return v < 0 ? 0 : v; },
-      [](real v, real) { return v > 0 ? real(1) : real(0); });
+      [](real dy, real v, real) { return dy * (v > 0 ? real(1) : real(0)); });
 }
 
 Tensor operator+(const Tensor& a, real b) {
   return unary(
-      "add number", a, [b](real v) { return v + b; }, [](real, real) { return real(1); });
+      "add number", a, [b](real v) { return v + b; }, [](real dy, real, real) { return dy; });
 }
 
 Tensor operator*(const Tensor& a, real b) {
   return unary(
-      "scale", a, [b](real v) { return v * b; }, [b](real, real) { return b; });
+      "scale", a, [b](real v) { return v * b; }, [b](real dy, real, real) { return dy * b; });
+}
+
+Tensor operator/(const Tensor& a, real b) {
+  return unary(
+      "divide by number", a, [b](real v) { return v / b; }, [b](real dy, real, real) { return dy / b; });
 }
 
 Tensor operator-(real a, const Tensor& b) {
   return unary(
-      "subtract from number", b, [a](real v) { return a - v; }, [](real, real) { return real(-1); });
+      "subtract from number", b, [a](real v) { return a - v; }, [](real dy, real, real) { return -dy; });
 }
 
 Tensor operator-(const Tensor& a, real b) { return a + (-b); }
-Tensor operator/(const Tensor& a, real b) { return a * (1 / b); }
 Tensor operator+(real a, const Tensor& b) { return b + a; }
 Tensor operator*(real a, const Tensor& b) { return b * a; }
 Tensor operator-(const Tensor& a) { return a * real(-1); }
@@ -132,7 +138,7 @@ void contribute_summed_columns(const Tensor& b, Repeat repeat, size_t rows, size
   }
 }
 
-/// y = f(a, b); da = dy * f_a(a, b), db = dy * f_b(a, b) summed over repetitions.
+/// y = f(a, b); da = by_a(dy, a, b), db = by_b(dy, a, b) summed over repetitions.
 template <Repeat repeat, class Function, class ByA, class ByB>
 Tensor binary_as(const char* op, const Tensor& a, const Tensor& b, const Function& function, const ByA& by_a,
                  const ByB& by_b) {
@@ -148,11 +154,11 @@ Tensor binary_as(const char* op, const Tensor& a, const Tensor& b, const Functio
     if (a.needs_gradient()) {
       const GradientSink sink = a.gradient_sink();
       for_each_pair<repeat>(rows, columns, [=, dx = sink.values](size_t i, size_t j) {
-        dx[i] = (sink.add ? dx[i] : 0) + dy[i] * by_a(x[i], z[j]);
+        dx[i] = (sink.add ? dx[i] : 0) + by_a(dy[i], x[i], z[j]);
       });
     }
     if (!b.needs_gradient()) return;
-    const auto value = [=](size_t i, size_t j) { return dy[i] * by_b(x[i], z[j]); };
+    const auto value = [=](size_t i, size_t j) { return by_b(dy[i], x[i], z[j]); };
     if constexpr (repeat == Repeat::none)
       contribute(b, [=](size_t i) { return value(i, i); });
     else if constexpr (repeat == Repeat::row)
@@ -181,26 +187,26 @@ Tensor binary(const char* op, const Tensor& a, const Tensor& b, const Function& 
 
 Tensor operator+(const Tensor& a, const Tensor& b) {
   return binary(
-      "add", a, b, [](real u, real v) { return u + v; }, [](real, real) { return real(1); },
-      [](real, real) { return real(1); });
+      "add", a, b, [](real u, real v) { return u + v; }, [](real dy, real, real) { return dy; },
+      [](real dy, real, real) { return dy; });
 }
 
 Tensor operator-(const Tensor& a, const Tensor& b) {
   return binary(
-      "subtract", a, b, [](real u, real v) { return u - v; }, [](real, real) { return real(1); },
-      [](real, real) { return real(-1); });
+      "subtract", a, b, [](real u, real v) { return u - v; }, [](real dy, real, real) { return dy; },
+      [](real dy, real, real) { return -dy; });
 }
 
 Tensor operator*(const Tensor& a, const Tensor& b) {
   return binary(
-      "multiply", a, b, [](real u, real v) { return u * v; }, [](real, real v) { return v; },
-      [](real u, real) { return u; });
+      "multiply", a, b, [](real u, real v) { return u * v; }, [](real dy, real, real v) { return dy * v; },
+      [](real dy, real u, real) { return dy * u; });
 }
 
 Tensor operator/(const Tensor& a, const Tensor& b) {
   return binary(
-      "divide", a, b, [](real u, real v) { return u / v; }, [](real, real v) { return 1 / v; },
-      [](real u, real v) { return -u / (v * v); });
+      "divide", a, b, [](real u, real v) { return u / v; }, [](real dy, real, real v) { return dy / v; },
+      [](real dy, real u, real v) { return dy * (-u / (v * v)); });
 }
 
 }  // namespace lamina

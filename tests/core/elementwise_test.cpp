@@ -162,3 +162,26 @@ TEST_CASE("operands that do not fit are named") {
   CHECK_ERROR(a / Tensor({2, 4}), "divide: [2 x 3] and [2 x 4]" + must);
   CHECK(contains(error_of([&] { Tensor({3}) + a; }), "add: [3] and [2 x 3]"));
 }
+
+TEST_CASE("quotients, and derivatives that are quotients, round once") {
+  const Tensor dy = sample({7, 33}, 3);
+  const auto gradient_by = [&](const auto& function, const Tensor& x) {
+    Tensor leaf = x.copy().require_gradient();
+    Tape tape;
+    tape.backward(function(leaf), dy);
+    return leaf.gradient();
+  };
+  const Tensor x = sample({7, 33}, 1, 0.3, 3), b = sample({7, 33}, 2, 0.3, 3);
+  const Tensor root = sqrt(x), by_log = gradient_by([](const Tensor&a) { return log(a); }, x);
+  const Tensor by_root = gradient_by([](const Tensor& a) { return sqrt(a); }, x);
+  const Tensor by_number = gradient_by([](const Tensor& a) { return a / real(7); }, x);
+  const Tensor by_tensor = gradient_by([&](const Tensor& a) { return a / b; }, x);
+  const Tensor seventh = x / real(7);
+  for (size_t i = 0; i < x.size(); ++i) {
+    CHECK(by_log[i] == dy[i] / x[i]);
+    CHECK(by_root[i] == dy[i] / (2 * root[i]));
+    CHECK(by_number[i] == dy[i] / 7);
+    CHECK(by_tensor[i] == dy[i] / b[i]);
+    CHECK(seventh[i] == x[i] / 7);
+  }
+}
