@@ -22,22 +22,42 @@ struct GatheredTile {
 template <size_t rows, size_t vectors>
 void tile(const GatheredTile& t) {
   vec sum[rows][vectors] = {};
+  alignas(64) real before[rows * vectors * lanes];
   size_t row[rows];
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) row[i] = t.a.row[i];
   const size_t* step = t.a.step;
   const real* b = t.b;
-  for (size_t p = 0; p < t.k; ++p, b += panel_columns) {
-    const real* const a = t.a.data + step[p];
-    vec right[vectors];
+  const size_t* const last = step + t.k;
+  const auto part = static_cast<std::ptrdiff_t>(part_of_sum(t.k));
+  for (bool first = true;; first = false) {
+    const size_t* const end = step + std::min(part, last - step);
+    for (; step < end; ++step, b += panel_columns) {
+      const real* const a = t.a.data + *step;
+      vec right[vectors];
 #pragma GCC unroll 16
-    for (size_t v = 0; v < vectors; ++v) right[v] = load(b + v * lanes);
+      for (size_t v = 0; v < vectors; ++v) right[v] = load(b + v * lanes);
 #pragma GCC unroll 16
-    for (size_t i = 0; i < rows; ++i) {
-      const vec x = splat(a[row[i]]);
+      for (size_t i = 0; i < rows; ++i) {
+        const vec x = splat(a[row[i]]);
 #pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * right[v];
+        for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * right[v];
+      }
     }
+    if (!first) {
+#pragma GCC unroll 16
+      for (size_t i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+        for (size_t v = 0; v < vectors; ++v) sum[i][v] += load(before + (i * vectors + v) * lanes);
+    }
+    if (step == last) break;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+      for (size_t v = 0; v < vectors; ++v) {
+        store(before + (i * vectors + v) * lanes, sum[i][v]);
+        sum[i][v] = vec{};
+      }
   }
   real* c = t.c;
   const real* addend = t.addend;

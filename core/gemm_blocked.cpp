@@ -62,23 +62,6 @@ class Fetcher {
   bool done_ = true;
 };
 
-/// Runs one tile in running sums of at most 256 steps, each added to c. Rounding grows with the length of a
-/// running sum: four times 256 steps have half the error of 1024 in one.
-void run_tile(TileKernel kernel, Tile t, size_t rows) {
-  constexpr size_t longest_sum = 256;
-  if (t.k <= longest_sum) return kernel(t);
-  const Parts sums(t.k, longest_sum);
-  for (size_t i = 0; i < sums.count; ++i) {
-    t.k = sums.length(i);
-    kernel(t);
-    t.a += rows * t.k;
-    t.b += t.b_row * t.k;
-    if (t.kept) t.kept += panel_columns * t.k;
-    t.addend = t.c;
-    t.addend_row = t.c_row;
-  }
-}
-
 /// Runs one tile whose result may be partial in width or transposed: it goes through a small buffer.
 void tile_through_buffer(TileKernel kernel, Tile t, size_t rows, size_t columns, View c, ConstView addend) {
   alignas(64) real buffer[max_tile_rows * 8 * lanes];
@@ -91,7 +74,7 @@ void tile_through_buffer(TileKernel kernel, Tile t, size_t rows, size_t columns,
   t.c_row = stride;
   t.addend = addend.data ? buffer : nullptr;
   t.addend_row = stride;
-  run_tile(kernel, t, rows);
+  kernel(t);
   for (size_t i = 0; i < rows; ++i)
     for (size_t j = 0; j < columns; ++j) c.data[i * c.row + j * c.column] = buffer[i * stride + j];
 }
@@ -125,7 +108,7 @@ void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b
     const TileKernel kernel = tile_kernel(rows, vectors, already_kept ? Source::cache : b.source);
     fetcher.next();
     if (direct)
-      run_tile(kernel, t, rows);
+      kernel(t);
     else
       tile_through_buffer(kernel, t, rows, columns, c_tile, addend_tile);
   }

@@ -19,6 +19,7 @@
 
 #include "core/gemm_kernel.h"
 
+#include <algorithm>
 #include <array>
 
 namespace lamina::gemm_detail {
@@ -31,40 +32,60 @@ constexpr size_t rows_ahead = 8;
 template <size_t rows, size_t vectors, Source source>
 void tile(const Tile& t) {
   vec sum[rows][vectors] = {};
+  alignas(64) real before[rows * vectors * lanes];  // the sum of the parts before this one
   const real* a = t.a;
   const real* b = t.b;
   real* c = t.c;
   [[maybe_unused]] real* kept = t.kept;
   const real* addend = t.addend;
   [[maybe_unused]] const size_t next = t.next;
-  const size_t k = t.k, b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row, addend_row = t.addend_row;
+  const size_t k = t.k, part = part_of_sum(k), b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row,
+               addend_row = t.addend_row;
 
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * c_row, 1);
 
-  for (size_t p = 0; p < k; ++p, a += rows, b += b_row) {
-    vec row[vectors];
+  for (size_t p = 0;;) {
+    const bool first = p == 0;
+    const size_t end = std::min(p + part, k);
+    for (; p < end; ++p, a += rows, b += b_row) {
+      vec row[vectors];
 #pragma GCC unroll 16
-    for (size_t v = 0; v < vectors; ++v) row[v] = load(b + v / 2 * b_panel + v % 2 * lanes);
-    if constexpr (source != Source::cache) {
+      for (size_t v = 0; v < vectors; ++v) row[v] = load(b + v / 2 * b_panel + v % 2 * lanes);
+      if constexpr (source != Source::cache) {
 #pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) {
-        const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
-        __builtin_prefetch(soon + rows_ahead * b_row);
-        __builtin_prefetch(soon + next, 0, 2);
+        for (size_t v = 0; v < vectors; ++v) {
+          const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
+          __builtin_prefetch(soon + rows_ahead * b_row);
+          __builtin_prefetch(soon + next, 0, 2);
+        }
+      }
+      if constexpr (source == Source::keep) {
+#pragma GCC unroll 16
+        for (size_t v = 0; v < vectors; ++v) store(kept + v * lanes, row[v]);
+        kept += panel_columns;
+      }
+#pragma GCC unroll 16
+      for (size_t i = 0; i < rows; ++i) {
+        const vec x = splat(a[i]);
+#pragma GCC unroll 16
+        for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * row[v];
       }
     }
-    if constexpr (source == Source::keep) {
+    if (!first) {
 #pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) store(kept + v * lanes, row[v]);
-      kept += panel_columns;
+      for (size_t i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+        for (size_t v = 0; v < vectors; ++v) sum[i][v] += load(before + (i * vectors + v) * lanes);
     }
+    if (p == k) break;
 #pragma GCC unroll 16
-    for (size_t i = 0; i < rows; ++i) {
-      const vec x = splat(a[i]);
+    for (size_t i = 0; i < rows; ++i)
 #pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * row[v];
-    }
+      for (size_t v = 0; v < vectors; ++v) {
+        store(before + (i * vectors + v) * lanes, sum[i][v]);
+        sum[i][v] = vec{};
+      }
   }
 
 #pragma GCC unroll 16

@@ -130,3 +130,26 @@ TEST_CASE("layouts: there and back, values and gradients") {
   check_gradients({x}, [&] { return weighted(channels_first(x)); });
   check_gradients({x}, [&] { return weighted(channels_last(x)); });
 }
+
+TEST_CASE("conv2d: long sums are as accurate as short ones") {
+  // A window of the whole image: every number of y is one sum over all taps.
+  for (const size_t channels : {1, 4, 13, 40}) {
+    CAPTURE(channels);
+    constexpr size_t images = 40, size = 8, outputs = 40;
+    const size_t taps = size * size * channels;
+    const Tensor x = sample({images, size, size, channels}, 1);
+    const Tensor weight = sample({size, size, channels, outputs}, 2), y = conv2d(x, weight, {});
+    double worst = 0, squares = 0;
+    for (size_t n = 0; n < images; ++n)
+      for (size_t o = 0; o < outputs; ++o) {
+        long double exact = 0;
+        for (size_t tap = 0; tap < taps; ++tap)
+          exact += static_cast<long double>(x[n * taps + tap]) *
+                   static_cast<long double>(weight[tap * outputs + o]);
+        worst = std::max(worst,
+                         static_cast<double>(std::abs(static_cast<long double>(y[n * outputs + o]) - exact)));
+        squares += static_cast<double>(exact * exact);
+      }
+    CHECK(worst < 12 * ulp * std::sqrt(squares / (images * outputs)));
+  }
+}

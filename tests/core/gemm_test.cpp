@@ -391,3 +391,25 @@ TEST_CASE("PackedMatrix: packing the same size again reuses the memory") {
 TEST_CASE("gemm_backend names the vectors and the OpenBLAS core") {
   CHECK(std::string(gemm_backend()).find("OpenBLAS") != std::string::npos);
 }
+
+TEST_CASE("gemm: sums of some hundred products are cut into parts") {
+  for (const size_t k : {100, 200, 256, 512}) {
+    CAPTURE(k);
+    constexpr size_t m = 70, n = 64;
+    const auto a = all_digits(m * k, 1), b = all_digits(k * n, 2);
+    std::vector<real> c(m * n);
+    gemm(m, n, k, a.data(), k, b.data(), n, c.data(), n);
+    long double squares = 0, errors = 0;
+    for (size_t i = 0; i < m; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        long double exact = 0;
+        for (size_t p = 0; p < k; ++p)
+          exact += static_cast<long double>(a[i * k + p]) * static_cast<long double>(b[p * n + j]);
+        errors += std::pow(static_cast<long double>(c[i * n + j]) - exact, 2);
+        squares += exact * exact;
+      }
+    const auto units = static_cast<double>(std::sqrt(errors / squares)) /
+                       static_cast<double>(std::numeric_limits<real>::epsilon());
+    CHECK(units < 2);
+  }
+}
