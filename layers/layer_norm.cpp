@@ -8,8 +8,11 @@ namespace lamina {
 
 namespace composed {
 
+/// The mean is taken of the distances from the first unit, which a constant row has none of: what rounding would
+/// leave of it, 1 / sqrt(epsilon) would magnify.
 Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
-  const Tensor centered = a - mean_columns(a);
+  const Tensor first = slice(a.detach(), -1, 0, 1), mean = first + mean_columns(a - first);
+  const Tensor centered = a - mean;
   const Tensor deviation = sqrt(mean_columns(square(centered)) + epsilon);
   return centered / deviation * gain + bias;
 }

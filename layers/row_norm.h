@@ -19,11 +19,19 @@ struct Statistics {
   real inverse_deviation;
 };
 
-/// The same in long double, for rows whose sums leave the range of real, and for rows that are constant or nearly
-/// so: there the mean's rounding is no smaller than the distances from it, which the deviation magnifies. What
-/// has a NaN or an infinity gives NaN here as everywhere.
+/// For rows far from zero: a second mean, of the distances from the first, takes away what summing up has cost that
+/// one. In long double where sums leave the range of real, and for rows that are constant or nearly so: there the
+/// mean's rounding is no smaller than the distances from it, which the deviation magnifies. What has a NaN or an
+/// infinity gives NaN here as everywhere.
 template <bool centered>
-[[gnu::cold, gnu::noinline]] Statistics careful_statistics(const real* a, size_t size, real epsilon) {
+[[gnu::cold, gnu::noinline]] Statistics careful_statistics(const real* a, size_t size, real epsilon,
+                                                           real first, real variance) {
+  // Deviations below a mean's 2^-16 are close to its last place.
+  if (variance < std::numeric_limits<real>::infinity() &&
+      variance >= first * first * (1 / real{4294967296})) {
+    const real rest = sum_over(size, [=](size_t i) { return a[i] - first; }) / static_cast<real>(size);
+    return {first + rest, 1 / std::sqrt(variance - rest * rest + epsilon)};
+  }
   const auto at = [=](size_t i) { return static_cast<long double>(a[i]); };
   const auto count = static_cast<long double>(size);
   long double mean = 0, squares = 0;
@@ -39,10 +47,9 @@ Statistics statistics(const real* a, size_t size, real epsilon) {
   const auto count = static_cast<real>(size);
   const real mean = centered ? sum_over(size, [=](size_t i) { return a[i]; }) / count : 0;
   const real variance = sum_over(size, [=](size_t i) { return (a[i] - mean) * (a[i] - mean); }) / count;
-  // Deviations below a mean's 2^-16 are close to its last place.
-  const real least = centered ? mean * mean * (1 / real{4294967296}) : 0;
+  const real least = centered ? mean * mean * (1 / real{1024}) : 0;
   if (!(variance < std::numeric_limits<real>::infinity()) || variance < least) [[unlikely]]
-    return careful_statistics<centered>(a, size, epsilon);
+    return careful_statistics<centered>(a, size, epsilon, mean, variance);
   return {mean, 1 / std::sqrt(variance + epsilon)};
 }
 

@@ -16,12 +16,13 @@ Tensor gate(const Tensor& all, size_t k, size_t hidden) {
 }
 
 /// a normalized over the cases whose mask [B x 1] is 1. Where there are none, the statistics are those of
-/// zeros and nothing comes of them: the mask chooses the old state.
+/// zeros and nothing comes of them: the mask chooses the old state. The mean is taken away twice, as in
+/// composed::batch_norm.
 Tensor batch_step(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
   const real cases = std::max(sum(mask).item(), real{1});
-  const Tensor mean = sum_rows(a * mask) / cases;
-  const Tensor variance = sum_rows(square((a - mean) * mask)) / cases;
-  const Tensor normalized = (a - mean) / sqrt(variance + norm.epsilon) * norm.gain;
+  const auto mean = [&](const Tensor& of) { return sum_rows(of * mask) / cases; };
+  const Tensor once = a - mean(a), centered = once - mean(once);
+  const Tensor normalized = centered / sqrt(mean(square(centered)) + norm.epsilon) * norm.gain;
   return norm.bias.defined() ? normalized + norm.bias : normalized;
 }
 

@@ -161,3 +161,37 @@ TEST_CASE("batch norm: errors name the op and the shapes") {
   CHECK_ERROR(one(a, Mode::train), "batch_norm: input [2 x 3], gain [1], bias [1]" + must);
   CHECK_ERROR(one(a, Mode::evaluate), "batch_norm: input [2 x 3], gain [1], bias [1]" + must);
 }
+
+TEST_CASE("batch norm: equal cases become the bias, at any size") {
+  for (const double level : {static_cast<double>(std::numeric_limits<real>::max()), 3e38, -3e38, 1e30}) {
+    CAPTURE(level);
+    Tensor a = Tensor::full({50, 3}, static_cast<real>(level)).require_gradient();
+    const Tensor bias = sample({3}, 3);
+    Tape tape;
+    const Tensor y = batch_norm(a, Tensor::ones({3}), bias);
+    for (size_t i = 0; i < y.size(); ++i) CHECK(y[i] == bias[i % 3]);
+    tape.backward(weighted(y));
+    CHECK(std::isfinite(static_cast<double>(sum(a.gradient()).item())));
+  }
+}
+
+TEST_CASE("batch norm: where the variance is infinite, the bias remains and nothing passes back") {
+  const real huge = std::sqrt(std::numeric_limits<real>::max()) * 4;
+  Tensor a = Tensor::from({2, 1}, {huge, -huge}).require_gradient();
+  Tape tape;
+  const Tensor y = batch_norm(a, Tensor::ones({1}), Tensor::full({1}, 3));
+  CHECK(difference(y, {3, 3}) == 0);
+  tape.backward(weighted(y));
+  CHECK(identical(a.gradient(), Tensor::zeros({2, 1})));
+}
+
+TEST_CASE("batch norm: the composed twin gives equal cases the bias, and a single case no derivative") {
+  const Tensor gain = sample({33}, 1), bias = sample({33}, 2);
+  const Tensor equal = matmul(Tensor::ones({47, 1}), sample({1, 33}, 3, 50, 60));
+  CHECK(difference(composed::batch_norm(equal, gain, bias), batch_norm(equal, gain, bias)) < ulp);
+  Tensor one = leaf({1, 33}, 4);
+  Tape tape;
+  // What else is made of the case must not be rounded at the size of derivatives that cancel.
+  tape.backward(weighted(composed::batch_norm(one, gain, bias)) + sum(one * real(0.1)));
+  CHECK(identical(one.gradient(), Tensor::full({1, 33}, real(0.1))));
+}

@@ -135,3 +135,19 @@ TEST_CASE("masked batch norm: shapes that do not fit are named") {
   CHECK_ERROR(made.norm(Tensor::zeros({2, 19}), Tensor::ones({3}), Mode::train),
               "masked_batch_norm: the mask [3] has not one number for each row of [2 x 19]");
 }
+
+TEST_CASE("masked batch norm: the derivative of a single live case is 0, not rounding error") {
+  const Tensor gain = sample({width}, 1, 0.3, 2), bias = sample({width}, 2);
+  Tensor mask = Tensor::zeros({6});
+  mask[4] = 1;
+  for (const bool composed_twin : {false, true}) {
+    CAPTURE(composed_twin);
+    const Norm made;
+    const MaskedBatchNorm norm = with(made.norm, gain, bias);
+    Tensor a = leaf({6, width}, 3);
+    Tape tape;
+    const Tensor y = composed_twin ? composed::masked_batch_norm(norm, a, mask) : norm(a, mask, Mode::train);
+    tape.backward(weighted(y));
+    CHECK(identical(a.gradient(), Tensor::zeros({6, width})));
+  }
+}
