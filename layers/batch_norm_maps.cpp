@@ -102,8 +102,8 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
                                    along = dgain.data()](size_t n, size_t) {
       const real* const in = x + n * map.area();
       const real* const u = map_norm::upstream(map, in, s, affine, dy + n * map.out_area());
-      map_norm::input_derivative(map, in, s, u, affine.gain, level, along, sink.values + n * map.area(),
-                                 sink.add);
+      map_norm::input_derivative(map, in, s, u, affine.gain, {level, along, map.images * map.positions()},
+                                 sink.values + n * map.area(), sink.add);
     });
   });
 }

@@ -83,7 +83,8 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
           if (!want_input) return;
           average_groups(channels, groups, map.positions(), level);
           average_groups(channels, groups, map.positions(), along);
-          map_norm::input_derivative(map, in, s, u, g, level, along, sink.values + n * map.area(), sink.add);
+          map_norm::input_derivative(map, in, s, u, g, {level, along, channels / groups * map.positions()},
+                                     sink.values + n * map.area(), sink.add);
         });
     const real* const sums = partial.data();
     contribute_summed_rows(gain, shares, [=](size_t share, size_t i) { return sums[share * stride + i]; });
@@ -108,8 +109,9 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
         h >= map.border && h < map.height - map.border && w >= map.border && w < map.width - map.border;
   }
   const auto count = static_cast<real>(members * map.positions());
-  const Tensor centered = rows - sum_columns(rows * inside) / count;
-  const Tensor deviation = sqrt(sum_columns(square(centered) * inside) / count + options.epsilon);
+  const auto mean = [&](const Tensor& of) { return sum_columns(of * inside) / count; };
+  const Tensor once = rows - mean(rows), centered = once - mean(once);  // twice, as in composed::batch_norm
+  const Tensor deviation = sqrt(mean(square(centered)) + options.epsilon);
   const Tensor normalized =
       channels_last((centered / deviation).reshape({map.images, map.channels, map.height, map.width}));
   const size_t period = gain.size();

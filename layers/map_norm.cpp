@@ -193,13 +193,13 @@ void sum_derivatives(const Map& map, const real* a, const Statistics& s, const r
 }
 
 void input_derivative(const Map& map, const real* a, const Statistics& s, const real* u, const real* gain,
-                      const real* level, const real* along, real* da, bool add) {
+                      const Means& means, real* da, bool add) {
   const size_t row = map.row(), edge = map.border * map.channels;
   const Rows rows(map, s, {gain, nullptr}, 3);
   const real *const mean = rows.mean(), *const inverse = rows.inverse();
   real *const level_row = rows.spare(), *const along_row = level_row + row, *const zeros = along_row + row;
-  repeat(level, map, level_row);
-  repeat(along, map, along_row);
+  repeat(means.level, map, level_row);
+  repeat(means.along, map, along_row);
   std::fill_n(zeros, row, real{0});
   for (real* const each : {level_row, along_row}) {
     std::fill_n(each, edge, real{0});
@@ -209,12 +209,21 @@ void input_derivative(const Map& map, const real* a, const Statistics& s, const 
     const bool inside = h >= map.border && h < map.height - map.border;
     const real *const l = inside ? level_row : zeros, *const m = inside ? along_row : zeros;
     const real* const g = rows.gain(h);
+    const auto derive = [=](size_t begin, size_t end) {
 #pragma omp simd
-    for (size_t i = 0; i < row; ++i) {
-      const size_t k = h * row + i;
-      const real n = (a[k] - mean[i]) * inverse[i];
-      da[k] = (add ? da[k] : 0) + (u[k] * g[i] - l[i] - n * m[i]) * inverse[i];
+      for (size_t i = begin; i < end; ++i) {
+        const size_t k = h * row + i;
+        const real n = (a[k] - mean[i]) * inverse[i];
+        da[k] = (add ? da[k] : 0) + (u[k] * g[i] - l[i] - n * m[i]) * inverse[i];
+      }
+    };
+    if (!inside || means.members > 1) {
+      derive(0, row);
+      continue;
     }
+    derive(0, edge);
+    derive(row - edge, row);
+    if (!add) std::fill_n(da + h * row + edge, row - 2 * edge, real{0});
   }
 }
 

@@ -64,9 +64,16 @@ const real* upstream(const Map& map, const real* a, const Statistics& s, const A
 void sum_derivatives(const Map& map, const real* a, const Statistics& s, const real* u, const real* gain,
                      real* dgain, real* dbias, real* level, real* along);
 
-/// da = (u gain - level_c - n along_c) / deviation, the last two terms only inside the border
+/// Means of u gain and of u gain n over the `members` numbers that share statistics, for each channel.
+struct Means {
+  const real *level, *along;
+  size_t members;
+};
+
+/// da = (u gain - level_c - n along_c) / deviation, the last two terms only inside the border. A number that is
+/// the only member is its own mean: da is 0, and not the rounding of u gain divided by sqrt(epsilon).
 void input_derivative(const Map& map, const real* a, const Statistics& s, const real* u, const real* gain,
-                      const real* level, const real* along, real* da, bool add);
+                      const Means& means, real* da, bool add);
 
 /// How many shares the images make; each can sum for itself, and the sums are added in the order of shares.
 inline size_t shares(const Map& map) {

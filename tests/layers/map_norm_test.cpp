@@ -230,3 +230,28 @@ TEST_CASE("batch norm of maps: far from zero the variance keeps its digits") {
           4 * ulp);
   }
 }
+
+TEST_CASE(
+    "feature maps: the derivative of a number that is alone in its statistics is 0, not rounding error") {
+  const size_t channels = 19;
+  const Tensor gain = sample({channels}, 1, 0.3, 2), bias = sample({channels}, 2);
+  const auto gradient = [&](const Shape& shape, const auto& norm) {
+    Tensor a = leaf(shape, 3);
+    Tape tape;
+    tape.backward(norm(a), sample(shape, 4));
+    return a.gradient();
+  };
+  const auto batch = [&](const Tensor& a) { return batch_norm_maps(a, gain, bias, {}); };
+  const auto group = [&](const Tensor& a) { return group_norm(a, gain, bias, {.groups = channels}); };
+  const auto twin = [&](const Tensor& a) {
+    return composed::group_norm(a, gain, bias, {.groups = channels});
+  };
+  CHECK(identical(gradient({1, 1, 1, channels}, batch), Tensor::zeros({1, 1, 1, channels})));
+  CHECK(identical(gradient({40, channels}, group), Tensor::zeros({40, channels})));
+  CHECK(identical(gradient({40, channels}, twin), Tensor::zeros({40, channels})));
+  // A border leaves only the middle of 3 x 3.
+  const Tensor framed = gradient({2, 3, 3, channels}, [&](const Tensor& a) {
+    return group_norm(a, gain, bias, {.groups = channels, .border = 1});
+  });
+  for (size_t i = 0; i < framed.size(); ++i) CHECK((framed[i] == 0) == (i / channels % 9 == 4));
+}
