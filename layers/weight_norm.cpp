@@ -1,8 +1,7 @@
 #include "layers/weight_norm.h"
 
-#include <cmath>
-
 #include "core/gemm.h"
+#include "core/norm2.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
 
@@ -44,7 +43,9 @@ void for_each_in_columns(size_t rows, size_t columns, const Element& element) {
 
 Tensor column_norms(const Tensor& v) {
   Tensor norms = sum_down(v.rows(), v.columns(), [x = v.data()](size_t i) { return x[i] * x[i]; });
-  for (real& norm : norms.values()) norm = std::sqrt(norm);
+  const size_t rows = v.rows(), columns = v.columns();
+  for (size_t c = 0; c < columns; ++c)
+    norms[c] = norm2(norms[c], rows, [=, x = v.data()](size_t r) { return x[r * columns + c]; });
   return norms;
 }
 
@@ -67,7 +68,7 @@ Tensor weight_norm(const Tensor& v, const Tensor& gain) {
     if (!v.needs_gradient()) return;
     if (rows == 1) return contribute(v, [](size_t) { return real{0}; });  // a number has no other direction
     Tensor shrink({columns});
-    for (size_t c = 0; c < columns; ++c) shrink[c] = along[c] / (norms[c] * norms[c]);
+    for (size_t c = 0; c < columns; ++c) shrink[c] = along[c] / norms[c] / norms[c];
     const GradientSink sink = v.gradient_sink();
     for_each_in_columns(rows, columns, [=, s = scale.data(), k = shrink.data()](size_t i, size_t c) {
       sink.values[i] = (sink.add ? sink.values[i] : 0) + s[c] * (dw[i] - x[i] * k[c]);
@@ -107,15 +108,18 @@ Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, 
     }
     if (!v.needs_gradient()) return;
     if (inputs == 1) return contribute(v, [](size_t) { return real{0}; });  // a number has no other direction
-    Tensor shrink({outputs});
-    for (size_t c = 0; c < outputs; ++c) shrink[c] = scale[c] * along[c] / (norms[c] * norms[c]);
+    // Two factors: s / norm2(v)^2 leaves the range of real long before v does.
+    Tensor inverse({outputs}), shrink({outputs});
+    for (size_t c = 0; c < outputs; ++c) {
+      inverse[c] = 1 / norms[c];
+      shrink[c] = scale[c] * (along[c] / norms[c]);
+    }
     const GradientSink sink = v.gradient_sink();
     gemm(inputs, outputs, rows, x.data(), inputs, da.data(), outputs, sink.values, outputs,
          {.a = Transpose::yes, .accumulate = sink.add});
     for_each_in_columns(inputs, outputs,
-                        [dv = sink.values, from = v.data(), k = shrink.data()](size_t i, size_t c) {
-                          dv[i] -= from[i] * k[c];
-                        });
+                        [dv = sink.values, from = v.data(), inv = inverse.data(), k = shrink.data()](
+                            size_t i, size_t c) { dv[i] -= from[i] * inv[c] * k[c]; });
   });
 }
 

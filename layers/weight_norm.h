@@ -11,10 +11,10 @@
 namespace lamina {
 
 /// v [inputs x outputs], one weight vector a column; gain [outputs]. Fused. Throws Error for other shapes. A
-/// vector of zeros has no direction and gives NaN.
+/// vector of zeros has no direction and gives NaN, one that is longer than the largest real gives zeros.
 Tensor weight_norm(const Tensor& v, const Tensor& gain);
 
-/// The same function, written from primitive ops.
+/// The same function, written from primitive ops, for vectors whose squares are in the range of real.
 namespace composed {
 Tensor weight_norm(const Tensor& v, const Tensor& gain);
 }

@@ -94,7 +94,7 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
 /// dx at a place = the sum of dy / window^2 over the windows that cover it
 Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
   const Sizes s = sizes_of("average_pool2d", x, options);
-  const real share = 1 / static_cast<real>(s.window * s.window);
+  const auto count = static_cast<real>(s.window * s.window);
   Tensor y(s.out());
   for_each_image(s, [=, x_all = x.data(), y_all = y.data()](size_t n) {
     const real* const in = x_all + n * s.area();
@@ -103,8 +103,10 @@ Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
     for_each_window(s, [=](size_t to, size_t corner) {
       for_each_place(s, corner, [=](size_t from) {
 #pragma omp simd
-        for (size_t c = 0; c < s.channels; ++c) out[to + c] += share * in[from + c];
+        for (size_t c = 0; c < s.channels; ++c) out[to + c] += in[from + c];
       });
+#pragma omp simd
+      for (size_t c = 0; c < s.channels; ++c) out[to + c] /= count;
     });
   });
 
@@ -117,7 +119,7 @@ Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
       for_each_window(s, [=](size_t to, size_t corner) {
         for_each_place(s, corner, [=](size_t from) {
 #pragma omp simd
-          for (size_t c = 0; c < s.channels; ++c) dx[from + c] += share * dy[to + c];
+          for (size_t c = 0; c < s.channels; ++c) dx[from + c] += dy[to + c] / count;
         });
       });
     });

@@ -1,7 +1,8 @@
 #include "core/ops/unit_rows.h"
 
-#include <cmath>
+#include <limits>
 
+#include "core/norm2.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/map.h"
 #include "core/ops/reduce.h"
@@ -13,30 +14,32 @@ namespace lamina {
 Tensor unit_rows(const Tensor& x) {
   if (x.shape().rank() == 0) fail("unit_rows: a scalar has no rows");
   const size_t rows = x.rows(), columns = x.columns(), grain = elementwise_grain / (columns + 1) + 1;
-  Tensor y(x.shape()), inverse({rows});
+  Tensor y(x.shape()), lengths({rows});
   parallel_for(
-      rows, grain, [=, in = x.data(), out = y.data(), scale = inverse.data()](size_t begin, size_t end) {
+      rows, grain, [=, in = x.data(), out = y.data(), kept = lengths.data()](size_t begin, size_t end) {
         for (size_t r = begin; r < end; ++r) {
           const real* const from = in + r * columns;
           real* const to = out + r * columns;
-          const real length = std::sqrt(sum_over(columns, [=](size_t c) { return from[c] * from[c]; }));
-          const real factor = scale[r] = length == 0 ? 0 : 1 / length;
+          const real squares = sum_over(columns, [=](size_t c) { return from[c] * from[c]; });
+          const real length = norm2(squares, columns, [=](size_t c) { return from[c]; });
+          kept[r] = length == 0 ? std::numeric_limits<real>::infinity() : length;  // 0 / infinity is 0
+          const real divisor = kept[r];
 #pragma omp simd
-          for (size_t c = 0; c < columns; ++c) to[c] = from[c] * factor;
+          for (size_t c = 0; c < columns; ++c) to[c] = from[c] / divisor;
         }
       });
   return record("unit_rows", y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();
     parallel_for(
         rows, grain,
-        [=, out = y.data(), dout = y.gradient_data(), scale = inverse.data()](size_t begin, size_t end) {
+        [=, out = y.data(), dout = y.gradient_data(), kept = lengths.data()](size_t begin, size_t end) {
           for (size_t r = begin; r < end; ++r) {
             const real *const to = out + r * columns, *const dto = dout + r * columns;
             real* const dx = sink.values + r * columns;
-            const real inner = sum_over(columns, [=](size_t c) { return dto[c] * to[c]; }), factor = scale[r];
+            const real inner = sum_over(columns, [=](size_t c) { return dto[c] * to[c]; }), length = kept[r];
 #pragma omp simd
             for (size_t c = 0; c < columns; ++c)
-              dx[c] = (sink.add ? dx[c] : 0) + (dto[c] - to[c] * inner) * factor;
+              dx[c] = (sink.add ? dx[c] : 0) + (dto[c] - to[c] * inner) / length;
           }
         });
   });

@@ -5,11 +5,12 @@
 
 namespace lamina {
 
-/// y_r = x_r / norm2(x_r) for every row of x [... x C]; a row of zeros stays zero and gets no gradient.
+/// y_r = x_r / norm2(x_r) for every row of x [... x C]; a row of zeros stays zero and gets no gradient, and so does
+/// one that is longer than the largest real.
 Tensor unit_rows(const Tensor& x);
 
 namespace composed {
-/// The same from primitive ops, for rows that are not zero.
+/// The same from primitive ops, for rows that are not zero and whose squares are in the range of real.
 Tensor unit_rows(const Tensor& x);
 }  // namespace composed
 

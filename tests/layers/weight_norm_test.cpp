@@ -91,3 +91,24 @@ TEST_CASE("weight norm: with one input the derivative of the direction is 0, not
   tape.backward(weighted(weight_norm_linear(x, v, gain, bias)) + weighted(weight_norm(v, gain)));
   CHECK(identical(v.gradient(), Tensor::zeros({1, 33})));
 }
+
+TEST_CASE("weight norm: vectors whose squares leave the range of real") {
+  for (const double scale : {1e30, 1e20, 1e-16, 1e-20}) {
+    CAPTURE(scale);
+    Tensor v = Tensor::from({2, 2}, {3, 5, 4, 12}).require_gradient();
+    Tensor gain = Tensor::from({2}, {10, -13}).require_gradient();
+    for (real& value : v.values()) value *= static_cast<real>(scale);
+    CHECK(difference(column_norms(v) / static_cast<real>(scale), {5, 13}) < 4 * ulp);
+    Tape tape;
+    const Tensor w = weight_norm(v, gain), y = weight_norm_linear(Tensor::from({1, 2}, {1, 0}), v, gain, {});
+    CHECK(difference(w, {6, -5, 8, -12}) < 4 * ulp);
+    CHECK(difference(y, {6, -5}) < 4 * ulp);
+    tape.backward(sum(w) + sum(y));
+    CHECK(difference(gain.gradient(), {2, 22 / 13.0}) < 8 * ulp);
+    // dw = (2, 2) and (1, 1) for the columns; dv = s (dw - v (dw . v) / norm^2)
+    CHECK(difference(v.gradient() * static_cast<real>(scale),
+                     {2 * (2 - 3 * 10 / 25.0), -(2 - 5 * 22 / 169.0), 2 * (1 - 4 * 10 / 25.0),
+                      -(1 - 12 * 22 / 169.0)}) < 16 * ulp);
+  }
+  CHECK(weight_norm(Tensor::full({2, 1}, std::numeric_limits<real>::max()), Tensor::ones({1}))[0] == 0);
+}
