@@ -18,7 +18,7 @@ struct Pass::Back {
   Tensor dnormalized;   ///< [B x H], of the normalized c
   Tensor scratch;       ///< a RowScratch for each thread
   Tensor dcondition;    ///< [B x gates], where there is a condition
-  Tensor sums;          ///< of gains and biases, [threads x all]
+  Tensor sums;          ///< of gains and biases, [threads x levels of RowSums x all]
 };
 
 /// Where the numbers of one row are between the cell and the normalizations.
@@ -44,12 +44,14 @@ void Pass::backward(const Tensor& last_c) {
             .dnormalized = Tensor({rows_, size_}),
             .scratch = Tensor({schedule.threads(), scratch_size()}),
             .dcondition = options_.condition.defined() ? Tensor::zeros({rows_, gates_width_}) : Tensor(),
-            .sums = Tensor::zeros({schedule.threads(), 2 * (2 * gates_width_ + size_)})};
+            .sums = Tensor::zeros(
+                {schedule.threads(), RowSums::levels(steps_ * rows_), 2 * (2 * gates_width_ + size_)})};
   if (const real* const dlast = last_c.gradient_data()) std::copy_n(dlast, rows_ * size_, back.dc.data());
 
   schedule.run([&](const Share& share) {
+    RowSums sums(back.sums.step(share.thread).data(), back.sums.columns());
     for (size_t step = steps_; step-- > 0;) {
-      rows_backward(step, share, back);
+      rows_backward(step, share, sums, back);
       share.wait();
       product_backward(step, share, back);
       share.wait();
@@ -63,7 +65,7 @@ void Pass::backward(const Tensor& last_c) {
   if (back.dcondition.defined())
     contribute(options_.condition, [d = back.dcondition.data()](size_t i) { return d[i]; });
   const auto contribute_norm = [&](const StepNorm& norm, size_t at) {
-    norm.contribute(back.sums.data() + at, schedule.threads(), back.sums.columns());
+    norm.contribute(back.sums.data() + at, back.sums.rows(), back.sums.columns());
   };
   contribute_norm(input_norm_, 0);
   contribute_norm(hidden_norm_, hidden_sums());
@@ -72,31 +74,34 @@ void Pass::backward(const Tensor& last_c) {
 }
 
 /// Everything of a step but the product. Batch norm needs all rows at once, twice.
-void Pass::rows_backward(size_t step, const Share& share, Back& back) {
+void Pass::rows_backward(size_t step, const Share& share, RowSums& sums, Back& back) {
   const size_t t = time(step);
-  real* const sums = back.sums.data() + share.thread * back.sums.columns();
   const auto columns = [&](const StepNorm& norm, size_t at, const real* raw, real* d) {
     if (norm.by_rows()) return;
     share.wait();
     share.for_columns(norm.width(), [&](size_t begin, size_t end) {
-      norm.backward_columns(t, begin, end, raw, d, counted_at(t), sums + at, sums + at + norm.width());
+      real* const running = sums.running() + at;
+      norm.backward_columns(t, begin, end, raw, d, counted_at(t), running, running + norm.width());
     });
   };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
       if (r + 1 < share.rows.end)
         for (const auto numbers : read_on_the_way_back(step, {r + 1, r + 2})) prefetch(numbers);
-      const BackRow row = back_row(step, r, share, back);
+      const BackRow row = back_row(step, r, share, sums, back);
       open_row(t, r, row, back);
       close_row(step, r, row, back);
+      sums.end_row();
     }
   } else {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r)
-      open_row(t, r, back_row(step, r, share, back), back);
+      open_row(t, r, back_row(step, r, share, sums, back), back);
     columns(memory_norm_, memory_sums(), memory_.data() + memory_at(t, 0), back.dnormalized.data());
     share.wait();
-    for (size_t r = share.rows.begin; r < share.rows.end; ++r)
-      close_row(step, r, back_row(step, r, share, back), back);
+    for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
+      close_row(step, r, back_row(step, r, share, sums, back), back);
+      sums.end_row();
+    }
   }
   real *const dgates = back.dgates + gates_at(t, 0), *const dkept = back.dkept.data() + kept_at(t, 0);
   if (joint())
@@ -108,7 +113,7 @@ void Pass::rows_backward(size_t step, const Share& share, Back& back) {
 
 /// Gates and kept part as the cell saw them, and where their gradients go: to their final place, or where a
 /// row is normalized by itself, into scratch first.
-Pass::BackRow Pass::back_row(size_t step, size_t r, const Share& share, Back& back) {
+Pass::BackRow Pass::back_row(size_t step, size_t r, const Share& share, const RowSums& sums, Back& back) {
   const size_t t = time(step);
   const RowScratch scratch = scratch_of(back.scratch, share);
   BackRow row{.gates = gates_.data() + gates_at(t, r),
@@ -116,7 +121,7 @@ Pass::BackRow Pass::back_row(size_t step, size_t r, const Share& share, Back& ba
               .dgates = back.dgates + gates_at(t, r),
               .dkept = back.dkept.data() + kept_at(t, r),
               .state = scratch.state,
-              .sums = back.sums.data() + share.thread * back.sums.columns()};
+              .sums = sums.running()};
   if (mask_.defined() && mask_at(t)[r] == 0) return row;
   if (computes_gates_again()) {
     update_row(step, r, scratch, scratch.state);

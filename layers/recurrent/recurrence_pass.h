@@ -4,6 +4,7 @@
 
 #include "core/gemm.h"
 #include "layers/recurrent/recurrence.h"
+#include "layers/recurrent/row_sums.h"
 #include "layers/recurrent/schedule.h"
 
 namespace lamina::detail {
@@ -46,7 +47,7 @@ class Pass {
   const real* previous_c(size_t step) const {
     return step == 0 ? initial_.c.data() : memory_.data() + memory_at(time(step - 1), 0);
   }
-  // Where a thread's row of Back::sums keeps those of each normalization: input, hidden, memory.
+  // Where a row of Back::sums keeps those of each normalization: input, hidden, memory.
   size_t hidden_sums() const { return 2 * gates_width_; }
   size_t memory_sums() const { return 4 * gates_width_; }
   bool by_rows() const { return input_norm_.by_rows() && hidden_norm_.by_rows() && memory_norm_.by_rows(); }
@@ -83,10 +84,10 @@ class Pass {
 
   struct Back;
   struct BackRow;
-  BackRow back_row(size_t step, size_t r, const Share& share, Back& back);
+  BackRow back_row(size_t step, size_t r, const Share& share, const RowSums& sums, Back& back);
   void open_row(size_t t, size_t r, const BackRow& row, Back& back);
   void close_row(size_t step, size_t r, const BackRow& row, Back& back) const;
-  void rows_backward(size_t step, const Share& share, Back& back);
+  void rows_backward(size_t step, const Share& share, RowSums& sums, Back& back);
   void product_backward(size_t step, const Share& share, Back& back) const;
   Upcoming read_on_the_way_back(size_t step, const Range& rows) const;
   void contribute_weight(const Back& back) const;

@@ -119,3 +119,39 @@ TEST_CASE("one and two threads agree, and each repeats bit for bit") {
           CHECK(difference(results[0][i], results[2][i]) < (sizeof(real) == 8 ? 1e-12 : 2e-4));
       }
 }
+
+TEST_CASE("gains and biases: a sum over 300,000 rows and steps is as accurate as over few") {
+  // Without a way from state to state all steps are alike, so that sums are a multiple of what one step adds.
+  for (const auto& [steps, rows] : {std::pair<size_t, size_t>{3000, 100}, {1, 300000}, {30000, 10}})
+    for (const Norm norm : {Norm::layer, Norm::batch}) {
+      if (norm == Norm::batch && steps == 1) continue;  // sums of columns are those of layers/batch_norm
+      CAPTURE(steps);
+      CAPTURE(static_cast<int>(norm));
+      const auto gradients = [norm](size_t t, size_t b) {
+        Parameters parameters(1);
+        const Rnn rnn(parameters, "rnn", {.input = 3, .hidden = 5, .norm = norm});
+        Tensor hidden_weight = rnn.hidden_weight;
+        std::ranges::fill(hidden_weight.values(), real{0});
+        const Tensor cases = sample({10, 3}, 1), seeds = sample({10, 5}, 2, 0.5, 1);
+        Tensor x({t, b, 3}), dy({t, b, 5});
+        for (size_t i = 0; i < x.size(); ++i) x[i] = cases[i % cases.size()];
+        for (size_t i = 0; i < dy.size(); ++i) dy[i] = seeds[i % seeds.size()];
+        set_threads(1);
+        Tape tape;
+        tape.backward(rnn(x).hidden, dy);
+        set_threads(0);
+        return std::array{rnn.hidden_norm.gain.gradient(), rnn.hidden_norm.bias.gradient()};
+      };
+      const auto few = gradients(1, 10), many = gradients(steps, rows);
+      const auto times = static_cast<double>(steps * rows / 10);
+      for (size_t k = 0; k < 2; ++k) {
+        double worst = 0, largest = 0;
+        for (size_t c = 0; c < 5; ++c) {
+          const auto each = static_cast<double>(few[k][c]);
+          worst = std::max(worst, std::fabs(static_cast<double>(many[k][c]) / times - each));
+          largest = std::max(largest, std::fabs(each));
+        }
+        CHECK(worst < 40 * ulp * largest);  // numbers that are alike round alike, for the length of a block
+      }
+    }
+}

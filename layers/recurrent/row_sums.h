@@ -1,0 +1,48 @@
+#pragma once
+// Gradients of gains and biases: sums over all rows of all steps, which one running sum would round as often.
+//
+// 256 rows are added up in sequence. Their sum is added to that of 256 rows before, this to that of the 512
+// before both, and so on as in a binary counter, so that every number passes log2(rows / 256) additions more.
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "core/real.h"
+
+namespace lamina::detail {
+
+/// One thread's. All levels together are the sum, in memory of the caller that starts as zeros.
+class RowSums {
+ public:
+  /// How many levels, each of `width` numbers, so many rows take.
+  static size_t levels(size_t rows) { return 1 + static_cast<size_t>(std::bit_width(rows / in_sequence)); }
+
+  RowSums(real* memory, size_t width) : memory_(memory), width_(width) {}
+
+  /// [width]: where the row at hand is added.
+  real* running() const { return memory_; }
+
+  void end_row() {
+    if (++rows_ < in_sequence) return;
+    rows_ = 0;
+    add_up(0);
+    for (size_t level = 1, before = blocks_++; before % 2 == 1; ++level, before /= 2) add_up(level);
+  }
+
+ private:
+  static constexpr size_t in_sequence = 256;
+
+  /// Adds a level to the next and leaves zeros.
+  void add_up(size_t level) {
+    real *const from = memory_ + level * width_, *const to = from + width_;
+#pragma omp simd
+    for (size_t i = 0; i < width_; ++i) to[i] += from[i];
+    std::fill_n(from, width_, real{0});
+  }
+
+  real* memory_;
+  size_t width_, rows_ = 0, blocks_ = 0;
+};
+
+}  // namespace lamina::detail
