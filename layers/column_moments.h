@@ -7,7 +7,11 @@
 //
 // A sum of numbers far from zero loses the digits in which they differ. Distances from the first row are no
 // larger than the spread of the column, so their sum keeps these digits; equal rows give exactly their value
-// as the mean, and a variance of 0.
+// as the mean, and a variance of 0, up to the largest real.
+//
+// The variance cannot become negative: m_c is one of the two numbers next to the mean, so not all rows are off by as
+// much, and rest_c^2 / N is at most half of the sum of squares. It is infinite where squares leave the range of
+// real, for spreads of some 1e19 in float; what is normalized by it is 0. Where distances leave it, NaN.
 
 #include <algorithm>
 #include <cstddef>

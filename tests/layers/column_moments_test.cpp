@@ -42,3 +42,38 @@ TEST_CASE("column moments: far from zero the variance keeps its digits, and a me
       }
     }
 }
+
+TEST_CASE("column moments: the variance is never negative") {
+  // Two neighbouring numbers, also on both sides of a power of two, where the mean has fewer digits than they.
+  for (const double center : {1.0, 3.7, 1024.0, 65536.0, 1e30})
+    for (size_t rows = 1; rows < 3000; rows += rows / 8 + 1)
+      for (size_t below = 1; below < 4; ++below) {
+        const auto upper = static_cast<real>(center);
+        const real lower = std::nextafter(upper, real{0});
+        Tensor x = Tensor::full({rows, 1}, upper);
+        for (size_t r = rows * below / 4; r < rows; ++r) x[r] = lower;
+        real mean = 0, variance = 0;
+        column_moments({.rows = rows, .width = 1, .values = x.data()}, static_cast<real>(rows), 0, 1, &mean,
+                       &variance);
+        CHECK(variance >= 0);
+        CHECK(mean <= upper);
+        CHECK(mean >= lower);
+      }
+}
+
+TEST_CASE("column moments: where they leave the range of real") {
+  const auto moments = [](std::initializer_list<double> values) {
+    Tensor x({values.size(), 1});
+    std::ranges::transform(values, x.data(), [](double value) { return static_cast<real>(value); });
+    std::pair<real, real> found;
+    column_moments({.rows = x.rows(), .width = 1, .values = x.data()}, static_cast<real>(x.rows()), 0, 1,
+                   &found.first, &found.second);
+    return found;
+  };
+  const auto most = static_cast<double>(std::numeric_limits<real>::max());
+  CHECK(moments({most, most, most}) == std::pair(static_cast<real>(most), real{0}));
+  CHECK(moments({-most, -most}) == std::pair(static_cast<real>(-most), real{0}));
+  const double huge = std::sqrt(most) * 4;  // its square is too large
+  CHECK(std::isinf(moments({huge, -huge}).second));
+  CHECK(std::isnan(moments({most, -most, most}).second));
+}
