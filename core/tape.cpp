@@ -9,6 +9,8 @@
 
 namespace lamina {
 
+using detail::History;
+
 namespace {
 thread_local Tape* recording = nullptr;
 }
@@ -28,7 +30,7 @@ constexpr size_t round_up(size_t bytes) {
 }
 }  // namespace
 
-Tape::Tape() : enclosing_(recording) { recording = this; }
+Tape::Tape() : enclosing_(recording), opened_(detail::next_id()) { recording = this; }
 
 Tape::~Tape() {
   clear();
@@ -52,13 +54,27 @@ void* Tape::reserve(size_t bytes) {
   return place;
 }
 
-void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
+                              std::span<const Tensor> inputs) {
   if (outputs.size() > Node::max_outputs) fail("tape: ", op, " has too many outputs to record");
+  for (const Tensor& input : inputs)
+    if (input.defined() && input.storage()->history > History::recorded)
+      fail(op, ": the input ", input.shape(), " was computed on a tape that ",
+           input.storage()->history == History::consumed ? "has run backward since" : "is gone",
+           ", so no gradient can flow through it; compute it again on this tape, or pass its detach(), which "
+           "is "
+           "a constant");
+}
+
+void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
   node.op = op;
   node.previous = last_;
   std::ranges::copy(outputs, node.outputs);
   for (Tensor& output : node.outputs)
-    if (output.defined()) output.require_gradient();
+    if (output.defined()) {
+      output.require_gradient();
+      output.storage()->history = History::recorded;
+    }
   for (size_t i = 0; i < std::min(inputs.size(), Node::max_inputs); ++i)
     node.inputs[i] = inputs[i].defined() ? inputs[i].storage()->id : 0;
   last_ = &node;
@@ -66,15 +82,17 @@ void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std
   if (TapeListener* const listener = TapeListener::current()) listener->recorded(node, inputs);
 }
 
-void Tape::pop() {
+void Tape::pop(History past) {
   Node* const node = last_;
   last_ = node->previous;
   --count_;
+  for (Tensor& output : node->outputs)
+    if (output.defined()) output.storage()->history = past;
   node->destroy(*node);
 }
 
 void Tape::clear() {
-  while (last_ != nullptr) pop();
+  while (last_ != nullptr) pop(History::forgotten);
   while (chunk_ != nullptr) {
     Chunk* const previous = chunk_->previous;
     pool::release(chunk_, chunk_->capacity);
@@ -103,17 +121,56 @@ void Tape::backward(const Tensor& loss) {
 }
 
 void Tape::backward(const Tensor& output, const Tensor& seed) {
-  const auto is_output = [&](const Tensor& result) { return result.storage() == output.storage(); };
-  const Node* origin = output.needs_gradient() ? last_ : nullptr;
-  while (origin != nullptr && !std::ranges::any_of(origin->outputs, is_output)) origin = origin->previous;
-  if (origin == nullptr)
-    fail("backward: the output depends on no recorded leaf; was it computed while this tape was recording?");
+  require_origin(output);
   backward({{output, seed}});
 }
 
+void Tape::require_origin(const Tensor& output) const {
+  const auto is_output = [&](const Tensor& result) { return result.storage() == output.storage(); };
+  const Node* origin = output.needs_gradient() ? last_ : nullptr;
+  while (origin != nullptr && !std::ranges::any_of(origin->outputs, is_output)) origin = origin->previous;
+  if (origin == nullptr) fail_without_origin(output);
+}
+
+/// Why the output of a backward pass is not on this tape: each mistake has its own remedy.
+void Tape::fail_without_origin(const Tensor& output) const {
+  if (!output.defined()) fail("backward: the output is an empty handle; pass the result of an op");
+  const detail::Storage& storage = *output.storage();
+  switch (storage.history) {
+    case History::consumed:
+      fail(
+          "backward: a tape has already run backward from this output and has let go of what led to it; add "
+          "several losses up and run backward once, or record the forward pass again");
+    case History::forgotten:
+      fail(
+          "backward: the tape that recorded this output was cleared or destroyed; run backward while it "
+          "lives");
+    case History::recorded:
+      fail("backward: the output was recorded on another tape; run that one backward");
+    case History::none:
+      break;
+  }
+  if (storage.needs_gradient)
+    fail("backward: the output is a leaf itself; pass a result that was computed from it");
+  if (detail::thread_of(storage.id) != detail::thread_of(opened_))
+    fail(
+        "backward: the output was computed by another thread, which this tape does not record; open a tape "
+        "in "
+        "the thread that runs the forward pass");
+  if (storage.id < opened_)
+    fail("backward: the output was computed before this tape was opened; open it before the forward pass");
+  fail(
+      "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one "
+      "before "
+      "the forward pass, and have no detach() or Tape::Pause on the way");
+}
+
 void Tape::backward(std::initializer_list<Seed> seeds) {
+  if (detail::thread_of(detail::next_id()) != detail::thread_of(opened_))
+    fail("backward: this tape was opened by another thread; run it backward there");
   const Pause pause;
   for (const auto& [output, gradient] : seeds) {
+    if (output.needs_gradient() && output.storage()->history > History::recorded) fail_without_origin(output);
     if (gradient.shape() != output.shape())
       fail("backward: the seed is ", gradient.shape(), ", the output ", output.shape());
     contribute(output, [from = gradient.data()](size_t i) { return from[i]; });
@@ -121,7 +178,7 @@ void Tape::backward(std::initializer_list<Seed> seeds) {
   const auto reached = [](const Tensor& result) { return result.gradient_data() != nullptr; };
   while (last_ != nullptr) {
     if (std::ranges::any_of(last_->outputs, reached)) run_back(*last_);
-    pop();
+    pop(History::consumed);
   }
   clear();
 }

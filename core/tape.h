@@ -13,6 +13,9 @@
 // enclosing tape are leaves: its backward() leaves its gradient on them, and that of the enclosing tape carries
 // it on with its own, so that the gradients of both losses add up; detach() keeps them apart. A Tape belongs to
 // the thread that made it.
+//
+// A result whose tape has run backward or is gone has lost its way to the leaves: an op that a later tape would
+// record refuses it, and takes its detach() as a constant.
 
 #include <cstddef>
 #include <initializer_list>
@@ -44,8 +47,8 @@ class Tape {
 
   /// Computes the gradient of `loss` (one element) with respect to everything recorded that leads to it, adds
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
-  /// the walk passes them. Throws Error when the loss has more than one element, or was not computed from a
-  /// leaf on this tape since it was last empty.
+  /// the walk passes them. Throws Error when the loss has more than one element, and when it was not computed
+  /// from a leaf on this tape since it was last empty, with the reason and the remedy.
   void backward(const Tensor& loss);
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
@@ -88,6 +91,7 @@ class Tape {
       Backward function;
     };
     static_assert(alignof(Closure) <= alignof(std::max_align_t));
+    require_recordable(op, outputs, inputs);
     auto* const node = new (reserve(sizeof(Closure))) Closure(std::move(backward));
     node->run = [](Node& self) { static_cast<Closure&>(self).function(); };
     node->destroy = [](Node& self) { static_cast<Closure&>(self).~Closure(); };
@@ -97,17 +101,23 @@ class Tape {
  private:
   struct Chunk;
   void* reserve(size_t bytes);
+  static void require_recordable(const char* op, std::span<const Tensor> outputs,
+                                 std::span<const Tensor> inputs);
   void link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs);
-  void pop();
+  void pop(detail::History past);
+  void require_origin(const Tensor& output) const;
+  [[noreturn]] void fail_without_origin(const Tensor& output) const;
 
   Tape* enclosing_;
+  std::uint64_t opened_;  ///< the id that the next tensor had when the tape was opened
   Node* last_ = nullptr;
   size_t count_ = 0;
   Chunk* chunk_ = nullptr;
 };
 
 /// Called by every differentiable op when its outputs are computed. If a tape is recording and an input needs
-/// a gradient, the outputs need one too and `backward` is kept; it must read the outputs' gradient_data() and
+/// a gradient, the outputs need one too and `backward` is kept (Error for an input that was computed on a tape
+/// that is past); it must read the outputs' gradient_data() and
 /// contribute to the inputs' gradients. It is not called when no gradient reached any output; an op with
 /// several outputs handles nullptr for those that were not reached.
 template <class Backward>

@@ -10,13 +10,22 @@ namespace lamina {
 namespace detail {
 
 namespace {
-std::atomic<std::uint64_t> next_id{1};
+
+std::atomic<std::uint64_t> threads_seen{0};
+thread_local std::uint64_t upcoming_id = 0;  // 0: the thread has no number yet
+
+}  // namespace
+
+std::uint64_t next_id() {
+  if (upcoming_id == 0) upcoming_id = (threads_seen++ << 44) + 1;
+  return upcoming_id;
 }
 
 static Storage* create_storage(size_t size) {
   auto* const storage = new (pool::allocate(sizeof(Storage))) Storage;
   storage->size = size;
-  storage->id = next_id.fetch_add(1, std::memory_order_relaxed);
+  storage->id = next_id();
+  ++upcoming_id;
   return storage;
 }
 

@@ -21,17 +21,26 @@ namespace lamina {
 
 namespace detail {
 
-/// What the handles share. Lives in the pool, counted by references.
+/// Where a tensor stands to the tapes.
+enum class History : std::uint8_t {
+  none,      ///< a leaf or a constant
+  recorded,  ///< a result on a tape that still holds it
+  consumed,  ///< a result whose tape has run backward over it
+  forgotten  ///< a result whose tape was cleared or destroyed
+};
+
+/// What the handles share: one line of the cache. Lives in the pool, counted by references.
 struct Storage {
   std::atomic<int> references{0};
+  std::uint32_t clearings = 0;  ///< how often the gradient became zero: notes about an older one are void
+  History history = History::none;
   bool needs_gradient = false;
   bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
-  std::uint32_t clearings = 0;    ///< how often the gradient became zero: notes about an older one are void
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
+  bool owns_gradient = true;
   size_t size = 0;
   real* values = nullptr;
   real* gradient = nullptr;
-  bool owns_gradient = true;
   Storage* lender = nullptr;  ///< the owner of borrowed buffers, kept alive
   std::uint64_t id = 0;       ///< unique for the process; names tensors in a graph
 
@@ -40,6 +49,11 @@ struct Storage {
 };
 
 void destroy(Storage* storage);
+
+/// The id of the next storage that this thread makes. They grow, and no other thread has the same
+/// thread_of(id).
+std::uint64_t next_id();
+constexpr std::uint64_t thread_of(std::uint64_t id) { return id >> 44; }
 
 /// Counted pointer to a Storage.
 class StorageHandle {

@@ -2,6 +2,8 @@
 
 #include "core/tape.h"
 
+#include <thread>
+
 #include "core/ops/map.h"
 #include "core/pool.h"
 #include "tests/check.h"
@@ -11,8 +13,14 @@ using namespace lamina::test;
 
 namespace {
 const std::string no_leaf =
-    "backward: the output depends on no recorded leaf; was it computed while this tape was recording?";
-}
+    "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one "
+    "before "
+    "the forward pass, and have no detach() or Tape::Pause on the way";
+const std::string twice =
+    "backward: a tape has already run backward from this output and has let go of what led to it; add "
+    "several "
+    "losses up and run backward once, or record the forward pass again";
+}  // namespace
 
 TEST_CASE("an input used twice gets both contributions; a second backward adds") {
   Tensor x = Tensor::from({2}, {3, 5}).require_gradient();
@@ -72,7 +80,8 @@ TEST_CASE("tapes nest: the innermost records, and its results are its own") {
     Tape inner;
     const Tensor z = x * real(5);
     CHECK(outer.size() == 1);
-    CHECK_ERROR(inner.backward(y), no_leaf);  // recorded on the other tape
+    CHECK_ERROR(inner.backward(y),
+                "backward: the output was recorded on another tape; run that one backward");
     inner.backward(z);
   }
   CHECK(difference(x.gradient(), {5}) == 0);
@@ -113,11 +122,98 @@ TEST_CASE("backward refuses what it cannot differentiate") {
               "backward: the loss is [2 x 3], not one number; reduce it with sum or mean, or pass a seed");
   CHECK_ERROR(tape.backward(exp(x), Tensor({3})), "backward: the seed is [3], the output [2 x 3]");
   CHECK_ERROR(tape.backward(sum(sample({3}, 1))), no_leaf);
-  CHECK_ERROR(tape.backward(Tensor()), no_leaf);
+  CHECK_ERROR(tape.backward(Tensor()), "backward: the output is an empty handle; pass the result of an op");
+  CHECK_ERROR(tape.backward(Tensor::ones({1}).require_gradient()),
+              "backward: the output is a leaf itself; pass a result that was computed from it");
   const Tensor loss = sum(x);
   tape.backward(loss);
   CHECK(tape.size() == 0);
-  CHECK_ERROR(tape.backward(loss), no_leaf);  // the tape has been emptied
+  CHECK_ERROR(tape.backward(loss), twice);
+  CHECK_ERROR(tape.backward({{loss, Tensor::ones({})}}), twice);
+}
+
+TEST_CASE("backward names the mistake: tape gone, cleared, opened too late, another thread's, no leaf") {
+  Tensor x = leaf({3}, 1);
+  const Tensor early = sum(x);
+  Tensor kept;
+  {
+    Tape first;
+    kept = sum(x);
+  }
+  Tape tape;
+  const std::string gone =
+      "backward: the tape that recorded this output was cleared or destroyed; run backward while it lives";
+  CHECK_ERROR(tape.backward(kept), gone);
+  const Tensor cleared = sum(x);
+  tape.clear();
+  CHECK_ERROR(tape.backward(cleared), gone);
+  CHECK_ERROR(
+      tape.backward(early),
+      "backward: the output was computed before this tape was opened; open it before the forward pass");
+  CHECK_ERROR(tape.backward(sum(x).detach()), no_leaf);
+  Tensor elsewhere;
+  std::string error;
+  std::thread([&] {
+    elsewhere = sum(x);
+    error = error_of([&] { tape.backward(elsewhere, Tensor::ones({})); });
+  }).join();
+  CHECK(error ==
+        "backward: the output was computed by another thread, which this tape does not record; open a tape "
+        "in the "
+        "thread that runs the forward pass");
+  CHECK_ERROR(tape.backward(elsewhere), error);
+  const Tensor here = sum(x);
+  std::thread([&] { error = error_of([&] { tape.backward(here); }); }).join();
+  CHECK(error == "backward: this tape was opened by another thread; run it backward there");
+  tape.backward(here);
+  CHECK(difference(x.gradient(), {1, 1, 1}) == 0);
+}
+
+TEST_CASE("a result of a tape that is past enters a new recording as detach() only, not in silence") {
+  Tensor x = Tensor::from({1}, {3}).require_gradient();
+  const std::string remedy =
+      ", so no gradient can flow through it; compute it again on this tape, or pass its detach(), which is a "
+      "constant";
+  for (const bool run : {true, false}) {
+    CAPTURE(run);
+    Tensor y;
+    {
+      Tape first;
+      y = square(x);
+      if (run) first.backward(y);
+    }
+    CHECK(y.item() == 9);  // without a tape it is as any other
+    CHECK(tanh(y).size() == 1);
+    Tape second;
+    const std::string error = text("multiply: the input [1] was computed on a tape that ",
+                                   run ? "has run backward since" : "is gone", remedy);
+    CHECK_ERROR(x * y, error);
+    CHECK_ERROR(x * y.reshape({1}), error);
+    const std::vector<Tensor> parts(12, x);
+    std::vector<Tensor> with_y = parts;
+    with_y.push_back(y);
+    CHECK(contains(error_of([&] { concatenate(with_y, 0); }), "concatenate: the input [1] was computed"));
+    CHECK(second.size() == 0);
+    x.clear_gradient();
+    second.backward(x * y.detach());
+    CHECK(x.gradient()[0] == 9);
+    second.backward(x * y.detach().require_gradient());
+    CHECK(x.gradient()[0] == 18);
+  }
+}
+
+TEST_CASE("an op that is refused leaves nothing behind") {
+  Tensor x = leaf({1000}, 1), y;
+  {
+    Tape first;
+    y = square(x);
+  }
+  const size_t before = pool::statistics().bytes_in_use;
+  {
+    Tape second;
+    for (int i = 0; i < 100; ++i) CHECK(error_of([&] { x* y; }) != "");
+  }
+  CHECK(pool::statistics().bytes_in_use == before);
 }
 
 TEST_CASE("branches that the loss does not use get nothing, and do not run") {
