@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/file.h"
+#include "core/narrow_floats.h"
 
 namespace lamina {
 
@@ -51,20 +52,45 @@ Shape shape_from(const std::string& path, const std::string& name, const Json& s
   }
 }
 
-template <class Stored>
-void convert(std::string_view from, Tensor& to) {
+template <class Stored, class Widen>
+void convert_by(std::string_view from, Tensor& to, const Widen& widen) {
   for (size_t i = 0; i < to.size(); ++i) {
     Stored value;
     std::memcpy(&value, from.data() + i * sizeof(Stored), sizeof(Stored));
-    to[i] = static_cast<real>(value);
+    to[i] = static_cast<real>(widen(value));
   }
 }
+
+/// The types of the format: bytes of a number, and how it is read; nullptr: it is left alone.
+struct Type {
+  std::string_view name;
+  size_t width;
+  void (*convert)(std::string_view from, Tensor& to);
+};
+
+const Type types[] = {
+    {"F64", 8, [](auto from, Tensor& to) { convert_by<double>(from, to, [](double v) { return v; }); }},
+    {"F32", 4, [](auto from, Tensor& to) { convert_by<float>(from, to, [](float v) { return v; }); }},
+    {"F16", 2, [](auto from, Tensor& to) { convert_by<std::uint16_t>(from, to, from_half); }},
+    {"BF16", 2, [](auto from, Tensor& to) { convert_by<std::uint16_t>(from, to, from_bfloat); }},
+    {"F8_E5M2", 1, [](auto from, Tensor& to) { convert_by<std::uint8_t>(from, to, from_e5m2); }},
+    {"F8_E4M3", 1, [](auto from, Tensor& to) { convert_by<std::uint8_t>(from, to, from_e4m3); }},
+    {"I64", 8, nullptr},
+    {"U64", 8, nullptr},
+    {"I32", 4, nullptr},
+    {"U32", 4, nullptr},
+    {"I16", 2, nullptr},
+    {"U16", 2, nullptr},
+    {"I8", 1, nullptr},
+    {"U8", 1, nullptr},
+    {"BOOL", 1, nullptr},
+};
 
 /// A tensor as its entry in the header describes it.
 struct Described {
   std::string name;
   Shape shape;
-  size_t width = 0;           // bytes of a number
+  const Type* type = nullptr;
   size_t begin = 0, end = 0;  // in the bytes behind the header
 };
 
@@ -74,14 +100,16 @@ Described describe(const std::string& path, const std::string& name, const Json&
     broken(path, "the entry '" + name + "' is incomplete");
   const Json &type = entry["dtype"], &offsets = entry["data_offsets"];
   if (!type.is_string()) broken(path, "'" + name + "' has a dtype that is no text");
-  if (type != "F32" && type != "F64")
-    broken(path, "'" + name + "' is of type '" + type.get<std::string>() + "', not F32 or F64");
+  const auto* const known = std::ranges::find(types, type.get_ref<const std::string&>(), &Type::name);
+  if (known == std::end(types))
+    fail<DataError>(path, ": '", name, "' is of the type '", type.get_ref<const std::string&>(),
+                    "', which is unknown here; convert it to F32 before it is saved");
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
       !offsets[1].is_number_unsigned())
     broken(path, "'" + name + "' has no data_offsets");
   return {.name = name,
           .shape = shape_from(path, name, entry["shape"]),
-          .width = type == "F32" ? size_t{4} : size_t{8},
+          .type = known,
           .begin = offsets[0].get<size_t>(),
           .end = offsets[1].get<size_t>()};
 }
@@ -91,8 +119,8 @@ Described describe(const std::string& path, const std::string& name, const Json&
 void require_contiguous(const std::string& path, std::vector<Described> tensors, size_t size) {
   std::ranges::sort(tensors, {}, [](const Described& tensor) { return std::pair(tensor.begin, tensor.end); });
   size_t position = 0;
-  for (const auto& [name, shape, width, begin, end] : tensors) {
-    if (begin > end || end > size || end - begin != shape.size() * width)
+  for (const auto& [name, shape, type, begin, end] : tensors) {
+    if (begin > end || end > size || end - begin != shape.size() * type->width)
       broken(path,
              "'" + name + "' lies outside the file or has another size than its shape; it may be truncated");
     if (begin != position) broken(path, "'" + name + "' does not begin where the tensor before it ends");
@@ -103,11 +131,7 @@ void require_contiguous(const std::string& path, std::vector<Described> tensors,
 
 Tensor read_tensor(const Described& from, std::string_view data) {
   Tensor tensor(from.shape);
-  const std::string_view bytes = data.substr(from.begin, from.end - from.begin);
-  if (from.width == 4)
-    convert<float>(bytes, tensor);
-  else
-    convert<double>(bytes, tensor);
+  from.type->convert(data.substr(from.begin, from.end - from.begin), tensor);
   return tensor;
 }
 
@@ -138,7 +162,7 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   write_file(path, parts);
 }
 
-Checkpoint load_checkpoint(const std::string& path) {
+Checkpoint load_checkpoint(const std::string& path, OtherTypes others) {
   const std::string file = read_file(path);
   std::uint64_t length = 0;
   if (file.size() < sizeof length) broken(path, "it is shorter than its header");
@@ -162,7 +186,14 @@ Checkpoint load_checkpoint(const std::string& path) {
     }
   }
   require_contiguous(path, described, data.size());
-  for (const Described& from : described) checkpoint.tensors.push_back({from.name, read_tensor(from, data)});
+  for (const Described& from : described) {
+    if (from.type->convert != nullptr)
+      checkpoint.tensors.push_back({from.name, read_tensor(from, data)});
+    else if (others == OtherTypes::refuse)
+      fail<DataError>(path, ": '", from.name, "' is of the type ", from.type->name,
+                      ", not of floating-point numbers; leave it out of the file, or load that with "
+                      "OtherTypes::skip");
+  }
   return checkpoint;
 }
 

@@ -29,8 +29,13 @@ struct Checkpoint {
 /// Replaces `path` safely (see core/file.h). Names must be unique, else Error.
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
-/// Reads F32 and F64 tensors of up to four dimensions into `real`. DataError naming the file and the remedy
-/// when it is missing, truncated, of another format or inconsistent.
-Checkpoint load_checkpoint(const std::string& path);
+/// What to do about tensors of whole numbers and truth values, which have no place among `real`s: the batch norms
+/// of PyTorch each keep one, num_batches_tracked.
+enum class OtherTypes { refuse, skip };
+
+/// Reads tensors of up to four dimensions, of floating-point numbers of any width (F64, F32, F16, BF16, F8_E5M2,
+/// F8_E4M3), into `real`. DataError naming the file and the remedy when it is missing, truncated, of another
+/// format or inconsistent, or has a tensor of another type that is to be refused.
+Checkpoint load_checkpoint(const std::string& path, OtherTypes others = OtherTypes::refuse);
 
 }  // namespace lamina
