@@ -5,10 +5,46 @@
 #include "core/ops/map.h"
 #include "tests/check.h"
 
-#ifdef LAMINA_DOUBLE
-
 using namespace lamina;
 using namespace lamina::test;
+
+namespace {
+
+/// sum(x^2) + offset with a gradient that is wrong by `factor`.
+std::function<Tensor()> square_with(const Tensor& x, double factor, double offset) {
+  return [=] {
+    const Tensor y = square(x.detach());
+    return sum(record(
+               "wrong", y, {x},
+               [=] { contribute(x, [=](size_t i) { return 2 * x[i] * static_cast<real>(factor); }); })) +
+           static_cast<real>(offset);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("gradient check: says how many elements it compared and what it put down to noise") {
+  const Tensor x = sample({3, 5}, 1, 1, 2);
+  const GradientCheck right = check_gradient({x}, square_with(x, 1, 0), 0.05);
+  CHECK(right.compared == 15);
+  CHECK(right.worst_error < 1e-3);
+  CHECK(right.noise < 1e-2);
+  const GradientCheck half = check_gradient({x}, square_with(x, 0.5, 0), 0.05);
+  CHECK(half.worst_error > 0.4);
+}
+
+TEST_CASE("gradient check: refuses to judge where noise hides every derivative") {
+  const Tensor x = sample({3, 5}, 1, 1, 2);
+  const double large = sizeof(real) == 4 ? 1e4 : 1e13;
+  for (const double factor : {1.0, 0.5}) {
+    const std::string error = error_of([&] { check_gradient({x}, square_with(x, factor, large)); });
+    CHECK(contains(error, "check_gradient: the rounding of a loss of "));
+    CHECK(contains(error,
+                   "which hides every derivative; make the loss smaller or h larger, or compute in double"));
+  }
+}
+
+#ifdef LAMINA_DOUBLE
 
 TEST_CASE("gradient check: right gradients pass, values are left as they were") {
   const Tensor x = sample({3, 5}, 1), before = x.copy();
