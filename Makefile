@@ -16,7 +16,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 # marked simd stays scalar.
 WARNINGS += $(if $(findstring clang,$(CXX)),-Wno-pass-failed,-Wno-restrict)
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
-OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math
+# What an index costs is checked in the sanitizers' builds.
+OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
 # -Og and line tables only: at -O1 with -g the checks take g++ five times as long to compile.
 SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # The thread sanitizer does not see what an OpenMP runtime waits for: `make test-threads` builds without it.
@@ -114,11 +115,13 @@ $(BUILD)/commit: force
 $(call objects,core/version.cpp): $(BUILD)/commit
 $(call objects,core/version.cpp): private CXXFLAGS += $(if $(COMMIT),-DLAMINA_COMMIT='"$(COMMIT)"')
 
-# The same tests with a pool that puts every buffer against an unmapped page.
-GUARDED_POOL := tests/guarded/pool.cpp
+# The same tests with a pool that puts every buffer against an unmapped page, and so for each parameter.
+GUARDED_POOL := tests/guarded/pool.cpp tests/guarded/growing_buffer.cpp
 
 $(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(GUARDED_POOL)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
+
+$(call objects,tests/core/tensor_index_test.cpp): private CXXFLAGS += -ULAMINA_CHECK_INDEX
 
 -include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES) $(GUARDED_POOL))
 
@@ -210,7 +213,8 @@ bench: setup  ## times the products against OpenBLAS, then training steps agains
 
 FUZZ := build/fuzz
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp core/file.cpp core/folder.cpp core/mapped_file.cpp core/checkpoint.cpp \
-  core/tensor.cpp core/pool.cpp core/parallel.cpp core/parameters.cpp core/random.cpp \
+  core/tensor.cpp core/flat_storage.cpp core/growing_buffer.cpp core/tape.cpp core/listener.cpp core/pool.cpp \
+  core/parallel.cpp core/parameters.cpp core/random.cpp \
   $(addprefix models/common/,idx.cpp metrics.cpp npy.cpp record.cpp run_folder.cpp run_lock.cpp run_state.cpp training.cpp) \
   models/draw/amat.cpp models/handwriting/iam.cpp models/order_embedding/data.cpp models/text/*.cpp \
   $(addprefix models/attentive_reader/,book.cpp question.cpp) \
@@ -270,14 +274,17 @@ report: setup  ## writes report/index.html: the paper's figures and tables besid
 
 # --- Installing. The folders stay as they are under include/lamina, which is what the headers' own includes name.
 
+# The double library has a name of its own, so that both can stand under one prefix.
 ROOT = $(DESTDIR)$(abspath $(PREFIX))
+NAME = lamina$(if $(filter double,$(REAL)),-double)
 install: $(LIBRARY)  ## installs headers, library and pkg-config file under PREFIX, staged in DESTDIR
 	@for header in $(HEADERS); do install -Dm644 $$header $(ROOT)/include/lamina/$$header || exit; done
-	@install -Dm644 $(LIBRARY) $(ROOT)/lib/liblamina.a
+	@install -Dm644 $(LIBRARY) $(ROOT)/lib/lib$(NAME).a
 	@mkdir -p $(ROOT)/lib/pkgconfig
 	@sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBRARY_LIBS)|' \
-	  -e 's|@DEFINES@|$(filter -D%,$(LANGUAGE))|' -e 's| *$$||' tools/lamina.pc.in > $(ROOT)/lib/pkgconfig/lamina.pc
-	@echo "installed lamina $(VERSION) ($(REAL)) under $(ROOT)"
+	  -e 's|@DEFINES@|$(filter -D%,$(LANGUAGE))|' -e 's|@NAME@|$(NAME)|' -e 's| *$$||' \
+	  tools/lamina.pc.in > $(ROOT)/lib/pkgconfig/$(NAME).pc
+	@echo "installed $(NAME) $(VERSION) under $(ROOT)"
 
 # --- Checking. A source is tidied again only when it was compiled again, so headers count.
 

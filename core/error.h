@@ -3,7 +3,8 @@
 //
 //   fail("matmul: ", a.shape(), " * ", b.shape(), ": inner sizes differ; transpose one of them");
 //
-// `Error`      a wrong shape or call in a program; also the base class of the two below
+// `Error`      a wrong shape or call in a program; also the base class of those below
+// `NotFinite`  a NaN or an infinity where a number is needed
 // `UsageError` a wrong flag on the command line          (exit code 2)
 // `DataError`  a file that is missing, broken or wrong   (exit code 1); the text starts with its name
 
@@ -15,6 +16,9 @@ namespace lamina {
 
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+struct NotFinite : Error {
+  using Error::Error;
 };
 struct UsageError : Error {
   using Error::Error;

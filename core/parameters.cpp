@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "core/pool.h"
+#include "core/flat_storage.h"
+#include "core/tape.h"
 
 namespace lamina {
 
 namespace {
-
-constexpr size_t alignment = 64 / sizeof(real);
 
 /// FNV-1a: a stable number for a name.
 std::uint64_t hash(const std::string& name) {
@@ -19,6 +18,9 @@ std::uint64_t hash(const std::string& name) {
 
 }  // namespace
 
+Parameters::Parameters(std::uint64_t seed)
+    : seed_(seed), flat_(new detail::FlatStorage), keeps_flat_(flat_) {}
+
 Tensor Parameters::add(const std::string& name, Tensor initial) {
   require_new(name);
   if (!initial.defined()) fail("parameters: '", name, "' is an empty handle; give it initial values");
@@ -28,10 +30,13 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
     if (entry.value.storage() == initial.storage())
       fail("parameters: '", name, "' is the same tensor as '", entry.name,
            "'; add it once and share the handle");
+  detail::Storage& storage = *initial.storage();
+  if (storage.lent)
+    fail("parameters: '", name, "' ", initial.shape(),
+         " shares its values with a tensor that was detached before; add it first, or add its copy()");
+  offsets_.push_back(flat_->take(storage));
   initial.require_gradient();
   learned_.push_back({name, initial});
-  offsets_.push_back(padded_size_);
-  padded_size_ += (initial.size() + alignment - 1) / alignment * alignment;
   return initial;
 }
 
@@ -56,37 +61,40 @@ size_t Parameters::count() const {
 }
 
 std::span<real> Parameters::values() {
-  flatten();
-  return flat_.step(0).values();
+  if (Tape::any_recorded())
+    for (Entry& entry : learned_) (void)entry.value.data();  // the tape looks whether they change
+  flat_->buffer.join();
+  return {flat_->values, flat_->buffer.size() / sizeof(real)};
 }
 
 std::span<real> Parameters::gradients() {
-  flatten();
+  const std::span<real> all = gradients_to_scale();
+  for (const Entry& entry : learned_) {
+    detail::Storage& storage = *entry.value.storage();
+    storage.gradient_written = storage.gradient_exposed = true;
+    storage.gradient_in_rows = false;
+  }
+  return all;
+}
+
+std::span<real> Parameters::gradients_to_scale() {
   for (const Entry& entry : learned_) {
     detail::Storage& storage = *entry.value.storage();
     if (storage.gradient_written) continue;
     std::fill_n(storage.gradient, storage.size, real{0});
-    storage.gradient_written = true;
+    storage.gradient_in_rows = !storage.gradient_exposed;
   }
-  return flat_.step(1).values();
+  flat_->buffer.join();
+  return {flat_->gradient, flat_->buffer.size() / sizeof(real)};
+}
+
+bool Parameters::any_gradient() const {
+  return std::ranges::any_of(learned_,
+                             [](const Entry& entry) { return entry.value.gradient_data() != nullptr; });
 }
 
 void Parameters::clear_gradients() {
   for (Entry& entry : learned_) entry.value.clear_gradient();
-}
-
-void Parameters::flatten() {
-  if (flattened_ == learned_.size() && flat_.defined()) return;
-  Tensor both = Tensor::zeros({2, padded_size_});
-  real *const values = both.data(), *const gradients = values + padded_size_;
-  for (size_t i = 0; i < learned_.size(); ++i) {
-    detail::Storage& storage = *learned_[i].value.storage();
-    std::copy_n(storage.values, storage.size, values + offsets_[i]);
-    if (storage.gradient_written) std::copy_n(storage.gradient, storage.size, gradients + offsets_[i]);
-    storage.move_to(values + offsets_[i], gradients + offsets_[i], both.storage());
-  }
-  flat_ = both;
-  flattened_ = learned_.size();
 }
 
 }  // namespace lamina

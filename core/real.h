@@ -1,13 +1,18 @@
 #pragma once
 // The one floating-point type of the library.
+//
+// What holds numbers of this type lives in a namespace of its own, inline, so that it need not be named: a program
+// that was compiled for one type does not link with the library of the other.
 
 #include <cstddef>
 
 namespace lamina {
 
 #ifdef LAMINA_DOUBLE
+#define LAMINA_SCALAR in_double
 using real = double;  // `make REAL=double`: gradient checks and the theory commands
 #else
+#define LAMINA_SCALAR in_float
 using real = float;
 #endif
 

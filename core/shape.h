@@ -20,6 +20,13 @@ class Shape {
     for (const size_t size : sizes) sizes_[static_cast<size_t>(rank_++)] = size;
   }
 
+  /// The shape of an empty handle: no scalar, and written as what it is.
+  static Shape none() {
+    Shape shape;
+    shape.none_ = true;
+    return shape;
+  }
+
   int rank() const { return rank_; }
 
   /// Size along an axis; negative axes count from the end, -1 being the last.
@@ -55,6 +62,7 @@ class Shape {
   bool operator==(const Shape&) const = default;
 
   friend std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+    if (shape.none_) return out << "[an empty handle]";
     if (shape.rank_ == 0) return out << "[scalar]";
     for (int axis = 0; axis < shape.rank_; ++axis)
       out << (axis == 0 ? "[" : " x ") << shape.sizes_[static_cast<size_t>(axis)];
@@ -64,6 +72,7 @@ class Shape {
  private:
   std::array<size_t, max_rank> sizes_{};
   int rank_ = 0;
+  bool none_ = false;
 };
 
 }  // namespace lamina

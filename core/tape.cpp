@@ -1,6 +1,8 @@
 #include "core/tape.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 
 #include "core/listener.h"
@@ -13,7 +15,26 @@ using detail::History;
 
 namespace {
 thread_local Tape* recording = nullptr;
+thread_local Tape* newest = nullptr;
+
+/// Names what a tape holds between two times when it is empty. Never 0.
+std::uint32_t next_recording() {
+  static std::atomic<std::uint32_t> count{0};
+  const std::uint32_t number = ++count;
+  return number != 0 ? number : ++count;
 }
+
+/// Tells values apart, bit by bit.
+std::uint64_t digest_of(const detail::Storage& storage) {
+  std::uint64_t digest = storage.size;
+  for (size_t i = 0; i < storage.size; ++i)
+    digest = (digest ^ std::bit_cast<std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>>(
+                           storage.values[i])) *
+             0x9E3779B97F4A7C15U;
+  return digest;
+}
+
+}  // namespace
 
 // Nodes are laid one after the other into chunks from the pool and removed in reverse order, so allocation is
 // a pointer increment.
@@ -30,11 +51,15 @@ constexpr size_t round_up(size_t bytes) {
 }
 }  // namespace
 
-Tape::Tape() : enclosing_(recording), opened_(detail::next_id()) { recording = this; }
+Tape::Tape()
+    : enclosing_(recording), outer_(newest), recording_(next_recording()), opened_(detail::next_id()) {
+  recording = newest = this;
+}
 
 Tape::~Tape() {
   clear();
   recording = enclosing_;
+  newest = outer_;
 }
 
 Tape* Tape::current() { return recording; }
@@ -70,11 +95,14 @@ void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std
   node.op = op;
   node.previous = last_;
   std::ranges::copy(outputs, node.outputs);
-  for (Tensor& output : node.outputs)
+  for (const Tensor& output : node.outputs)
     if (output.defined()) {
-      output.require_gradient();
+      output.storage()->needs_gradient = true;
       output.storage()->history = History::recorded;
+      enter(*output.storage());
     }
+  for (const Tensor& input : inputs)
+    if (input.defined()) enter(*input.storage());
   for (size_t i = 0; i < std::min(inputs.size(), Node::max_inputs); ++i)
     node.inputs[i] = inputs[i].defined() ? inputs[i].storage()->id : 0;
   last_ = &node;
@@ -91,7 +119,55 @@ void Tape::pop(History past) {
   node->destroy(*node);
 }
 
+/// An older tape that holds the tensor goes on watching it.
+void Tape::enter(detail::Storage& storage) const {
+  if (outer_ != nullptr && holds(storage.recording.load(std::memory_order_relaxed), outer_)) return;
+  storage.recording.store(recording_, std::memory_order_relaxed);
+}
+
+bool Tape::holds(std::uint32_t number, Tape* innermost) {
+  for (const Tape* tape = innermost; tape != nullptr; tape = tape->outer_)
+    if (tape->recording_ == number) return true;
+  return false;
+}
+
+bool Tape::any_recorded() {
+  for (const Tape* tape = newest; tape != nullptr; tape = tape->outer_)
+    if (tape->count_ > 0) return true;
+  return false;
+}
+
+void detail::before_writing(Storage* storage, const Shape& shape) {
+  if (storage == nullptr) fail_empty("tensor");
+  const std::uint32_t number = storage->recording.load(std::memory_order_relaxed);
+  storage->recording.store(0, std::memory_order_relaxed);
+  for (Tape* tape = newest; tape != nullptr; tape = tape->outer_)
+    if (tape->recording_ == number) tape->watch(storage, shape);
+}
+
+void Tape::watch(detail::Storage* storage, const Shape& shape) {
+  watched_.push_back({detail::StorageHandle(storage), shape, digest_of(*storage)});
+}
+
+void Tape::require_unwritten() const {
+  for (const Watched& watched : watched_) {
+    if (digest_of(*watched.storage.get()) == watched.digest) continue;
+    const auto uses = [&](const Node& node) {
+      return std::ranges::any_of(node.outputs,
+                                 [&](const Tensor& t) { return t.storage() == watched.storage.get(); }) ||
+             std::ranges::any_of(node.inputs, [&](std::uint64_t id) { return id == watched.storage->id; });
+    };
+    const Node* node = last_;
+    while (node != nullptr && !uses(*node)) node = node->previous;
+    fail("backward: a tensor ", watched.shape, node == nullptr ? "" : text(" of the op '", node->op, "'"),
+         " was written after it was recorded, so the gradient would be wrong; write before the forward "
+         "pass or after backward(), or into a copy()");
+  }
+}
+
 void Tape::clear() {
+  watched_.clear();
+  recording_ = next_recording();
   while (last_ != nullptr) pop(History::forgotten);
   while (chunk_ != nullptr) {
     Chunk* const previous = chunk_->previous;
@@ -168,13 +244,17 @@ void Tape::fail_without_origin(const Tensor& output) const {
 void Tape::backward(std::initializer_list<Seed> seeds) {
   if (detail::thread_of(detail::next_id()) != detail::thread_of(opened_))
     fail("backward: this tape was opened by another thread; run it backward there");
-  const Pause pause;
   for (const auto& [output, gradient] : seeds) {
     if (output.needs_gradient() && output.storage()->history > History::recorded) fail_without_origin(output);
     if (gradient.shape() != output.shape())
       fail("backward: the seed is ", gradient.shape(), ", the output ", output.shape());
-    contribute(output, [from = gradient.data()](size_t i) { return from[i]; });
   }
+  require_unwritten();
+  watched_.clear();
+  recording_ = next_recording();  // ops write where they like on their way back
+  const Pause pause;
+  for (const auto& [output, gradient] : seeds)
+    contribute(output, [from = gradient.data()](size_t i) { return from[i]; });
   const auto reached = [](const Tensor& result) { return result.gradient_data() != nullptr; };
   while (last_ != nullptr) {
     if (std::ranges::any_of(last_->outputs, reached)) run_back(*last_);

@@ -15,7 +15,8 @@
 // the thread that made it.
 //
 // A result whose tape has run backward or is gone has lost its way to the leaves: an op that a later tape would
-// record refuses it, and takes its detach() as a constant.
+// record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds makes
+// its backward() fail: the gradient would be wrong.
 
 #include <cstddef>
 #include <initializer_list>
@@ -23,6 +24,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/pool_vector.h"
 #include "core/tensor.h"
 
 namespace lamina {
@@ -59,6 +61,9 @@ class Tape {
     Tensor output, gradient;
   };
   void backward(std::initializer_list<Seed> seeds);
+
+  /// Whether any tape of this thread holds a node.
+  static bool any_recorded();
 
   /// Forgets everything that was recorded.
   void clear();
@@ -104,11 +109,26 @@ class Tape {
   static void require_recordable(const char* op, std::span<const Tensor> outputs,
                                  std::span<const Tensor> inputs);
   void link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs);
+  void enter(detail::Storage& storage) const;
+  void watch(detail::Storage* storage, const Shape& shape);
+  void require_unwritten() const;
+  static bool holds(std::uint32_t number, Tape* innermost);
+  friend void detail::before_writing(detail::Storage* storage, const Shape& shape);
   void pop(detail::History past);
   void require_origin(const Tensor& output) const;
   [[noreturn]] void fail_without_origin(const Tensor& output) const;
 
-  Tape* enclosing_;
+  /// A tensor that was handed out for writing while this recording holds it, and what it held then.
+  struct Watched {
+    detail::StorageHandle storage;
+    Shape shape;
+    std::uint64_t digest;
+  };
+
+  Tape* enclosing_;  ///< recorded before
+  Tape* outer_;      ///< the next older one of this thread, recording or not
+  std::uint32_t recording_;
+  PoolVector<Watched> watched_;
   std::uint64_t opened_;  ///< the id that the next tensor had when the tape was opened
   Node* last_ = nullptr;
   size_t count_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "core/flat_storage.h"
 #include "core/pool.h"
 
 namespace lamina {
@@ -41,6 +42,14 @@ static void release_buffers(Storage& storage) {
   release(std::exchange(storage.lender, nullptr));
 }
 
+void fail_empty(const char* op) {
+  fail(op, ": a tensor is an empty handle; give it values first, as Tensor::zeros({2, 3}) has them");
+}
+
+void fail_index(size_t index, const Shape& shape) {
+  fail("tensor: element ", index, " of ", shape, ", which has ", shape.size());
+}
+
 void Storage::move_to(real* new_values, real* new_gradient, Storage* new_lender) {
   new_lender->references.fetch_add(1, std::memory_order_relaxed);
   release_buffers(*this);
@@ -51,6 +60,10 @@ void Storage::move_to(real* new_values, real* new_gradient, Storage* new_lender)
 }
 
 void destroy(Storage* storage) {
+  if (storage->flat) {
+    delete static_cast<FlatStorage*>(storage);
+    return;
+  }
   release_buffers(*storage);
   storage->~Storage();
   pool::release(storage, sizeof(Storage));
@@ -88,11 +101,13 @@ Tensor Tensor::from(Shape shape, std::span<const real> values) {
 }
 
 real Tensor::item() const {
+  require_values("item", *this);
   if (size() != 1) fail("item: a tensor with one element is needed, this one is ", shape_);
   return data()[0];
 }
 
 Tensor Tensor::reshape(Shape shape) const {
+  require_values("reshape", *this);
   if (shape.size() != size()) fail("reshape: ", shape_, " to ", shape, ": the sizes differ");
   Tensor view = *this;
   view.shape_ = shape;
@@ -100,6 +115,7 @@ Tensor Tensor::reshape(Shape shape) const {
 }
 
 Tensor Tensor::slice(size_t begin, size_t end) const {
+  require_values("slice", *this);
   if (shape_.rank() == 0) fail("slice: a scalar has no leading axis");
   if (begin > end || end > shape_[0])
     fail("slice: [", begin, ", ", end, ") is outside the leading axis of ", shape_);
@@ -124,9 +140,10 @@ Tensor Tensor::step(size_t index) const {
 }
 
 Tensor Tensor::detach() const {
+  require_values("detach", *this);
   Storage& shared = *storage_.get();
-  // From here on the values have an owner of their own, which both borrow from. A parameter that moves into a
-  // flat buffer later would otherwise release them under the detached tensor.
+  // From here on the values have an owner of their own, which both borrow from: the gradient of one is not kept
+  // for the other.
   if (shared.owns_values) {
     Storage* const owner = detail::create_storage(shared.size);
     owner->values = shared.values;
@@ -134,30 +151,38 @@ Tensor Tensor::detach() const {
     shared.owns_values = false;
     shared.lender = owner;
   }
+  shared.lent = true;
   Tensor result;
   result.shape_ = shape_;
   result.storage_ = StorageHandle(detail::create_storage(size()));
   Storage& borrowed = *result.storage_.get();
   borrowed.values = shared.values + offset_;
   borrowed.owns_values = false;
+  borrowed.lent = true;
   borrowed.lender = shared.lender;
   shared.lender->references.fetch_add(1, std::memory_order_relaxed);
   return result;
 }
 
-Tensor Tensor::copy() const { return from(shape_, values()); }
+Tensor Tensor::copy() const {
+  require_values("copy", *this);
+  return from(shape_, values());
+}
 
 Tensor& Tensor::require_gradient() {
+  require_values("require_gradient", *this);
   storage_->needs_gradient = true;
   return *this;
 }
 
 Tensor Tensor::gradient() const {
+  require_values("gradient", *this);
   const real* const gradient = gradient_data();
   return gradient == nullptr ? zeros(shape_) : from(shape_, std::span<const real>(gradient, size()));
 }
 
 GradientSink Tensor::gradient_sink() const {
+  require_values("gradient_sink", *this);
   Storage& shared = *storage_.get();
   if (shared.gradient == nullptr)
     shared.gradient = static_cast<real*>(pool::allocate(shared.size * sizeof(real)));
@@ -166,6 +191,7 @@ GradientSink Tensor::gradient_sink() const {
   // A view covers only its part, so the rest must read as zero before the first contribution lands.
   if (first && !whole) std::fill_n(shared.gradient, shared.size, real{0});
   shared.gradient_written = true;
+  shared.gradient_in_rows = false;
   return {shared.gradient + offset_, !(first && whole)};
 }
 

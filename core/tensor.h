@@ -17,6 +17,16 @@
 
 #include "core/shape.h"
 
+// The library itself is built with 0. Inlined everywhere, so that each source may choose for itself.
+#ifndef LAMINA_CHECK_INDEX
+#ifdef NDEBUG
+#define LAMINA_CHECK_INDEX 0
+#else
+#define LAMINA_CHECK_INDEX 1
+#endif
+#endif
+#define LAMINA_ELEMENT_ACCESS [[gnu::always_inline]] inline
+
 namespace lamina {
 
 namespace detail {
@@ -33,22 +43,36 @@ enum class History : std::uint8_t {
 struct Storage {
   std::atomic<int> references{0};
   std::uint32_t clearings = 0;  ///< how often the gradient became zero: notes about an older one are void
+  std::atomic<std::uint32_t> recording{0};  ///< the last one that an op entered it into, as input or output
   History history = History::none;
   bool needs_gradient = false;
   bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
+  bool gradient_in_rows = false;  ///< nonzero in those rows at most that its Embedding knows
+  bool gradient_exposed = false;  ///< anyone may write into the gradient's buffer at any time
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
   bool owns_gradient = true;
+  bool flat = false;  ///< keeps the flat buffers of a model (core/flat_storage.h)
+  bool lent = false;  ///< another storage reads the values where they are: they may not move
   size_t size = 0;
   real* values = nullptr;
   real* gradient = nullptr;
   Storage* lender = nullptr;  ///< the owner of borrowed buffers, kept alive
   std::uint64_t id = 0;       ///< unique for the process; names tensors in a graph
 
-  /// Releases its buffers and uses these from here on, which belong to `new_lender` and keep it alive.
+  /// Releases its buffers and uses these from here on, which belong to `new_lender`, kept alive.
   void move_to(real* new_values, real* new_gradient, Storage* new_lender);
 };
 
+static_assert(sizeof(Storage) <= 64);
+
 void destroy(Storage* storage);
+
+/// Before the values of a tensor that a tape may hold are handed out for writing: if an open tape does hold
+/// them, its backward() will look whether they have changed. Throws Error for an empty handle.
+void before_writing(Storage* storage, const Shape& shape);
+
+[[noreturn]] void fail_empty(const char* op);
+[[noreturn]] void fail_index(size_t index, const Shape& shape);
 
 /// The id of the next storage that this thread makes. They grow, and no other thread has the same
 /// thread_of(id).
@@ -82,6 +106,12 @@ class StorageHandle {
 
 }  // namespace detail
 
+/// Throws Error naming the op when one of its operands is an empty handle.
+template <class... Operands>
+void require_values(const char* op, const Operands&... operands) {
+  if (!(... && operands.defined())) detail::fail_empty(op);
+}
+
 /// Where an op puts its contribution to a gradient: `values[i] += v` when `add`, else `values[i] = v`, for
 /// every element without exception.
 struct GradientSink {
@@ -89,9 +119,11 @@ struct GradientSink {
   bool add;
 };
 
+inline namespace LAMINA_SCALAR {
+
 class Tensor {
  public:
-  Tensor() = default;            ///< an empty handle; `defined()` is false
+  Tensor() = default;  ///< an empty handle, with which nothing can be computed; `defined()` is false
   explicit Tensor(Shape shape);  ///< values are undefined until written; Error for an absurd size
 
   static Tensor full(Shape shape, real value);
@@ -109,12 +141,37 @@ class Tensor {
   size_t rows() const { return shape_.rows(); }
   size_t columns() const { return shape_.columns(); }
 
-  real* data() { return storage_->values + offset_; }
-  const real* data() const { return storage_->values + offset_; }
+  // What is written through these between the forward and the backward pass is found: where an op on the tape
+  // holds the tensor and its values have changed, backward() throws Error. (Pointers that were taken before
+  // the forward pass are beyond that.) Empty handles throw Error.
+  real* data() {
+    if (!defined() || storage_->recording.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      detail::before_writing(storage_.get(), shape_);
+    return storage_->values + offset_;
+  }
+  const real* data() const {
+    if (!defined()) [[unlikely]]
+      detail::fail_empty("tensor");
+    return storage_->values + offset_;
+  }
   std::span<real> values() { return {data(), size()}; }
   std::span<const real> values() const { return {data(), size()}; }
-  real& operator[](size_t i) { return data()[i]; }
-  real operator[](size_t i) const { return data()[i]; }
+  /// One element, counted row by row. Throws Error beyond the last, where LAMINA_CHECK_INDEX is not 0: in
+  /// programs that are compiled without NDEBUG.
+  LAMINA_ELEMENT_ACCESS real& operator[](size_t i) {
+    if constexpr (LAMINA_CHECK_INDEX != 0)
+      if (i >= size()) detail::fail_index(i, shape_);
+    return data()[i];
+  }
+  LAMINA_ELEMENT_ACCESS real operator[](size_t i) const {
+    if constexpr (LAMINA_CHECK_INDEX != 0)
+      if (i >= size()) detail::fail_index(i, shape_);
+    return storage_->values[offset_ + i];
+  }
+  /// The same for ops that write on purpose where a tape holds a tensor: whose values have served, or of which
+  /// they fill one part after another.
+  real* data_unwatched() { return storage_->values + offset_; }
+  const real* data_unwatched() const { return storage_->values + offset_; }
   /// The value of a tensor with one element.
   real item() const;
 
@@ -124,7 +181,8 @@ class Tensor {
   Tensor slice(size_t begin, size_t end) const;
   /// View of one index of the leading axis, which is dropped: x[t] of a sequence [T x B x H].
   Tensor step(size_t index) const;
-  /// The same values without history: no gradient flows through (truncated back-propagation).
+  /// The same values, in the same place, without history: no gradient flows through (truncated
+  /// back-propagation), and what is written to one is written to both.
   Tensor detach() const;
   /// A copy with its own buffer and no history.
   Tensor copy() const;
@@ -147,6 +205,7 @@ class Tensor {
   real* gradient_in_place();
   /// From here on the gradient is zero (its memory is kept).
   void clear_gradient() {
+    require_values("clear_gradient", *this);
     storage_->gradient_written = false;
     ++storage_->clearings;
   }
@@ -156,7 +215,9 @@ class Tensor {
  private:
   detail::StorageHandle storage_;
   size_t offset_ = 0;
-  Shape shape_;
+  Shape shape_ = Shape::none();
 };
+
+}  // namespace LAMINA_SCALAR
 
 }  // namespace lamina

@@ -1,28 +1,29 @@
 #include "layers/embedding.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/ops.h"
 #include "core/parallel.h"
 #include "core/pool_vector.h"
 #include "core/tape.h"
+#include "layers/named.h"
 
 namespace lamina {
 
-/// The rows of the gradient's buffer that are not zero.
+/// The rows of the gradient's buffer that are not zero, as long as the storage says gradient_in_rows.
 struct Embedding::Used {
-  const real* buffer = nullptr;  ///< whose other rows are known to be zero
-  std::vector<int> rows;         ///< each once
-  std::vector<bool> listed;      ///< whether a row is in `rows`
-  std::uint32_t clearings = 0;   ///< of the gradient, when `rows` was made
+  std::vector<int> rows;        ///< each once
+  std::vector<bool> listed;     ///< whether a row is in `rows`
+  std::uint32_t clearings = 0;  ///< of the gradient, when `rows` was made
+  std::vector<int> all;         ///< every row, once that was asked for
 
-  /// Makes the buffer zero.
-  void clear(real* gradient, size_t size, size_t width) {
-    if (buffer == gradient)
+  /// Makes the buffer zero; `in_rows`: no other rows differ from zero.
+  void clear(real* gradient, size_t size, size_t width, bool in_rows) {
+    if (in_rows)
       for (const int row : rows) std::fill_n(gradient + static_cast<size_t>(row) * width, width, real{0});
     else
       std::fill_n(gradient, size, real{0});
-    buffer = gradient;
     for (const int row : rows) listed[static_cast<size_t>(row)] = false;
     rows.clear();
   }
@@ -35,7 +36,7 @@ struct Embedding::Used {
 };
 
 Embedding::Embedding(Parameters& parameters, const std::string& name, const EmbeddingOptions& options)
-    : used_(std::make_shared<Used>()) {
+    : name_(name), used_(std::make_shared<Used>()) {
   if (options.entries == 0 || options.width == 0)
     fail("embedding '", name, "': ", options.entries, " entries of width ", options.width,
          "; both must be positive");
@@ -48,15 +49,18 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
   Tensor y;
   {
     const Tape::Pause pause;
-    y = gather(table_, indices);
+    y = in_layer(name_, [&] { return gather(table_, indices); });
   }
   if (Tape::current() == nullptr || !table_.needs_gradient()) return y;
   return record("embedding", y, {table_},
                 [=, table = table_, used = used_, kept = PoolVector<int>(indices.begin(), indices.end())] {
+                  detail::Storage& storage = *table.storage();
+                  const bool in_rows = storage.gradient_in_rows;
                   const GradientSink sink = table.gradient_sink();
                   const size_t width = table.columns();
-                  if (!sink.add) used->clear(sink.values, table.size(), width);
-                  used->clearings = table.storage()->clearings;
+                  if (!sink.add) used->clear(sink.values, table.size(), width, in_rows);
+                  storage.gradient_in_rows = (!sink.add || in_rows) && !storage.gradient_exposed;
+                  used->clearings = storage.clearings;
                   for (const int row : kept) used->add(row);
                   const auto add_columns = [&, dy = y.gradient_data()](size_t begin, size_t end) {
                     for (size_t i = 0; i < kept.size(); ++i) {
@@ -71,8 +75,15 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
 
 std::function<std::span<const int>()> Embedding::used_rows() const {
   return [used = used_, table = table_]() -> std::span<const int> {
-    if (used->clearings != table.storage()->clearings) return {};
-    return used->rows;
+    if (table.gradient_data() == nullptr) return {};
+    if (table.storage()->gradient_in_rows)
+      return used->clearings == table.storage()->clearings ? std::span<const int>(used->rows)
+                                                           : std::span<const int>();
+    if (used->all.empty()) {
+      used->all.resize(table.rows());
+      std::iota(used->all.begin(), used->all.end(), 0);
+    }
+    return used->all;
   };
 }
 

@@ -37,13 +37,13 @@ Adam::Adam(Parameters& parameters, const AdamOptions& chosen)
 }
 
 void Adam::step() {
-  require_same_model();
+  require_step(options.learning_rate);
   const auto [step_size, inverse_root] = correction_at(++steps, options);
   const real beta1 = options.beta1, beta2 = options.beta2, epsilon = options.epsilon;
   const real keep = 1 - options.learning_rate * options.weight_decay;
   real* const w = parameters_.values().data();
   real *const m = first_moment.data(), *const v = second_moment.data();
-  const real* const gradient = parameters_.gradients().data();
+  const real* const gradient = parameters_.gradients_to_scale().data();
   update_each([=, step_size = step_size, inverse_root = inverse_root](size_t i) {
     const real g = gradient[i];
     m[i] = beta1 * m[i] + (1 - beta1) * g;

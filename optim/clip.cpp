@@ -46,6 +46,15 @@ void require_limit(real limit) {
   if (!(limit > 0)) fail("clip: the limit is ", limit, "; it must be positive");
 }
 
+/// One number that is none would spoil every weight.
+void require_finite(const Parameters& parameters) {
+  for (const Parameters::Entry& entry : parameters.learned())
+    for (size_t i = 0; entry.value.gradient_data() != nullptr && i < entry.value.size(); ++i)
+      if (const real g = entry.value.gradient_data()[i]; !std::isfinite(g))
+        fail<NotFinite>("clip: the gradient of '", entry.name, "' has a value of ", g,
+                        "; lower the learning rate, or look for such values in the data");
+}
+
 void multiply(std::span<real> gradients, double factor) {
   if (factor == 1) return;
   real* const g = gradients.data();
@@ -58,22 +67,27 @@ void multiply(std::span<real> gradients, double factor) {
 
 }  // namespace
 
-real gradient_norm(Parameters& parameters) { return static_cast<real>(norm_of(parameters.gradients())); }
+real gradient_norm(Parameters& parameters) {
+  return static_cast<real>(norm_of(parameters.gradients_to_scale()));
+}
 
 real clip_gradient_norm(Parameters& parameters, real limit, real times) {
   require_limit(limit);
-  const std::span<real> gradients = parameters.gradients();
-  const double norm = static_cast<double>(times) * norm_of(gradients), bound = static_cast<double>(limit);
+  const std::span<real> gradients = parameters.gradients_to_scale();
+  const double own = norm_of(gradients), norm = static_cast<double>(times) * own,
+               bound = static_cast<double>(limit);
+  if (!std::isfinite(own)) require_finite(parameters);
   multiply(gradients, static_cast<double>(times) * (norm > bound ? bound / norm : 1));
   return static_cast<real>(norm);
 }
 
 void clip_each_gradient_norm(Parameters& parameters, real limit) {
   require_limit(limit);
-  const std::span<real> all = parameters.gradients();
+  const std::span<real> all = parameters.gradients_to_scale();
   for (size_t i = 0; i < parameters.learned().size(); ++i) {
     const auto own = all.subspan(parameters.offset(i), parameters.learned()[i].value.size());
     const double norm = norm_of(own), bound = static_cast<double>(limit);
+    if (!std::isfinite(norm)) require_finite(parameters);
     if (norm > bound) multiply(own, bound / norm);
   }
 }

@@ -11,7 +11,8 @@ real gradient_norm(Parameters& parameters);
 
 /// Scales all gradients by one factor so that their common norm is at most `limit`; returns the norm before.
 /// Finite gradients are scaled rightly even where that norm, or a square on the way to it, is beyond the range
-/// of float. Throws Error when the limit is not positive. (Pascanu et al. 2013) All gradients are multiplied by
+/// of float. Throws Error when the limit is not positive, and NotFinite for a gradient that holds a NaN or an
+/// infinity, before anything is scaled. (Pascanu et al. 2013) All gradients are multiplied by
 /// `times` before: those of a mean over N terms become those of the sum, times = N, in the same pass.
 real clip_gradient_norm(Parameters& parameters, real limit, real times = 1);
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   /// Updates every parameter from its gradient and sets the gradients to zero. Throws Error when parameters
-  /// were added after this optimizer was made.
+  /// were added after this optimizer was made or are gone, when no gradient has arrived since the last step, and
+  /// for a learning rate that is negative or no number.
   virtual void step() = 0;
 
   /// For checkpoints: what the next step depends on besides parameters, options and `steps`, each [n] in the
@@ -39,7 +41,10 @@ class Optimizer {
  protected:
   /// Make it after the layers have added their parameters.
   Optimizer(Parameters& parameters, std::string name)
-      : parameters_(parameters), name_(std::move(name)), size_(parameters.values().size()) {}
+      : parameters_(parameters),
+        lifetime_(parameters.lifetime()),
+        name_(std::move(name)),
+        size_(parameters.values().size()) {}
 
   /// Zeros in the layout of parameters.values().
   Tensor zeros() const { return Tensor::zeros({size_}); }
@@ -49,18 +54,21 @@ class Optimizer {
   template <class Update>
   void update_each(const Update& update);
 
-  /// Throws the Error of step().
-  void require_same_model() const;
+  /// Throws the Errors of step().
+  void require_step(real learning_rate) const;
 
   Parameters& parameters_;
 
  private:
+  void require_parameters() const;
+
   /// A table in the flat buffers, and those of its rows that are updated.
   struct Lazy {
     size_t begin, end, width;
     std::function<std::span<const int>()> rows;
   };
 
+  std::weak_ptr<const void> lifetime_;  ///< of the parameters
   std::string name_;
   size_t size_;
   std::vector<Lazy> lazy_;  // in the order of the flat buffers

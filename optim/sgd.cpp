@@ -12,13 +12,13 @@ Sgd::Sgd(Parameters& parameters, const SgdOptions& chosen)
 }
 
 void Sgd::step() {
-  require_same_model();
+  require_step(options.learning_rate);
   ++steps;
   const real rate = options.learning_rate, momentum = options.momentum, decay = options.weight_decay;
   const bool nesterov = options.nesterov;
   real* const w = parameters_.values().data();
   real* const u = velocity.data();
-  const real* const gradient = parameters_.gradients().data();
+  const real* const gradient = parameters_.gradients_to_scale().data();
   update_each([=](size_t i) {
     const real g = gradient[i] + decay * w[i];
     u[i] = momentum * u[i] + g;

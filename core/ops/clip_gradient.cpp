@@ -8,6 +8,7 @@ namespace lamina {
 
 /// y = x;  dx = max(-bound, min(bound, dy)), a NaN unchanged
 Tensor clip_gradient(const Tensor& x, real bound) {
+  require_values("clip_gradient", x);
   if (!(bound > 0)) fail("clip_gradient: a bound of ", bound, "; it must be positive");
   Tensor y(x.shape());
   std::copy_n(x.data(), x.size(), y.data());

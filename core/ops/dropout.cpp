@@ -6,6 +6,7 @@ namespace lamina {
 
 /// y = m x / (1 - rate) with m = 0 or 1;  dx = m dy / (1 - rate)
 Tensor dropout(const Tensor& x, real rate, Random& random) {
+  require_values("dropout", x);
   if (!(rate >= 0 && rate < 1)) fail("dropout: the rate is ", rate, "; it must be at least 0 and below 1");
   if (rate == 0) return x;
   Tensor mask(x.shape());

@@ -14,6 +14,7 @@ namespace {
 
 template <class Function, class Gradient>
 Tensor unary(const char* op, const Tensor& x, const Function& function, const Gradient& gradient) {
+  require_values(op, x);
   const real* const from = x.data();
   const Tensor y = generate(x.shape(), [=](size_t i) { return function(from[i]); });
   return record(op, y, {x}, [x, y, gradient] {
@@ -171,6 +172,7 @@ Tensor binary_as(const char* op, const Tensor& a, const Tensor& b, const Functio
 template <class Function, class ByA, class ByB>
 Tensor binary(const char* op, const Tensor& a, const Tensor& b, const Function& function, const ByA& by_a,
               const ByB& by_b) {
+  require_values(op, a, b);
   switch (repetition(op, a, b)) {
     case Repeat::none:
       return binary_as<Repeat::none>(op, a, b, function, by_a, by_b);

@@ -22,6 +22,7 @@ void for_each_row(size_t rows, size_t columns, const Body& body) {
 }
 
 void require_columns(const char* op, const Tensor& x) {
+  require_values(op, x);
   if (x.shape().rank() == 0 || x.columns() == 0)
     fail(op, ": ", x.shape(), " has no classes in its last axis");
 }
@@ -120,6 +121,7 @@ Tensor cross_entropy(const Tensor& logits, std::span<const int> labels) {
 
 /// y = x (1 - t) or, for x < 0, -x t, + log(1 + e^-|x|): terms that cannot cancel;  dx = dy (sigmoid(x) - t)
 Tensor bernoulli_cross_entropy(const Tensor& logits, const Tensor& targets) {
+  require_values("bernoulli_cross_entropy", logits, targets);
   if (logits.shape() != targets.shape())
     fail("bernoulli_cross_entropy: logits ", logits.shape(), " and targets ", targets.shape(), " differ");
   const Tensor y = generate(logits.shape(), [x = logits.data(), t = targets.data()](size_t i) {

@@ -21,6 +21,7 @@ void contribute_product(const Tensor& x, size_t m, size_t n, size_t inner, const
 /// C = A B;  dA = dC B^T,  dB = A^T dC. With transposed storage the gradient is transposed as well:
 /// dA^T = B dC^T,  dB^T = dC^T A.
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
+  require_values("matmul", a, b);
   const Transpose a_op = options.a, b_op = options.b;
   const bool a_transposed = a_op == Transpose::yes, b_transposed = b_op == Transpose::yes;
   if (b.shape().rank() != 2 || a.shape().rank() < (a_transposed ? 2 : 1) ||
@@ -50,6 +51,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
 
 /// y = x W + b;  dx = dy W^T,  dW = x^T dy,  db = the sum of dy's rows
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  require_values("linear", x, weight);
   if (weight.shape().rank() != 2 || x.shape().rank() < 1 || x.columns() != weight.rows())
     fail("linear: ", x.shape(), " * ", weight.shape(), ": the input's last size must be the weight's first");
   const size_t rows = x.rows(), inputs = weight.rows(), outputs = weight.columns();

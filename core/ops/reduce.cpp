@@ -12,6 +12,7 @@ namespace lamina {
 namespace {
 
 void require_some(const char* op, const Tensor& x, size_t count) {
+  require_values(op, x);
   if (count == 0) fail(op, ": ", x.shape(), " has nothing to take the mean of");
 }
 
@@ -34,6 +35,7 @@ Tensor sum_of_blocks(size_t count, const Term& term) {
 
 /// y = sum_i x_i;  dx_i = dy
 Tensor sum(const Tensor& x) {
+  require_values("sum", x);
   const Tensor y = sum_of_blocks(x.size(), [in = x.data()](size_t i) { return in[i]; });
   return record("sum", y, {x}, [x, y] {
     const real dy = *y.gradient_data();
@@ -62,6 +64,7 @@ Tensor composed::mean_square(const Tensor& x) { return mean(square(x)); }
 
 /// y_r = sum_c x_rc;  dx_rc = dy_r
 Tensor sum_columns(const Tensor& x) {
+  require_values("sum_columns", x);
   if (x.shape().rank() == 0) fail("sum_columns: a scalar has no last axis");
   const size_t rows = x.rows(), columns = x.columns();
   Tensor y(x.shape().with(-1, 1));
@@ -80,6 +83,7 @@ Tensor mean_columns(const Tensor& x) {
 
 /// y_c = sum_r x_rc;  dx_rc = dy_c
 Tensor sum_rows(const Tensor& x) {
+  require_values("sum_rows", x);
   if (x.shape().rank() == 0) fail("sum_rows: a scalar has no last axis");
   const size_t rows = x.rows(), columns = x.columns();
   Tensor y({columns});

@@ -66,10 +66,12 @@ RecurrentState Pass::forward() {
       product_forward(step, share, weight);
       if (!input_norm_.by_rows())
         share.for_columns(gates_width_, [&](size_t begin, size_t end) {
-          input_norm_.measure_columns(t, begin, end, x_part_.data() + gates_at(t, 0), counted_at(t));
+          input_norm_.measure_columns(t, begin, end, x_part_.data_unwatched() + gates_at(t, 0),
+                                      counted_at(t));
         });
       if (!hidden_norm_.by_rows()) {
-        const real* const raw = joint() ? gates_.data() + gates_at(t, 0) : kept_part_.data() + kept_at(t, 0);
+        const real* const raw =
+            joint() ? gates_.data_unwatched() + gates_at(t, 0) : kept_part_.data() + kept_at(t, 0);
         share.for_columns(hidden_norm_.width(), [&](size_t begin, size_t end) {
           hidden_norm_.measure_columns(t, begin, end, raw, counted_at(t));
         });
@@ -98,7 +100,8 @@ RecurrentState Pass::forward() {
 /// W_h h_{t-1}: onto the x part for the direct columns, apart for the kept ones. Zeros need no product.
 void Pass::product_forward(size_t step, const Share& share, const PackedWeight& weight) {
   const size_t t = time(step), first = share.rows_of_product.begin, count = share.rows_of_product.size();
-  real *const gates = gates_.data() + gates_at(t, first), *const kept = kept_part_.data() + kept_at(t, first);
+  real *const gates = gates_.data_unwatched() + gates_at(t, first), *const kept =
+                                                                        kept_part_.data() + kept_at(t, first);
   if (step == 0 && initial_.h.storage() == zeros_.storage()) {
     share.for_columns(kept_, [&](size_t begin, size_t end) {
       for (size_t r = 0; r < count; ++r) std::fill(kept + r * kept_ + begin, kept + r * kept_ + end, real{0});
@@ -111,7 +114,8 @@ void Pass::product_forward(size_t step, const Share& share, const PackedWeight& 
   });
   Upcoming upcoming;
   if (input_norm_.active())
-    upcoming[0] = {x_part_.data() + gates_at(t, share.rows.begin), share.rows.size() * gates_width_};
+    upcoming[0] = {x_part_.data_unwatched() + gates_at(t, share.rows.begin),
+                   share.rows.size() * gates_width_};
   share.for_columns(kept_, [&](size_t begin, size_t end) {
     gemm_packed(count, h, size_, weight.kept, kept, kept_, false, begin, end, upcoming);
   });
@@ -124,7 +128,7 @@ void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scrat
   const bool memory = cell_->has_memory();
   if (share.rows.size() > 0) measure_row(t, share.rows.begin);
   for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-    real* const h = hidden_.data() + state_at(t, r);
+    real* const h = hidden_.data_unwatched() + state_at(t, r);
     real* const c = memory ? memory_.data() + memory_at(t, r) : nullptr;
     if (r + 2 < share.rows.end) fetch_row(t, r + 2);
     if (r + 1 < share.rows.end) measure_row(t, r + 1);
@@ -134,7 +138,7 @@ void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scrat
       continue;
     }
     if (record_.wanted())
-      record_.summed_inputs(t, r, x_part_.data() + gates_at(t, r), gates_width_,
+      record_.summed_inputs(t, r, x_part_.data_unwatched() + gates_at(t, r), gates_width_,
                             kept_part_.data() + kept_at(t, r), kept_);
     update_row(step, r, scratch, memory ? c : h);
     if (memory && memory_norm_.by_rows()) emit_row(t, r, scratch);
@@ -142,21 +146,21 @@ void Pass::rows_forward(size_t step, const Share& share, const RowScratch& scrat
 }
 
 real* Pass::gates_row(size_t t, size_t r, const RowScratch& scratch) {
-  return computes_gates_again() ? scratch.gates : gates_.data() + gates_at(t, r);
+  return computes_gates_again() ? scratch.gates : gates_.data_unwatched() + gates_at(t, r);
 }
 
 /// Lets the summed inputs of a row come from memory while the row before it is worked on.
 void Pass::fetch_row(size_t t, size_t r) const {
-  prefetch({x_part_.data() + gates_at(t, r), gates_width_});
+  prefetch({x_part_.data_unwatched() + gates_at(t, r), gates_width_});
   prefetch({kept_part_.data() + kept_at(t, r), kept_});
 }
 
 /// The statistics of layer norm.
 void Pass::measure_row(size_t t, size_t r) {
-  if (input_norm_.active()) input_norm_.measure_row(t, r, x_part_.data() + gates_at(t, r));
+  if (input_norm_.active()) input_norm_.measure_row(t, r, x_part_.data_unwatched() + gates_at(t, r));
   if (hidden_norm_.active())
-    hidden_norm_.measure_row(t, r,
-                             joint() ? gates_.data() + gates_at(t, r) : kept_part_.data() + kept_at(t, r));
+    hidden_norm_.measure_row(
+        t, r, joint() ? gates_.data_unwatched() + gates_at(t, r) : kept_part_.data() + kept_at(t, r));
 }
 
 /// From summed inputs to gates_row and the next state. Also called on the way back, to have the gates again.
@@ -164,7 +168,7 @@ void Pass::update_row(size_t step, size_t r, const RowScratch& scratch, real* ne
   const size_t t = time(step);
   real* gates = gates_row(t, r, scratch);
   const real* kept = kept_part_.data() + kept_at(t, r);
-  if (input_norm_.active()) input_norm_.normalize_row(t, r, x_part_.data() + gates_at(t, r), gates);
+  if (input_norm_.active()) input_norm_.normalize_row(t, r, x_part_.data_unwatched() + gates_at(t, r), gates);
   if (options_.condition.defined()) add_condition(r, gates);
   if (joint()) {
     hidden_norm_.normalize_row(t, r, gates, scratch.gates);
@@ -196,12 +200,12 @@ void Pass::emit_row(size_t t, size_t r, const RowScratch& scratch) {
     memory_norm_.normalize_row(t, r, c, scratch.state);
     c = scratch.state;
   }
-  lstm_output(size_, gates_row(t, r, scratch), c, hidden_.data() + state_at(t, r));
+  lstm_output(size_, gates_row(t, r, scratch), c, hidden_.data_unwatched() + state_at(t, r));
 }
 
 void Pass::record_states() {
   for (size_t t = 0; t < steps_; ++t) {
-    for (size_t r = 0; r < rows_; ++r) record_.hidden(t, r, hidden_.data() + state_at(t, r), size_);
+    for (size_t r = 0; r < rows_; ++r) record_.hidden(t, r, hidden_.data_unwatched() + state_at(t, r), size_);
     record_.finish_forward(t, mask_at(t));
   }
 }

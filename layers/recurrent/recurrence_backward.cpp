@@ -35,7 +35,7 @@ void Pass::backward(const Tensor& last_c) {
   const bool in_place = by_rows(), wanted = x_part_.needs_gradient();
   Tensor apart = in_place || wanted ? Tensor() : Tensor(gates_.shape());
   Back back{.weight = pack(Transpose::yes),
-            .dgates = in_place ? x_part_.data()
+            .dgates = in_place ? x_part_.data_unwatched()
                       : wanted ? x_part_.gradient_sink().values
                                : apart.data(),
             .dkept = in_place ? kept_part_ : Tensor({steps_, rows_, kept_}),
@@ -105,10 +105,10 @@ void Pass::rows_backward(size_t step, const Share& share, RowSums& sums, Back& b
   }
   real *const dgates = back.dgates + gates_at(t, 0), *const dkept = back.dkept.data() + kept_at(t, 0);
   if (joint())
-    columns(hidden_norm_, hidden_sums(), gates_.data() + gates_at(t, 0), dgates);
+    columns(hidden_norm_, hidden_sums(), gates_.data_unwatched() + gates_at(t, 0), dgates);
   else
     columns(hidden_norm_, hidden_sums(), kept_part_.data() + kept_at(t, 0), dkept);
-  columns(input_norm_, 0, x_part_.data() + gates_at(t, 0), dgates);
+  columns(input_norm_, 0, x_part_.data_unwatched() + gates_at(t, 0), dgates);
 }
 
 /// Gates and kept part as the cell saw them, and where their gradients go: to their final place, or where a
@@ -116,7 +116,7 @@ void Pass::rows_backward(size_t step, const Share& share, RowSums& sums, Back& b
 Pass::BackRow Pass::back_row(size_t step, size_t r, const Share& share, const RowSums& sums, Back& back) {
   const size_t t = time(step);
   const RowScratch scratch = scratch_of(back.scratch, share);
-  BackRow row{.gates = gates_.data() + gates_at(t, r),
+  BackRow row{.gates = gates_.data_unwatched() + gates_at(t, r),
               .kept = kept_part_.data() + kept_at(t, r),
               .dgates = back.dgates + gates_at(t, r),
               .dkept = back.dkept.data() + kept_at(t, r),
@@ -181,16 +181,17 @@ void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) cons
     std::fill_n(dkept, kept_, real{0});
     return;
   }
-  cell_->backward({.hidden = size_,
-                   .gates = row.gates,
-                   .kept = row.kept,
-                   .all_kept = kept_ == gates_width_,
-                   .previous = (memory ? previous_c(step) : previous_h(step)) + r * size_,
-                   .next = memory ? memory_.data() + memory_at(t, r) : hidden_.data() + state_at(t, r),
-                   .dnext = dstate,
-                   .dgates = row.dgates,
-                   .dkept = row.dkept,
-                   .dprevious = dstate});
+  cell_->backward(
+      {.hidden = size_,
+       .gates = row.gates,
+       .kept = row.kept,
+       .all_kept = kept_ == gates_width_,
+       .previous = (memory ? previous_c(step) : previous_h(step)) + r * size_,
+       .next = memory ? memory_.data() + memory_at(t, r) : hidden_.data_unwatched() + state_at(t, r),
+       .dnext = dstate,
+       .dgates = row.dgates,
+       .dkept = row.dkept,
+       .dprevious = dstate});
   clip_row(row.dgates, gates_width_, options_.clip);
   clip_row(row.dkept, kept_, options_.clip);
   if (back.dcondition.defined()) {
@@ -206,7 +207,7 @@ void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) cons
     through(hidden_norm_, hidden_sums(), row.gates, row.dgates, dgates);
   else
     through(hidden_norm_, hidden_sums(), kept_part_.data() + kept_at(t, r), row.dkept, dkept);
-  through(input_norm_, 0, x_part_.data() + gates_at(t, r), row.dgates, dgates);
+  through(input_norm_, 0, x_part_.data_unwatched() + gates_at(t, r), row.dgates, dgates);
 }
 
 /// What of these rows the way back through a step reads and no later step has read.
@@ -215,11 +216,12 @@ Upcoming Pass::read_on_the_way_back(size_t step, const Range& rows) const {
   const auto piece = [&](const real* all_rows, size_t width) {
     return std::span<const real>(all_rows + rows.begin * width, rows.size() * width);
   };
-  Upcoming read{piece(x_part_.data() + gates_at(t, 0), gates_width_),
+  Upcoming read{piece(x_part_.data_unwatched() + gates_at(t, 0), gates_width_),
                 piece(kept_part_.data() + kept_at(t, 0), kept_), piece(previous_h(step), size_)};
   if (cell_->has_memory()) read[3] = piece(previous_c(step), size_);
   if (const real* const outside = hidden_.gradient_data()) read[4] = piece(outside + state_at(t, 0), size_);
-  if (gates_.storage() != x_part_.storage()) read[5] = piece(gates_.data() + gates_at(t, 0), gates_width_);
+  if (gates_.storage() != x_part_.storage())
+    read[5] = piece(gates_.data_unwatched() + gates_at(t, 0), gates_width_);
   return read;
 }
 
@@ -257,7 +259,7 @@ void Pass::contribute_weight(const Back& back) const {
   };
   // In memory, the states that steps start from lie one step before their gradients, or behind when reversed.
   const size_t from = options_.reverse ? 1 : 0, to = options_.reverse ? 0 : 1;
-  accumulate(hidden_.data() + state_at(from, 0), to, steps_ - 1);
+  accumulate(hidden_.data_unwatched() + state_at(from, 0), to, steps_ - 1);
   if (initial_.h.storage() != zeros_.storage()) accumulate(initial_.h.data(), time(0), 1);
 }
 

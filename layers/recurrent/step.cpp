@@ -105,9 +105,9 @@ RecurrentState Step::forward() {
       });
   };
   const auto own = [&](size_t share) { return scratch.data() + share * shared.scratch_size(); };
-  measure(shared.input_norm, x_part_.data());
+  measure(shared.input_norm, x_part_.data_unwatched());
   for_rows([&](size_t, size_t r) { prepare_row(r); });
-  measure(shared.hidden_norm, shared.joint() ? gates_.data() : hidden_part_.data());
+  measure(shared.hidden_norm, shared.joint() ? gates_.data_unwatched() : hidden_part_.data_unwatched());
   for_rows([&](size_t share, size_t r) { update_row(r, own(share)); });
   if (shared.memory()) {
     measure(shared.memory_norm, after_.c.data());
@@ -120,8 +120,9 @@ RecurrentState Step::forward() {
 /// The x part, normalized, becomes the gates; for joint normalization the sum of both parts.
 void Step::prepare_row(size_t r) {
   const size_t width = shared_->width;
-  const real *const x = x_part_.data() + r * width, *const h = hidden_part_.data() + r * width;
-  real* const gates = gates_.data() + r * width;
+  const real *const x = x_part_.data_unwatched() + r * width, *const h =
+                                                                  hidden_part_.data_unwatched() + r * width;
+  real* const gates = gates_.data_unwatched() + r * width;
   StepNorm& norm = shared_->input_norm;
   if (norm.active()) {
     norm.measure_row(t_, r, x);
@@ -141,8 +142,8 @@ void Step::update_row(size_t r, real* scratch) {
     if (shared.memory()) std::copy_n(row(before_.c, r), shared.hidden, after_.c.data() + r * shared.hidden);
     return;
   }
-  real* gates = gates_.data() + r * shared.width;
-  const real* kept = hidden_part_.data() + r * shared.width;
+  real* gates = gates_.data_unwatched() + r * shared.width;
+  const real* kept = hidden_part_.data_unwatched() + r * shared.width;
   if (shared.hidden_norm.active()) {
     const real* const raw = shared.joint() ? gates : kept;
     shared.hidden_norm.measure_row(t_, r, raw);
@@ -172,14 +173,16 @@ void Step::emit_row(size_t r, real* scratch) {
     norm.normalize_row(t_, r, c, scratch);
     c = scratch;
   }
-  lstm_output(shared_->hidden, gates_.data() + r * shared_->width, c, after_.h.data() + r * shared_->hidden);
+  lstm_output(shared_->hidden, gates_.data_unwatched() + r * shared_->width, c,
+              after_.h.data() + r * shared_->hidden);
 }
 
 void Step::record_rows() {
   const size_t width = shared_->width;
   CaseRecord& record = shared_->record;
   for (size_t r = 0; r < shared_->rows; ++r) {
-    record.summed_inputs(t_, r, x_part_.data() + r * width, width, hidden_part_.data() + r * width, width);
+    record.summed_inputs(t_, r, x_part_.data_unwatched() + r * width, width,
+                         hidden_part_.data_unwatched() + r * width, width);
     record.hidden(t_, r, row(after_.h, r), shared_->hidden);
   }
   record.finish_forward(t_, mask());
@@ -222,10 +225,11 @@ void Step::backward() const {
     columns(shared.memory_norm, 4 * shared.width, after_.c.data(), back.dnormalized.data());
   }
   for_rows([&](size_t share, size_t r) { close_row(share, r, back); });
-  columns(shared.hidden_norm, 2 * shared.width, shared.joint() ? gates_.data() : hidden_part_.data(),
+  columns(shared.hidden_norm, 2 * shared.width,
+          shared.joint() ? gates_.data_unwatched() : hidden_part_.data_unwatched(),
           shared.joint() ? back.dx : back.dhidden);
   if (shared.joint()) std::copy_n(back.dx, shared.rows * shared.width, back.dhidden);
-  columns(shared.input_norm, 0, x_part_.data(), back.dx);
+  columns(shared.input_norm, 0, x_part_.data_unwatched(), back.dx);
 
   contribute(before_.h, [d = back.dh.data()](size_t i) { return d[i]; });
   if (shared.memory()) contribute(before_.c, [d = back.dc.data()](size_t i) { return d[i]; });
@@ -246,7 +250,8 @@ void Step::open_row(size_t share, size_t r, Back& back) const {
     norm.normalize_row(t_, r, c, back.own_scratch(share));
     used = back.own_scratch(share);
   }
-  lstm_output_backward(hidden, gates_.data() + r * width, used, dh, back.dx + r * width, dnormalized);
+  lstm_output_backward(hidden, gates_.data_unwatched() + r * width, used, dh, back.dx + r * width,
+                       dnormalized);
   std::fill_n(dh, hidden, real{0});  // all of it has gone to o and c
   if (!norm.active() || !norm.by_rows()) return;
   real* const sums = back.own_sums(share) + 4 * width;
@@ -269,7 +274,8 @@ void Step::close_row(size_t share, size_t r, Back& back) const {
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) dstate[j] += dnormalized[j];
   }
-  const real *const gates = gates_.data() + r * width, *const raw = hidden_part_.data() + r * width;
+  const real *const gates = gates_.data_unwatched() + r * width, *const raw = hidden_part_.data_unwatched() +
+                                                                              r * width;
   const real* kept = raw;
   if (shared.hidden_norm.active() && shared.cell->kept_gates() > 0) {
     shared.hidden_norm.normalize_row(t_, r, raw, back.own_scratch(share));
@@ -293,7 +299,7 @@ void Step::close_row(size_t share, size_t r, Back& back) const {
       norm.backward_row(t_, r, from, d, d, sums + at, sums + at + norm.width());
   };
   backward(shared.hidden_norm, 2 * width, shared.joint() ? gates : raw, shared.joint() ? dx : dhidden);
-  backward(shared.input_norm, 0, x_part_.data() + r * width, dx);
+  backward(shared.input_norm, 0, x_part_.data_unwatched() + r * width, dx);
 }
 
 void Step::contribute_norms(const Tensor& sums) const {

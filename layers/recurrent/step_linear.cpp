@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/ops/map.h"
 #include "core/pool_vector.h"
@@ -59,8 +60,9 @@ Tensor StepLinear::Gathered::step(const Tensor& x) {
   Tensor y = tape != nullptr ? outputs.step(t) : Tensor({rows, weight.columns()});
   if (inputs.defined()) std::ranges::copy(x.values(), inputs.step(t).data());
   if (bias.defined())
-    for (size_t r = 0; r < rows; ++r) std::ranges::copy(bias.values(), y.data() + r * bias.size());
-  multiply(rows, x.data(), forward, y.data(), bias.defined());
+    for (size_t r = 0; r < rows; ++r)
+      std::ranges::copy(std::as_const(bias).values(), y.data_unwatched() + r * bias.size());
+  multiply(rows, x.data(), forward, y.data_unwatched(), bias.defined());
   return y;
 }
 

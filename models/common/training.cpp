@@ -48,7 +48,12 @@ double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& exp
   }
   tape.backward(loss);
   recorded.before_update();
-  experiment.adjust_gradients();
+  try {
+    experiment.adjust_gradients();
+  } catch (const NotFinite& error) {
+    const std::string what = error.what();
+    stop(folder, text("step ", step + 1, ": ", what.substr(0, what.find("; "))), nullptr, saved_step);
+  }
   optimizer.step();
   recorded.after_update();
   return value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/math.h"
 #include "core/tape.h"
@@ -55,7 +56,8 @@ void Pass::pack(Transpose op) {
     Product& product = *products()[which];
     const size_t in = product.weight.rows(), out = product.weight.columns();
     const bool transposed = op == Transpose::yes;
-    product.packed.pack(op, transposed ? out : in, transposed ? in : out, product.weight.data(), out);
+    product.packed.pack(op, transposed ? out : in, transposed ? in : out,
+                        std::as_const(product.weight).data(), out);
   });
 }
 

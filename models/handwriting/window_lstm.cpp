@@ -42,9 +42,10 @@ Pass::Pass(const WindowLayer& layer, const Tensor& x_part, const TextBatch& text
 }
 
 WindowSequence Pass::forward() {
-  packed_hidden_.pack(Transpose::no, size_, wide(), hidden_weight_.data(), wide());
-  packed_window_.pack(Transpose::no, symbols_, wide(), window_weight_.data(), wide());
-  packed_readout_.pack(Transpose::no, size_, 3 * gaussians_, readout_weight_.data(), 3 * gaussians_);
+  packed_hidden_.pack(Transpose::no, size_, wide(), std::as_const(hidden_weight_).data(), wide());
+  packed_window_.pack(Transpose::no, symbols_, wide(), std::as_const(window_weight_).data(), wide());
+  packed_readout_.pack(Transpose::no, size_, 3 * gaussians_, std::as_const(readout_weight_).data(),
+                       3 * gaussians_);
   const Schedule work = schedule();
   Tensor scratch({work.threads(), scratch_size()});
   work.run([&](const Share& share) {
@@ -122,11 +123,12 @@ void Pass::update_row(size_t t, size_t r, const Scratch& scratch) {
 void Pass::look(size_t t, const Range& rows) {
   if (rows.size() == 0) return;
   const size_t width = 3 * gaussians_;
+  const real* const bias = std::as_const(readout_bias_).data();
   gemm_packed(rows.size(), at(hidden_, t, rows.begin), size_, packed_readout_, at(parameters_, t, rows.begin),
               width, false);
   for (size_t r = rows.begin; r < rows.end; ++r) {
     real* const parameters = at(parameters_, t, r);
-    for (size_t i = 0; i < width; ++i) parameters[i] += readout_bias_[i];
+    for (size_t i = 0; i < width; ++i) parameters[i] += bias[i];
     window_step(r).forward(parameters, kappa_before(t, r), at(kappa_, t, r), at(window_, t, r));
   }
 }

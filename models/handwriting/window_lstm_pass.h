@@ -2,6 +2,8 @@
 // One pass through all steps of the first layer: what forward (window_lstm.cpp) leaves for backward
 // (window_lstm_backward.cpp).
 
+#include <utility>
+
 #include "core/gemm.h"
 #include "layers/recurrent/schedule.h"
 #include "layers/recurrent/sequence_record.h"
@@ -20,19 +22,22 @@ class Pass {
  private:
   bool normalized() const { return hidden_norm_.active(); }
   size_t wide() const { return 4 * size_; }
-  real* at(Tensor& of, size_t t, size_t r) const { return of.data() + (t * rows_ + r) * of.columns(); }
+  real* at(Tensor& of, size_t t, size_t r) const {
+    return of.data_unwatched() + (t * rows_ + r) * of.columns();
+  }
   /// What step t starts from: its place in the results of the step before, or in the initial state.
   const real* h_before(size_t t, size_t r) {
-    return t == 0 ? initial_.h.data() + r * size_ : at(hidden_, t - 1, r);
+    return t == 0 ? std::as_const(initial_.h).data() + r * size_ : at(hidden_, t - 1, r);
   }
   const real* w_before(size_t t, size_t r) {
-    return t == 0 ? initial_.w.data() + r * symbols_ : at(window_, t - 1, r);
+    return t == 0 ? std::as_const(initial_.w).data() + r * symbols_ : at(window_, t - 1, r);
   }
   const real* c_before(size_t t, size_t r) {
-    return t == 0 ? initial_.carry.data() + r * (size_ + gaussians_) : at(memory_, t - 1, r);
+    return t == 0 ? std::as_const(initial_.carry).data() + r * (size_ + gaussians_) : at(memory_, t - 1, r);
   }
   const real* kappa_before(size_t t, size_t r) {
-    return t == 0 ? initial_.carry.data() + r * (size_ + gaussians_) + size_ : at(kappa_, t - 1, r);
+    return t == 0 ? std::as_const(initial_.carry).data() + r * (size_ + gaussians_) + size_
+                  : at(kappa_, t - 1, r);
   }
   WindowStep window_step(size_t r) const { return {gaussians_, symbols_, texts_.row(r)}; }
   Schedule schedule() const { return {rows_, size_, wide(), steps_, true}; }

@@ -49,13 +49,20 @@ TEST_CASE("parameters: one flat buffer, aligned, and handles that follow") {
   CHECK(padding_is_zero(parameters, values));
 }
 
-TEST_CASE("parameters: gradients that exist when the values move come along") {
+TEST_CASE("parameters: gradients that exist before come along") {
   Parameters parameters(1);
   Tensor a = parameters.add("a", sample({3}, 1)), b = parameters.add("b", sample({5}, 2));
   {
     Tape tape;
     tape.backward(sum(a * real(2)));
   }
+  Tensor early = sample({2}, 3).require_gradient();
+  {
+    Tape tape;
+    tape.backward(sum(early * real(5)));
+  }
+  parameters.add("early", early);
+  CHECK(difference(early.gradient(), {5, 5}) == 0);
   const std::span<real> gradients = parameters.gradients();
   CHECK(a.gradient_data() == gradients.data());
   CHECK(difference(a.gradient(), {2, 2, 2}) == 0);
@@ -162,4 +169,40 @@ TEST_CASE("parameters: what cannot be a parameter is refused") {
               "parameters: 'tied' is the same tensor as 'a'; add it once and share the handle");
   CHECK_ERROR(parameters.add("none", Tensor()),
               "parameters: 'none' is an empty handle; give it initial values");
+}
+
+TEST_CASE("parameters: what detach() and data() give is the parameter, whenever an optimizer is made") {
+  Parameters parameters(1);
+  Tensor a = parameters.add("a", sample({3}, 1));
+  Tensor alias = a.detach();
+  real* const raw = a.data();
+  for (int i = 0; i < 100; ++i) parameters.add(std::to_string(i), sample({1000}, 2));  // the buffer grows
+  Adam adam(parameters, {});
+  CHECK(a.data() == raw);
+  CHECK(parameters.values().data() == raw);
+  Tape tape;
+  tape.backward(sum(a));
+  adam.step();
+  CHECK(identical(alias, a));
+  CHECK(identical(a.detach(), a));
+  alias[1] = 42;
+  CHECK(a[1] == 42);
+  Tensor before = sample({3}, 3);
+  const Tensor cut = before.detach();
+  CHECK_ERROR(
+      parameters.add("cut", before),
+      "parameters: 'cut' [3] shares its values with a tensor that was detached before; add it first, or add "
+      "its copy()");
+}
+
+TEST_CASE("parameters: an optimizer's step between forward and backward is found") {
+  Parameters parameters(1);
+  Tensor a = parameters.add("a", sample({3}, 1)), b = parameters.add("b", sample({3}, 2));
+  Adam adam(parameters, {});
+  Tape first;
+  first.backward(sum(a) + sum(b));
+  const Tensor loss = sum(square(a));
+  adam.step();
+  CHECK(contains(error_of([&] { first.backward(loss); }),
+                 "of the op 'square' was written after it was recorded"));
 }

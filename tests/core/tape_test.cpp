@@ -294,3 +294,64 @@ TEST_CASE("first_non_finite names the first op, not the last") {
   sum(tanh(relu(x * nan)));
   CHECK(std::string(first_non_finite(tape)) == "multiply");
 }
+
+namespace {
+
+std::string written(const std::string& shape, const std::string& op) {
+  return "backward: a tensor " + shape + " of the op '" + op +
+         "' was written after it was recorded, so the gradient would be wrong; write before the forward pass "
+         "or "
+         "after backward(), or into a copy()";
+}
+
+}  // namespace
+
+TEST_CASE("a write into an input or a result between forward and backward is an error") {
+  Tensor w = leaf({2}, 1), x = sample({2}, 2);
+  const auto error_after = [&](const auto& write) {
+    Tape tape;
+    Tensor y = tanh(w * x);
+    const Tensor loss = sum(square(y));
+    write(y);
+    return error_of([&] { tape.backward(loss); });
+  };
+  CHECK(error_after([](Tensor&) {}) == "");
+  CHECK(error_after([&](Tensor&) { x[1] = 5; }) == written("[2]", "multiply"));
+  CHECK(error_after([&](Tensor&) { x.values()[1] = 6; }) == written("[2]", "multiply"));
+  CHECK(error_after([&](Tensor&) { x.step(1).data()[0] = 7; }) == written("[scalar]", "multiply"));
+  CHECK(error_after([&](Tensor&) { w[0] += 1; }) == written("[2]", "multiply"));
+  CHECK(error_after([&](Tensor& y) { y[0] = 0; }) == written("[2]", "square"));
+  CHECK(error_after([&](Tensor&) {}) == "");
+  x[0] = 3;  // before a forward pass, and after its backward, as one likes
+  CHECK(error_after([&](Tensor&) {}) == "");
+}
+
+TEST_CASE("reading through a handle that could write is no write, nor is writing what was there") {
+  Tensor w = leaf({2}, 1), x = sample({2}, 2);
+  Tape tape;
+  Tensor y = tanh(w * x);
+  CHECK(y[0] == std::as_const(y)[0]);
+  for (real& v : x.values()) CHECK(v != 0);
+  const real kept = x[0];
+  x[0] = 42;
+  x[0] = kept;
+  tape.backward(sum(y));
+  x[0] = 42;  // the tape is empty
+}
+
+TEST_CASE("a write in a pause, or while an inner tape records, is found by the tape that holds the tensor") {
+  Tensor w = leaf({2}, 1);
+  Tape outer;
+  const Tensor y = square(w);
+  {
+    Tape inner;
+    const Tensor z = y * w;
+    const Tape::Pause pause;
+    w[0] = 42;
+  }
+  CHECK_ERROR(outer.backward(sum(y)), written("[2]", "square"));
+  outer.clear();
+  w.clear_gradient();
+  outer.backward(sum(square(w)));
+  CHECK(w.gradient()[0] == 84);
+}

@@ -117,7 +117,7 @@ TEST_CASE("detach: same values, no gradient, and it may be a leaf of its own") {
   CHECK(cut.data() == y.data());
 }
 
-TEST_CASE("detach: outlives its source, also one that moves into a model's flat buffer") {
+TEST_CASE("detach: outlives its source, also one that is a parameter of a model") {
   Tensor cut;
   {
     Tensor x = sample({1000}, 1);
@@ -133,10 +133,41 @@ TEST_CASE("detach: outlives its source, also one that moves into a model's flat 
     parameters.values()[0] = 42;
     CHECK(weight[0] == 42);
     const Tensor recycled = Tensor::full({1000}, -1);  // would take the buffer if it had been released
+    before[0] = 42;
     CHECK(identical(moved, before));
     moved = weight.detach();
     weight[1] = 43;
   }
   CHECK(moved[0] == 42);
   CHECK(moved[1] == 43);
+}
+
+TEST_CASE("tensor: an empty handle is an error that names the op") {
+  const Tensor x = sample({2, 3}, 1), none;
+  const std::string remedy =
+      ": a tensor is an empty handle; give it values first, as Tensor::zeros({2, 3}) has them";
+  CHECK_ERROR(tanh(none), "tanh" + remedy);
+  CHECK_ERROR(x + none, "add" + remedy);
+  CHECK_ERROR(none * x, "multiply" + remedy);
+  CHECK_ERROR(none + none, "add" + remedy);
+  CHECK_ERROR(none / real(2), "divide by number" + remedy);
+  CHECK_ERROR(sum(none), "sum" + remedy);
+  CHECK_ERROR(mean(none), "mean" + remedy);
+  CHECK_ERROR(matmul(x, none), "matmul" + remedy);
+  CHECK_ERROR(linear(none, x, Tensor()), "linear" + remedy);
+  CHECK_ERROR(softmax(none), "softmax" + remedy);
+  CHECK_ERROR(bernoulli_cross_entropy(none, none), "bernoulli_cross_entropy" + remedy);
+  CHECK_ERROR(none.item(), "item" + remedy);
+  CHECK_ERROR(none.copy(), "copy" + remedy);
+  CHECK_ERROR(none.detach(), "detach" + remedy);
+  CHECK_ERROR(none.reshape({1}), "reshape" + remedy);
+  CHECK_ERROR(none.slice(0, 1), "slice" + remedy);
+  CHECK_ERROR(none.gradient(), "gradient" + remedy);
+  CHECK_ERROR(none.values(), "tensor" + remedy);
+  CHECK_ERROR(Tensor().data(), "tensor" + remedy);
+  CHECK_ERROR(Tensor().require_gradient(), "require_gradient" + remedy);
+  CHECK_ERROR(Tensor().clear_gradient(), "clear_gradient" + remedy);
+  CHECK_ERROR(transpose(none), "transpose: a matrix is needed, this is [an empty handle]");
+  CHECK_ERROR(concatenate({x, none}, 0),
+              "concatenate: [2 x 3] and [an empty handle] differ in more than axis 0");
 }

@@ -3,6 +3,7 @@
 #include "layers/embedding.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
+#include "optim/sgd.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -42,7 +43,7 @@ TEST_CASE("embedding: gradients, errors, and nothing recorded without a tape") {
   const std::vector<int> some{1, 4, 1};
   check_gradients({words.table()}, [&] { return weighted(square(words(some))); });
   CHECK_FALSE(words(some).needs_gradient());
-  CHECK_ERROR(words(std::vector<int>{5}), "gather: index 5 is outside the table of 5 rows");
+  CHECK_ERROR(words(std::vector<int>{5}), "gather 'words': index 5 is outside the table of 5 rows");
   CHECK_ERROR(Embedding(parameters, "none", {.entries = 0, .width = 3}),
               "embedding 'none': 0 entries of width 3; both must be positive");
 }
@@ -107,4 +108,70 @@ TEST_CASE("lazy Adam: rows in use go as Adam's, all others stay") {
   Adam adam(parameters, {});
   CHECK_ERROR(adam.update_only(Tensor::ones({2, 3}), nullptr),
               "adam: the table [2 x 3] is not a parameter of this model");
+}
+
+TEST_CASE("embedding: what is written through gradients() does not pile up in rows that are not used") {
+  Parameters parameters(1);
+  const Embedding words(parameters, "words", {.entries = 5, .width = 1, .initial = normal(1)});
+  Sgd sgd(parameters, {.learning_rate = real(0.1)});
+  const std::span<real> kept = parameters.gradients();
+  parameters.clear_gradients();
+  for (int step = 0; step < 4; ++step) {
+    CAPTURE(step);
+    {
+      Tape tape;
+      tape.backward(sum(words(std::vector<int>{step % 2})));
+    }
+    // Asked for once more, and through the span of the beginning.
+    for (real& g : step < 2 ? parameters.gradients().first(5) : kept.first(5)) g += real(0.1);
+    for (int row = 0; row < 5; ++row)
+      CHECK(words.table().gradient()[static_cast<size_t>(row)] ==
+            doctest::Approx(row == step % 2 ? 1.1 : 0.1));
+    sgd.step();
+  }
+}
+
+TEST_CASE("embedding: a table that other ops use too has the gradient of gather, in any order") {
+  // Tied weights: the output layer multiplies with the table.
+  for (const bool embedding_last : {false, true})
+    for (const bool reads_part : {false, true}) {
+      CAPTURE(embedding_last);
+      Parameters parameters(1), others(1);
+      const Embedding words(parameters, "words", {.entries = 5, .width = 3, .initial = normal(1)});
+      const Tensor table = others.add("words", words.table().copy());
+      for (size_t i = 0; i < 8; ++i) {
+        const std::vector<int>& step = steps[i % steps.size()];
+        const auto loss = [&](const Tensor& matrix, const auto& embed) {
+          const auto other = [&] {
+            if (i % 3 == 2) return Tensor::zeros({});  // now and then nobody else uses it
+            if (reads_part) return weighted(square(matrix.slice(1, 3)));
+            return weighted(matmul(sample({2, 3}, i), matrix, {.b = Transpose::yes}));
+          };
+          const auto own = [&] { return i % 4 == 3 ? Tensor::zeros({}) : weighted(square(embed(step))); };
+          if (embedding_last) {  // the way back begins with what was recorded last
+            const Tensor first = other();
+            return own() + first;
+          }
+          const Tensor first = own();
+          return other() + first;
+        };
+        if (i % 3 == 2 && i % 4 == 3) continue;
+        Tape ours;
+        ours.backward(loss(words.table(), [&](const auto& chosen) { return words(chosen); }));
+        Tape theirs;
+        theirs.backward(loss(table, [&](const auto& chosen) { return gather(table, chosen); }));
+        CHECK(identical(words.table().gradient(), table.gradient()));
+        // Every row whose gradient is not zero must be named.
+        const auto used = words.used_rows()();
+        for (int row = 0; row < 5; ++row) {
+          const Tensor g = words.table().gradient().step(static_cast<size_t>(row));
+          if (std::ranges::any_of(g.values(), [](real v) { return v != 0; }))
+            CHECK(std::ranges::count(used, row) == 1);
+        }
+        if (i % 3 == 2) CHECK(used.size() < 5);  // sparse where it can be
+        if (i % 2 == 0) clip_gradient_norm(parameters, 1);
+        parameters.clear_gradients();
+        others.clear_gradients();
+      }
+    }
 }

@@ -15,6 +15,7 @@
 #include "models/common/run_state.h"
 #include "models/common/training.h"
 #include "optim/adam.h"
+#include "optim/clip.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
@@ -31,6 +32,7 @@ struct TinyExperiment final : Experiment {
   }
   void adjust_gradients() override {
     if (adam.steps == spoilt_step) parameters.gradients()[0] = gradient;
+    if (clips) clip_gradient_norm(parameters, 1);
   }
   Metrics evaluate(double mean_training_loss) override {
     ++evaluations;
@@ -42,6 +44,7 @@ struct TinyExperiment final : Experiment {
   Linear linear;
   Adam adam;
   std::uint64_t spoilt_step = ~std::uint64_t{0};
+  bool clips = false;
   real gradient = std::numeric_limits<real>::infinity();
   double metric = 1;
   int evaluations = 0;
@@ -171,6 +174,22 @@ TEST_CASE("an update that is not finite never replaces the last good state") {
     CHECK(read_file(folder.file("model.safetensors")) == model);
     CHECK(refusal(folder, 2).empty());
   }
+}
+
+TEST_CASE("a gradient that is not finite stops the run where it is clipped") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = trained(scratch / "run", 1);
+  const std::string state = read_file(folder.file("state"));
+  TinyExperiment experiment;
+  experiment.spoilt_step = epoch_steps + 1;
+  experiment.clips = true;
+  const std::string message = message_of<DataError>([&] { train_in(folder, experiment, 2); });
+  CHECK(message ==
+        folder.path() +
+            ": step 6: clip: the gradient of 'linear.weight' has a value of inf; the state of step 4 is "
+            "kept; lower --lr or look for such values in the data");
+  CHECK(read_file(folder.file("state")) == state);
+  CHECK(refusal(folder, 2).empty());
 }
 
 TEST_CASE("a metric that is not finite stops the run before it is saved") {

@@ -40,12 +40,19 @@ TEST_CASE("clip: each parameter by itself") {
   CHECK(difference(model.b.gradient(), {6}) < ulp);
 }
 
-TEST_CASE("clip: no gradients at all; NaN stays visible; a bad limit is refused") {
+TEST_CASE("clip: no gradients at all; NaN and infinity are refused before they spread; so is a bad limit") {
   Model model(3, 4, 12);
   model.parameters.clear_gradients();
   CHECK(clip_gradient_norm(model.parameters, 1) == 0);
-  Model broken(3, std::numeric_limits<double>::quiet_NaN(), 12);
-  CHECK(std::isnan(clip_gradient_norm(broken.parameters, 1)));
+  for (const double spoilt :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    Model broken(3, spoilt, 12);
+    const std::string error = text("clip: the gradient of 'a' has a value of ", spoilt,
+                                   "; lower the learning rate, or look for such values in the data");
+    CHECK_ERROR(clip_gradient_norm(broken.parameters, 1), error);
+    CHECK_ERROR(clip_each_gradient_norm(broken.parameters, 1), error);
+    CHECK(difference(broken.b.gradient(), {12}) == 0);
+  }
   CHECK_ERROR(clip_gradient_norm(model.parameters, 0), "clip: the limit is 0; it must be positive");
   CHECK_ERROR(clip_each_gradient_norm(model.parameters, -1), "clip: the limit is -1; it must be positive");
 }

@@ -1,0 +1,42 @@
+#pragma once
+// Memory that grows and never moves: a range of addresses is reserved at once, memory comes as it is needed.
+//
+// Several parts grow alike, and a block has the same place in each. The reserved range costs no memory. It is as
+// large as the machine's memory, or a quarter of what `ulimit -v` leaves.
+
+#include <cstddef>
+
+namespace lamina {
+
+class GrowingBuffer {
+ public:
+  explicit GrowingBuffer(size_t parts) : parts_(parts) {}
+  ~GrowingBuffer();
+  GrowingBuffer(const GrowingBuffer&) = delete;
+  GrowingBuffer& operator=(const GrowingBuffer&) = delete;
+
+  /// Makes room for a block in each part, filled with zeros, and returns where in the part it begins: at a multiple
+  /// of 64 bytes. Throws Error when there is no room.
+  size_t add(size_t bytes);
+
+  /// From here on all blocks may be gone through in one pass, with the zeros between them. (In the tests that run
+  /// with guarded memory, what lies between blocks cannot be touched before.)
+  void join();
+
+  /// Where a part begins; nullptr before the first block.
+  std::byte* part(size_t i) const { return begin_ == nullptr ? nullptr : begin_ + i * room_; }
+
+  /// Where the last block ends, up to the next multiple of 64 bytes.
+  size_t size() const { return size_; }
+
+ private:
+  void reserve();
+
+  size_t parts_;
+  void* map_ = nullptr;
+  size_t mapped_ = 0;
+  std::byte* begin_ = nullptr;
+  size_t room_ = 0, usable_ = 0, size_ = 0;  // bytes of each part
+};
+
+}  // namespace lamina

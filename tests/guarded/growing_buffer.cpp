@@ -1,0 +1,54 @@
+// The growing buffer of the program that `make guarded` runs: linked instead of core/growing_buffer.cpp, it puts every
+// block against an unmapped page until join() is called. LAMINA_AGAINST=beginning chooses the other end.
+
+#include "core/growing_buffer.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+#include <string_view>
+
+#include "tests/guarded/guarded.h"
+
+namespace lamina {
+
+namespace {
+
+size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+GrowingBuffer::~GrowingBuffer() {
+  if (begin_ != nullptr) munmap(map_, mapped_);
+}
+
+void GrowingBuffer::reserve() {
+  room_ = size_t{8} << 30;
+  mapped_ = parts_ * room_;
+  map_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map_ == MAP_FAILED) throw std::bad_alloc();
+  begin_ = static_cast<std::byte*>(map_);
+}
+
+/// Each block has pages of its own, and one behind it that is not mapped.
+size_t GrowingBuffer::add(size_t bytes) {
+  if (begin_ == nullptr) reserve();
+  const char* const against = std::getenv("LAMINA_AGAINST");
+  const bool at_end = against == nullptr || std::string_view(against) != "beginning";
+  const size_t page = test::guarded::page(), first = round_up(usable_, page) + page,
+               own = round_up(bytes, page);
+  for (size_t i = 0; own > 0 && i < parts_; ++i)
+    if (mprotect(part(i) + first, own, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  usable_ = first + own;
+  const size_t begin = at_end ? usable_ - bytes : first;
+  size_ = round_up(begin + bytes, 64);
+  return begin;
+}
+
+void GrowingBuffer::join() {
+  for (size_t i = 0; usable_ > 0 && i < parts_; ++i)
+    if (mprotect(part(i), usable_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+}
+
+}  // namespace lamina
