@@ -7,6 +7,7 @@
 #include "core/ops/map.h"
 #include "layers/batch_norm_maps.h"
 #include "layers/column_moments.h"
+#include "layers/named.h"
 
 namespace lamina {
 
@@ -20,7 +21,7 @@ real divisor(size_t cases, Variance estimate) {
 void require_features(const Tensor& a, const Tensor& gain, const Tensor& bias) {
   if (a.shape().rank() == 0 || gain.shape() != Shape{a.columns()} || bias.shape() != gain.shape())
     fail("batch_norm: input ", a.shape(), ", gain ", gain.shape(), ", bias ", bias.shape(),
-         "; gain and bias must have the input's last size");
+         "; gain and bias must have the input's last size", layout_hint(a.shape(), gain.size()));
 }
 
 void require_batch(const Tensor& a, const Tensor& gain, const Tensor& bias, Variance estimate) {
@@ -113,9 +114,14 @@ BatchNorm::BatchNorm(Parameters& parameters, const std::string& name, const Batc
       bias(parameters.add(name + ".bias", Tensor::zeros({chosen.features}))),
       running_mean(parameters.add_state(name + ".running_mean", Tensor::zeros({chosen.features}))),
       running_variance(parameters.add_state(name + ".running_variance", Tensor::ones({chosen.features}))),
-      options(chosen) {}
+      options(chosen),
+      name_(name) {}
 
 Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
+  return in_layer(name_, [&] { return apply(a, mode, then); });
+}
+
+Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
   const auto follow = [&](const Tensor& normalized) {
     if (then.window > 1) return relu_pool(normalized, then);
     return then.relu ? relu(normalized) : normalized;
@@ -128,6 +134,10 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
     fail(
         "batch_norm: keeps moving averages only; measure_population is for recurrent layers and "
         "MaskedBatchNorm");
+  if (a.shape().rank() > 0 && a.rows() == 1)
+    fail("batch_norm: ", a.shape(),
+         " is a single case, which has no variance and would become the bias; train with "
+         "at least two, or leave a last batch of one out");
   BatchStatistics batch;
   Tensor y =
       a.shape().rank() == 4
@@ -135,10 +145,14 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
                             {.epsilon = options.epsilon, .variance = options.variance, .then = then}, &batch)
           : follow(batch_norm(a, gain, bias, options.epsilon, options.variance, &batch));
   if (mode == Mode::evaluate_by_batch) return y;
-  for (size_t c = 0; c < options.features; ++c) {
-    running_mean[c] += options.momentum * (batch.mean[c] - running_mean[c]);
-    running_variance[c] += options.momentum * (batch.variance[c] - running_variance[c]);
-  }
+  const real momentum = options.momentum;
+  const auto move = [&](Tensor& running, const Tensor& of_batch) {
+    real* const average = running.data();
+    const real* const now = of_batch.data();
+    for (size_t c = 0; c < options.features; ++c) average[c] += momentum * (now[c] - average[c]);
+  };
+  move(running_mean, batch.mean);
+  move(running_variance, batch.variance);
   return y;
 }
 

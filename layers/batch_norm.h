@@ -47,11 +47,17 @@ class BatchNorm {
  public:
   BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);
   /// Mode::train normalizes with the batch's statistics and moves the running averages; Mode::evaluate uses
-  /// them. Feature maps [N x H x W x features] take relu and pooling along in the same pass.
+  /// them. Feature maps [N x H x W x features] take relu and pooling along in the same pass. Throws Error for a
+  /// single case (or, in maps, a single position of a single one) where it would be normalized by itself.
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
   Tensor gain, bias, running_mean, running_variance;
   BatchNormOptions options;
+
+ private:
+  Tensor apply(const Tensor& a, Mode mode, const ReluPool& then);
+
+  std::string name_;
 };
 
 }  // namespace lamina

@@ -37,9 +37,10 @@ BatchStatistics merge(const Map& map, const real* moments, real degrees) {
     };
   });
   const real weight = static_cast<real>(map.positions()) / degrees;
+  const real* const rest = off.data();
   for (size_t c = 0; c < channels; ++c) {
-    variance[c] = weight * (variance[c] - off[c] * (off[c] / images));
-    mean[c] += off[c] / images;
+    variance[c] = weight * (variance[c] - rest[c] * (rest[c] / images));
+    mean[c] += rest[c] / images;
   }
   return batch;
 }

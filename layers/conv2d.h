@@ -15,7 +15,7 @@ struct Conv2dOptions {
   size_t kernel = 3;  ///< height and width of the window
   size_t stride = 1;
   size_t padding = 0;
-  bool bias = true;  ///< off in front of a normalization, whose bias does the same
+  bool bias = true;  ///< of no use in front of batch and instance norm alone (see layers/linear.h)
   Initializer initial = he();
 };
 
@@ -26,11 +26,15 @@ class Conv2d {
   Conv2d(Parameters& parameters, const std::string& name, const Conv2dOptions& options);
 
   /// x [N x H x W x input] -> [N x H' x W' x output], H' = (H + 2 padding - kernel) / stride + 1
-  Tensor operator()(const Tensor& x) const { return conv2d(x, weight, bias, geometry); }
+  /// Throws Error naming the layer for other shapes.
+  Tensor operator()(const Tensor& x) const;
 
   Tensor weight;
   Tensor bias;  ///< empty without bias
   Conv2dGeometry geometry;
+
+ private:
+  std::string name_;
 };
 
 }  // namespace lamina

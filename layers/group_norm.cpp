@@ -5,6 +5,7 @@
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "layers/map_norm.h"
+#include "layers/named.h"
 
 namespace lamina {
 
@@ -126,12 +127,13 @@ GroupNorm::GroupNorm(Parameters& parameters, const std::string& name, const Shap
                      const GroupNormOptions& chosen, real initial_gain)
     : gain(parameters.add(name + ".gain", Tensor::full(shape, initial_gain))),
       bias(parameters.add(name + ".bias", Tensor::zeros(shape))),
-      options(chosen) {}
+      options(chosen),
+      name_(name) {}
 
 Tensor GroupNorm::operator()(const Tensor& a, const ReluPool& then) const {
   GroupNormOptions all = options;
   all.then = then;
-  return group_norm(a, gain, bias, all);
+  return in_layer(name_, [&] { return group_norm(a, gain, bias, all); });
 }
 
 }  // namespace lamina

@@ -45,6 +45,9 @@ class GroupNorm {
 
   Tensor gain, bias;
   GroupNormOptions options;
+
+ private:
+  std::string name_;
 };
 
 }  // namespace lamina

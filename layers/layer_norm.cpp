@@ -2,6 +2,7 @@
 
 #include "core/ops.h"
 #include "core/ops/map.h"
+#include "layers/named.h"
 #include "layers/row_norm.h"
 
 namespace lamina {
@@ -56,9 +57,10 @@ struct RowsBackward {
       const size_t middle = begin + (end - begin) / 2;
       Tensor below = Tensor::zeros({2, columns});
       (*this)(begin, middle, sums);
-      (*this)(middle, end, below.data());
+      real* const rest = below.data();
+      (*this)(middle, end, rest);
 #pragma omp simd
-      for (size_t c = 0; c < 2 * columns; ++c) sums[c] += below[c];
+      for (size_t c = 0; c < 2 * columns; ++c) sums[c] += rest[c];
       return;
     }
     for (size_t r = begin; r < end; ++r)
@@ -114,10 +116,20 @@ Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon) {
 LayerNorm::LayerNorm(Parameters& parameters, const std::string& name, const LayerNormOptions& options)
     : gain(parameters.add(name + ".gain", Tensor::full({options.features}, options.gain))),
       bias(parameters.add(name + ".bias", Tensor::zeros({options.features}))),
-      epsilon(options.epsilon) {}
+      epsilon(options.epsilon),
+      name_(name) {}
 
 RmsNorm::RmsNorm(Parameters& parameters, const std::string& name, const LayerNormOptions& options)
     : gain(parameters.add(name + ".gain", Tensor::full({options.features}, options.gain))),
-      epsilon(options.epsilon) {}
+      epsilon(options.epsilon),
+      name_(name) {}
+
+Tensor LayerNorm::operator()(const Tensor& a) const {
+  return in_layer(name_, [&] { return layer_norm(a, gain, bias, epsilon); });
+}
+
+Tensor RmsNorm::operator()(const Tensor& a) const {
+  return in_layer(name_, [&] { return rms_norm(a, gain, epsilon); });
+}
 
 }  // namespace lamina

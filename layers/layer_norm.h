@@ -38,20 +38,26 @@ struct LayerNormOptions {
 class LayerNorm {
  public:
   LayerNorm(Parameters& parameters, const std::string& name, const LayerNormOptions& options);
-  Tensor operator()(const Tensor& a) const { return layer_norm(a, gain, bias, epsilon); }
+  Tensor operator()(const Tensor& a) const;
 
   Tensor gain, bias;
   real epsilon;
+
+ private:
+  std::string name_;
 };
 
 /// RMS norm with a learned gain per unit, named `name`.gain.
 class RmsNorm {
  public:
   RmsNorm(Parameters& parameters, const std::string& name, const LayerNormOptions& options);
-  Tensor operator()(const Tensor& a) const { return rms_norm(a, gain, epsilon); }
+  Tensor operator()(const Tensor& a) const;
 
   Tensor gain;
   real epsilon;
+
+ private:
+  std::string name_;
 };
 
 }  // namespace lamina

@@ -1,11 +1,12 @@
 #include "layers/linear.h"
 
 #include "core/ops.h"
+#include "layers/named.h"
 #include "layers/weight_norm.h"
 
 namespace lamina {
 
-Linear::Linear(Parameters& parameters, const std::string& name, const LinearOptions& options) {
+Linear::Linear(Parameters& parameters, const std::string& name, const LinearOptions& options) : name_(name) {
   if (options.input == 0 || options.output == 0)
     fail("linear '", name, "': ", options.input, " inputs and ", options.output,
          " outputs; both must be positive");
@@ -21,7 +22,9 @@ Linear::Linear(Parameters& parameters, const std::string& name, const LinearOpti
 }
 
 Tensor Linear::operator()(const Tensor& x) const {
-  return gain.defined() ? weight_norm_linear(x, weight, gain, bias) : linear(x, weight, bias);
+  return in_layer(name_, [&] {
+    return gain.defined() ? weight_norm_linear(x, weight, gain, bias) : linear(x, weight, bias);
+  });
 }
 
 Tensor Linear::effective_weight() const { return gain.defined() ? weight_norm(weight, gain) : weight; }

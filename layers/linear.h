@@ -1,5 +1,9 @@
 #pragma once
 // The fully connected layer: a = x W + b.
+//
+// In front of batch norm b is useless, because the mean of each unit is subtracted again. In front of layer norm
+// only the mean of b over the units is: how its elements differ changes what the units respond to, and the bias
+// behind the normalization cannot stand in for that. Keep it there, unless a formula such as Eq. 5 has none.
 
 #include <string>
 
@@ -12,7 +16,7 @@ namespace lamina {
 struct LinearOptions {
   size_t input = 0;
   size_t output = 0;
-  bool bias = true;  ///< off in front of a normalization, whose bias does the same
+  bool bias = true;  ///< of no use in front of batch norm alone, see above
   bool weight_norm =
       false;  ///< W = gain v / norm2(v) per output; the gain starts at norm2(v), so W starts at v
   Initializer initial = xavier();
@@ -24,7 +28,7 @@ class Linear {
  public:
   Linear(Parameters& parameters, const std::string& name, const LinearOptions& options);
 
-  /// x [... x input] -> [... x output]
+  /// x [... x input] -> [... x output]. Throws Error naming the layer for other shapes.
   Tensor operator()(const Tensor& x) const;
 
   /// W as it is used: under weight norm w = g v / norm2(v).
@@ -33,6 +37,9 @@ class Linear {
   Tensor weight;  ///< W, or v under weight norm
   Tensor gain;    ///< empty without weight norm
   Tensor bias;    ///< empty without bias
+
+ private:
+  std::string name_;
 };
 
 }  // namespace lamina

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/gemm_kernel.h"
+#include "core/ops/layout.h"
 #include "core/ops/pool_rows.h"
 #include "core/sum.h"
 
@@ -80,7 +81,7 @@ Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bi
   if (map.area() == 0) fail(op, ": ", s, " has nothing to normalize");
   if (gain.shape() != bias.shape() || (gain.shape() != Shape{map.channels} && gain.shape() != unit))
     fail(op, ": input ", s, ", gain ", gain.shape(), ", bias ", bias.shape(), "; both must be [",
-         map.channels, "] or both ", unit);
+         map.channels, "] or both ", unit, layout_hint(s, gain.columns()));
   if (2 * border >= std::min(map.height, map.width))
     fail(op, ": a border of ", border, " leaves nothing of maps ", s);
   if (then.window == 0 || then.window > std::min(map.height, map.width))

@@ -27,7 +27,8 @@ class MaskedBatchNorm {
   /// a [... x features]; mask, of one number a row of a, holds 1, or 0 for rows that are padded; empty: none.
   /// Mode::train normalizes with these rows' statistics and moves the population's; Mode::evaluate uses
   /// those; see layers/mode.h for the others. Padded rows become zeros and get no gradient; when every row is
-  /// padded, the population stays as it is. Throws Error for other shapes.
+  /// padded, the population stays as it is; a single row that is not becomes the bias. Throws Error for other
+  /// shapes.
   Tensor operator()(const Tensor& a, const Tensor& mask, Mode mode) const;
 
   /// The population's statistics start anew: the next batch's take their place.

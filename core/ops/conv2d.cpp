@@ -47,7 +47,7 @@ Sizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const 
          "; [N x height x width x channels] and [height x width x channels x outputs] are needed");
   if (image[3] != kernel[2])
     fail("conv2d: images ", image, " have ", image[3], " channels, the weight ", kernel, " is for ",
-         kernel[2]);
+         kernel[2], layout_hint(image, kernel[2]));
   if (bias.defined() && bias.shape() != Shape{kernel[3]})
     fail("conv2d: the bias is ", bias.shape(), ", the weight ", kernel, " has ", kernel[3], " outputs");
   const auto [stride, padding] = geometry;

@@ -22,6 +22,11 @@ void require_images(const char* op, const Tensor& x) {
 
 }  // namespace
 
+std::string layout_hint(const Shape& images, size_t channels) {
+  if (images.rank() != 4 || images[3] == channels || images[1] != channels) return "";
+  return text("; these look like [N x C x H x W], which channels_last() turns into [N x H x W x C]");
+}
+
 Tensor channels_last(const Tensor& x) {
   require_images("channels_last", x);
   const Shape& s = x.shape();

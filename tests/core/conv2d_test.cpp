@@ -107,7 +107,8 @@ TEST_CASE("conv2d: errors name the shapes") {
       "conv2d: the kernel 5 x 5 does not fit into images [2 x 4 x 5 x 3] with padding 0; it must be at "
       "least 1 x 1 and at most 4 x 5");
   CHECK_ERROR(conv2d(x, Tensor::zeros({3, 3, 4, 8}), {}),
-              "conv2d: images [2 x 4 x 5 x 3] have 3 channels, the weight [3 x 3 x 4 x 8] is for 4");
+              "conv2d: images [2 x 4 x 5 x 3] have 3 channels, the weight [3 x 3 x 4 x 8] is for 4" +
+                  layout_hint({2, 4, 5, 3}, 4));
   CHECK_ERROR(conv2d(x, Tensor::zeros({3, 3, 3, 8}), {}, {.stride = 0}),
               "conv2d: stride 0 for images [2 x 4 x 5 x 3] and weight [3 x 3 x 3 x 8]; it must be positive");
   CHECK_ERROR(conv2d(x, Tensor::zeros({3, 3, 3, 8}), Tensor::zeros({7})),

@@ -66,7 +66,7 @@ TEST_CASE("batch norm: gradients in evaluate mode") {
   for (const Shape& shape : {Shape{1, 1}, Shape{1, 3}, Shape{7, 17}}) {
     Parameters parameters(1);
     BatchNorm norm(parameters, "norm", {.features = shape.columns()});
-    norm(sample(shape, 5), Mode::train);
+    norm(sample({shape[0] + 1, shape[1]}, 5), Mode::train);
     const Tensor x = sample(shape, 1);
     check_gradients({x, norm.gain, norm.bias}, [&] { return weighted(norm(x, Mode::evaluate)); });
   }
@@ -158,8 +158,26 @@ TEST_CASE("batch norm: errors name the op and the shapes") {
   CHECK_ERROR(composed::batch_norm(a, two, two), "batch_norm: input [2 x 3], gain [2], bias [2]" + must);
   Parameters parameters(1);
   BatchNorm one(parameters, "one", {.features = 1});  // a single number would fit any shape
-  CHECK_ERROR(one(a, Mode::train), "batch_norm: input [2 x 3], gain [1], bias [1]" + must);
-  CHECK_ERROR(one(a, Mode::evaluate), "batch_norm: input [2 x 3], gain [1], bias [1]" + must);
+  CHECK_ERROR(one(a, Mode::train), "batch_norm 'one': input [2 x 3], gain [1], bias [1]" + must);
+  CHECK_ERROR(one(a, Mode::evaluate), "batch_norm 'one': input [2 x 3], gain [1], bias [1]" + must);
+}
+
+TEST_CASE("batch norm: a single case is refused where it would be normalized by itself") {
+  Parameters parameters(1);
+  BatchNorm norm(parameters, "norm", {.features = 3});
+  const auto error = [](const std::string& shape) {
+    return "batch_norm 'norm': " + shape +
+           " is a single case, which has no variance and would become the bias; train with at least two, or "
+           "leave a "
+           "last batch of one out";
+  };
+  for (const Mode mode : {Mode::train, Mode::evaluate_by_batch}) {
+    CHECK_ERROR(norm(sample({1, 3}, 1), mode), error("[1 x 3]"));
+    CHECK_ERROR(norm(sample({1, 1, 1, 3}, 1), mode), error("[1 x 1 x 1 x 3]"));
+    CHECK(norm(sample({1, 2, 1, 3}, 1), mode).size() == 6);
+    CHECK(norm(sample({2, 3}, 1), mode).size() == 6);
+  }
+  CHECK(norm(sample({1, 3}, 1), Mode::evaluate).size() == 3);
 }
 
 TEST_CASE("batch norm: equal cases become the bias, at any size") {

@@ -175,7 +175,7 @@ TEST_CASE("batch norm outside of recurrence: evaluation by the batch moves nothi
   CHECK(identical(y, norm(a, Mode::train)));
   CHECK(norm.running_mean[0] > 0);
   CHECK_ERROR(norm(a, Mode::measure_population),
-              "batch_norm: keeps moving averages only; measure_population is for recurrent layers and "
+              "batch_norm 'norm': keeps moving averages only; measure_population is for recurrent layers and "
               "MaskedBatchNorm");
 }
 
