@@ -6,4 +6,6 @@
 int main() {
   lamina::set_threads(2);
   std::cout << "lamina " << lamina::version << ", " << lamina::threads() << " threads\n";
+  std::cout << "the sum of " << sizeof(lamina::real)
+            << "-byte ones: " << sum(lamina::Tensor::ones({3})).item() << "\n";
 }
