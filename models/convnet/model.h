@@ -7,7 +7,8 @@
 //   10 logits
 //
 // Convolutions pad with 2 zeros, so their maps are as large as their inputs, and windows at the border hang
-// over the image: their units have other statistics, which is the paper's explanation for what it saw.
+// over the image: their units have other statistics, which is the paper's explanation for what it saw. Normalized
+// layers have no bias in front of their normalization, as in Eq. 5.
 
 #include <array>
 
