@@ -189,7 +189,7 @@ TEST_CASE("draw: ten images are learned by heart") {
     const d::Bound bound = model(images, noise);
     tape.backward(mean(bound.reconstruction + bound.kl));
     adam.step();
-    const double reconstruction = static_cast<double>(mean(bound.reconstruction).item());
+    const double reconstruction = static_cast<double>(mean(bound.reconstruction.detach()).item());
     if (step == 0) first = reconstruction;
     if (step >= steps - looked_at) last += reconstruction / looked_at;
   }
