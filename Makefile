@@ -298,12 +298,15 @@ lint:  ## clang-format and clang-tidy; neither changes a file
 	@+$(SUBMAKE) tidy
 
 # Tests are left out: doctest's macros and deliberate abuse are most of what it finds there, in half of its time.
-tidy: $(patsubst %.cpp,$(BUILD)/tidy/%.ok,$(filter-out tests/%,$(SOURCES)))
+TIDY_GROUPS := $(addprefix $(BUILD)/tidy/,tools models library)
+tidy: $(addsuffix .ok,$(TIDY_GROUPS))
 
-$(BUILD)/tidy/%.ok: %.cpp $(BUILD)/objects/%.o .clang-tidy
-	@mkdir -p $(@D)
-	@echo "clang-tidy $<"
-	@clang-tidy --quiet $< -- $(LANGUAGE) -Wreserved-identifier > $@.log 2>&1 || { grep -v 'warnings\? generated' $@.log; exit 1; }
+$(BUILD)/tidy/tools.ok: $(call objects,$(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES))
+$(BUILD)/tidy/models.ok: $(call objects,$(MODEL_SOURCES))
+$(BUILD)/tidy/library.ok: $(call objects,$(LIBRARY_SOURCES))
+$(addsuffix .ok,$(TIDY_GROUPS)): %.ok: .clang-tidy
+	@tools/tidy.sh $* '$(LANGUAGE) -Wreserved-identifier' \
+	  $(patsubst $(BUILD)/objects/%.o,%.cpp,$(filter %.o,$(if $(filter .clang-tidy,$?),$^,$?)))
 	@touch $@
 
 help:  ## this list
