@@ -34,6 +34,6 @@ TEST_CASE("fuzz: no target minds an empty input, a zero byte or the same byte ag
     CAPTURE(std::string(target.name));
     CHECK_NOTHROW(fuzz::run(target, ""));
     for (const char byte : {'\0', '\n', ' ', ',', '0', '[', '\x80', '\xFF'})
-      for (const size_t count : {1, 100}) CHECK_NOTHROW(fuzz::run(target, std::string(count, byte)));
+      for (const size_t count : {1u, 100u}) CHECK_NOTHROW(fuzz::run(target, std::string(count, byte)));
   }
 }

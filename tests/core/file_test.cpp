@@ -105,8 +105,8 @@ TEST_CASE("file: a failed write leaves the old file and nothing else") {
 
 TEST_CASE("file: reading says what is wrong and what to do, and never waits") {
   const TemporaryFolder folder;
-  for (const auto& [path, complaint] : odd_paths(folder))
-    CHECK(message_of<DataError>([&] { read_file(path); }) == text(path, ": ", complaint));
+  for (const OddPath& odd : odd_paths(folder))
+    CHECK(message_of<DataError>([&] { read_file(odd.path); }) == text(odd.path, ": ", odd.complaint));
   write_file(folder / "secret", "x");
   REQUIRE(::chmod((folder / "secret").c_str(), 0) == 0);
   REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);

@@ -128,7 +128,8 @@ void check_forms(size_t m, size_t n, size_t k) {
 }  // namespace
 
 TEST_CASE("gemm: long sums into few numbers are not one running sum") {
-  for (const auto& [m, n] : {std::pair<size_t, size_t>{1, 17}, {2, 8}, {4, 33}}) {
+  for (const auto& sizes : {std::pair<size_t, size_t>{1, 17}, {2, 8}, {4, 33}}) {
+    const size_t m = sizes.first, n = sizes.second;
     CAPTURE(m);
     CAPTURE(n);
     const size_t k = 100000;
@@ -150,7 +151,8 @@ TEST_CASE("gemm: long sums into few numbers are not one running sum") {
 
 TEST_CASE("gemm: a bias that is large beside the products costs one rounding, not one for each product") {
   const std::vector<real> bias(33, 1000);
-  for (const auto& [m, k] : {std::pair<size_t, size_t>{1, 100}, {3, 250}, {4, 9}, {40, 8}, {40, 100}}) {
+  for (const auto& sizes : {std::pair<size_t, size_t>{1, 100}, {3, 250}, {4, 9}, {40, 8}, {40, 100}}) {
+    const size_t m = sizes.first, k = sizes.second;
     CAPTURE(m);
     CAPTURE(k);
     const size_t n = bias.size();
@@ -352,7 +354,7 @@ TEST_CASE("gemm_packed: what is upcoming changes nothing") {
   const std::vector<real> a = numbers(33 * 70, 1), b = numbers(70 * 90, 2), read_next = numbers(5000, 3);
   PackedMatrix packed;
   packed.pack(Transpose::no, 70, 90, b.data(), 90);
-  for (const size_t m : {1, 13, 33}) {
+  for (const size_t m : {1u, 13u, 33u}) {
     std::vector<real> c(m * 90), again(m * 90);
     gemm_packed(m, a.data(), 70, packed, c.data(), 90, false);
     const std::span<const real> all(read_next);

@@ -67,7 +67,7 @@ double worst_error(size_t columns, double offset, double spread) {
 TEST_CASE("log_softmax and cross_entropy: a few units of the last place, however far from zero") {
   for (const double offset : {0.0, 100.0, 1e4, -1e4, 1e6})
     for (const double spread : {0.1, 1.0, 10.0})
-      for (const size_t columns : {2, 10, 1000}) {
+      for (const size_t columns : {2u, 10u, 1000u}) {
         CAPTURE(offset);
         CAPTURE(spread);
         CAPTURE(columns);

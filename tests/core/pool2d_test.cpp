@@ -103,8 +103,8 @@ TEST_CASE("pooling: errors name the shapes") {
 
 TEST_CASE("max_pool2d: a window of -infinity passes its derivative to its first place") {
   const real none = -std::numeric_limits<real>::infinity();
-  for (const size_t window : {2, 3, 4})
-    for (const size_t channels : {1, 16, 19})
+  for (const size_t window : {2u, 3u, 4u})
+    for (const size_t channels : {1u, 16u, 19u})
       for (const size_t stride : {size_t{0}, size_t{1}}) {
         CAPTURE(window);
         CAPTURE(stride);

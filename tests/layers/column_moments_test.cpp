@@ -23,7 +23,7 @@ std::pair<long double, long double> exact_moments(const Tensor& x, size_t c) {
 TEST_CASE("column moments: far from zero the variance keeps its digits, and a mean near zero its own") {
   const std::vector<double> centers = {0, 100, 1e5};
   for (const double center : centers)
-    for (const size_t rows : {7, 38, 300}) {
+    for (const size_t rows : {7u, 38u, 300u}) {
       CAPTURE(center);
       CAPTURE(rows);
       const size_t columns = 70;

@@ -95,7 +95,7 @@ TEST_CASE("masked batch norm: nothing but padding gives zeros, and the composed 
 }
 
 TEST_CASE("masked batch norm: equal rows become exactly the bias, padded ones among them or not") {
-  for (const size_t rows : {3, 64, 65, 512, 1000})
+  for (const size_t rows : {3u, 64u, 65u, 512u, 1000u})
     for (const bool padded : {false, true}) {
       CAPTURE(rows);
       const Norm made;

@@ -76,8 +76,9 @@ TEST_CASE("with checkpointing, memory grows like the square root of the steps") 
 TEST_CASE("one step, one case, one unit, odd sizes") {
   for (const Kind kind : {Kind::tanh, Kind::relu, Kind::lstm, Kind::gru})
     for (const Norm norm : {Norm::none, Norm::layer, Norm::weight})
-      for (const auto& [steps, rows, input, hidden] : std::vector<std::array<size_t, 4>>{
+      for (const auto& sizes : std::vector<std::array<size_t, 4>>{
                {1, 1, 1, 1}, {1, 4, 3, 5}, {4, 1, 3, 5}, {4, 3, 2, 1}, {2, 7, 17, 33}}) {
+        const size_t steps = sizes[0], rows = sizes[1], input = sizes[2], hidden = sizes[3];
         const Case c{.kind = kind,
                      .options = {.input = input, .hidden = hidden, .norm = norm},
                      .state_given = true,
@@ -96,9 +97,10 @@ TEST_CASE("one step, one case, one unit, odd sizes") {
 
 TEST_CASE("one and two threads agree, and each repeats bit for bit") {
   // Rows enough for each thread to have its own; few rows and large weights, which share out columns.
-  for (const auto& [rows, hidden] : {std::pair<size_t, size_t>{33, 70}, {7, 300}, {40, 130}})
+  for (const auto& sizes : {std::pair<size_t, size_t>{33, 70}, {7, 300}, {40, 130}})
     for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
       for (const Norm norm : {Norm::none, Norm::layer, Norm::batch}) {
+        const size_t rows = sizes.first, hidden = sizes.second;
         const Case c{.kind = kind,
                      .options = {.input = 20, .hidden = hidden, .norm = norm},
                      .masked = true,

@@ -38,8 +38,8 @@ std::vector<Tensor> gradients_of(const Parameters& parameters, Tensor& x,
 TEST_CASE("step_linear equals the layer called at every step") {
   for (const bool bias : {false, true})
     for (const bool weight_norm : {false, true})
-      for (const auto& [steps, rows, size] :
-           std::vector<std::array<size_t, 3>>{{1, 1, 1}, {5, 3, 7}, {3, 33, 180}}) {
+      for (const auto& sizes : std::vector<std::array<size_t, 3>>{{1, 1, 1}, {5, 3, 7}, {3, 33, 180}}) {
+        const size_t steps = sizes[0], rows = sizes[1], size = sizes[2];
         CAPTURE(text(bias, weight_norm, " ", steps, " ", rows, " ", size));
         Parameters parameters(1);
         const Linear layer(parameters, "layer",

@@ -25,7 +25,7 @@ TEST_CASE("heat map: plain text has the weights that are more than a word's shar
   CHECK(ar::as_text(reading(), false) ==
         "a <book>\n\n@placeholder saw \"it\"\n\n@entity0(30%) saw <b> @entity1(60%) .\n\n"
         "*  75.0%  @entity1 (Tom & Co)\n   25.0%  @entity0\n");
-  for (size_t width : {1, 21}) {
+  for (size_t width : {1u, 21u}) {
     const std::string narrow = ar::as_text(reading(), false, width);
     CHECK(contains(narrow, "@entity0(30%)"));
     CHECK(contains(narrow, width == 1 ? "saw\n<b>\n" : "saw <b>\n"));

@@ -101,25 +101,27 @@ const std::vector<FolderReader> folder_readers{
 
 TEST_CASE("readers: what is no file is refused at once, by its name") {
   const TemporaryFolder folder;
-  for (const auto& [path, complaint] : odd_paths(folder))
-    for (const auto& [name, read] : readers) {
-      CAPTURE(name);
-      CHECK(message_of<DataError>([&] { read(path); }) == text(path, ": ", complaint));
+  for (const OddPath& odd : odd_paths(folder))
+    for (const NamedReader& reader : readers) {
+      CAPTURE(reader.name);
+      CHECK(message_of<DataError>([&] { reader.read(odd.path); }) == text(odd.path, ": ", odd.complaint));
     }
 }
 
 TEST_CASE("readers: a folder that holds what is no file is refused, by the file's name") {
-  const TemporaryFolder odd;
-  for (const auto& [path, complaint] : odd_paths(odd)) {
-    if (complaint.find("such file") != complaint.npos || complaint.find("too long") != complaint.npos)
+  const TemporaryFolder paths;
+  for (const OddPath& odd : odd_paths(paths)) {
+    if (odd.complaint.find("such file") != std::string::npos ||
+        odd.complaint.find("too long") != std::string::npos)
       continue;
-    for (const auto& [name, file, read, prepare] : folder_readers) {
-      CAPTURE(name);
-      CAPTURE(path);
+    for (const FolderReader& reader : folder_readers) {
+      CAPTURE(reader.name);
+      CAPTURE(odd.path);
       const TemporaryFolder folder;
-      prepare(folder.path());
-      fs::create_symlink(path, folder / file);
-      CHECK(message_of<DataError>([&] { read(folder.path()); }) == text(folder / file, ": ", complaint));
+      reader.prepare(folder.path());
+      fs::create_symlink(odd.path, folder / reader.file);
+      CHECK(message_of<DataError>([&] { reader.read(folder.path()); }) ==
+            text(folder / reader.file, ": ", odd.complaint));
     }
   }
 }
@@ -128,10 +130,10 @@ TEST_CASE("readers: a folder that cannot be looked into is refused by its name")
   const TemporaryFolder odd;
   const std::string loop = odd / "loop", too_long = odd / std::string(300, 'n');
   fs::create_symlink(loop, loop);
-  for (const auto& [name, file, read, prepare] : folder_readers) {
-    CAPTURE(name);
+  for (const FolderReader& reader : folder_readers) {
+    CAPTURE(reader.name);
     for (const std::string& path : {loop, too_long}) {
-      const std::string message = message_of<DataError>([&] { read(path); });
+      const std::string message = message_of<DataError>([&] { reader.read(path); });
       CHECK(message.starts_with(path));
       CHECK(message.find(": cannot be read: ") != std::string::npos);
       CHECK(message.find("; ") != std::string::npos);

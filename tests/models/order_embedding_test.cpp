@@ -163,8 +163,9 @@ TEST_CASE("order model: as many parameters as the peer's model") {
 TEST_CASE("order model: where the weights start") {
   Parameters parameters(3);
   const Model model(parameters, {.norm = Norm::layer, .vocabulary = 200, .features = 400, .hidden = 64});
-  for (const auto& [name, value] : parameters.learned()) {
-    INFO(name);
+  for (const Parameters::Entry& entry : parameters.learned()) {
+    const auto& [name, value] = entry;
+    INFO(entry.name);
     if (name == "words" || name == "gru.input_weight")
       CHECK(mismatch(value, uniform_within(0.1)) == "");
     else if (name == "gru.hidden_weight")

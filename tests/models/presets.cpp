@@ -145,22 +145,22 @@ void check_preset(const PresetTable& table) {
     seen = true;
     std::cout.rdbuf(screen);  // doctest says there what is wrong
     INFO(start.folder.config().experiment, " ", start.folder.config().variant);
-    for (const auto& [source, what, wanted, measured] : table.numbers) {
-      INFO(std::string(source), ": ", std::string(what));
-      CHECK(measured(start) == doctest::Approx(wanted).epsilon(1e-4));
+    for (const NumberRow& row : table.numbers) {
+      INFO(std::string(row.source), ": ", std::string(row.what));
+      CHECK(row.measured(start) == doctest::Approx(row.wanted).epsilon(1e-4));
     }
-    for (const auto& [name, value] : start.parameters.learned()) {
-      INFO("the table needs a row for ", name, " ", text(value.shape()));
-      CHECK(std::ranges::count(table.weights, name, &WeightRow::name) == 1);
+    for (const Parameters::Entry& entry : start.parameters.learned()) {
+      INFO("the table needs a row for ", entry.name, " ", text(entry.value.shape()));
+      CHECK(std::ranges::count(table.weights, entry.name, &WeightRow::name) == 1);
     }
-    for (const auto& [source, name, shape, distribution] : table.weights) {
-      INFO(std::string(source), ": ", name);
+    for (const WeightRow& row : table.weights) {
+      INFO(std::string(row.source), ": ", row.name);
       const auto& learned = start.parameters.learned();
-      const auto found = std::ranges::find(learned, name, &Parameters::Entry::name);
+      const auto found = std::ranges::find(learned, row.name, &Parameters::Entry::name);
       REQUIRE(found != learned.end());
-      INFO(text(found->value.shape(), ", wanted ", shape));
-      CHECK(fits(found->value.shape(), shape));
-      CHECK(mismatch(found->value, distribution) == "");
+      INFO(text(found->value.shape(), ", wanted ", row.shape));
+      CHECK(fits(found->value.shape(), row.shape));
+      CHECK(mismatch(found->value, row.start) == "");
     }
     std::cout.rdbuf(unheard.rdbuf());
   });

@@ -115,7 +115,7 @@ TEST_CASE("a damaged metrics.csv is written again from the state, whether the ru
   const RunFolder folder = trained(scratch / "run", 2);
   const std::string path = folder.file("metrics.csv"), good = read_file(path);
   const size_t second = good.find('\n') + 1, third = good.find('\n', second) + 1;
-  for (const std::uint64_t epochs : {2, 3})
+  for (const std::uint64_t epochs : {2u, 3u})
     for (const std::string& damaged :
          {std::string(), good.substr(0, second), good.substr(0, good.size() - 9), std::string("nonsense\n"),
           good.substr(0, second) + good.substr(third), good.substr(0, second) + "1,x\n", good.substr(0, 7)}) {
@@ -266,7 +266,7 @@ TEST_CASE("a damaged model is refused under --resume, and a missing one is writt
 
 TEST_CASE("a run of updates ends after as many as were asked for") {
   const TemporaryFolder scratch;
-  for (const std::uint64_t steps : {1, 7, 8, 9}) {
+  for (const std::uint64_t steps : {1u, 7u, 8u, 9u}) {
     const RunFolder folder = RunFolder::create(scratch / std::to_string(steps), {.experiment = "test"});
     TinyExperiment experiment;
     const TrainingPlan plan = plan_in_periods("test", steps, 4, "report");

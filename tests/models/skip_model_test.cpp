@@ -227,8 +227,9 @@ TEST_CASE("skip model: where the weights start") {
   Parameters parameters(3);
   const Model model(parameters,
                     {.norm = Norm::layer, .sizes = {.vocabulary = 300, .embedding = 40, .hidden = 64}});
-  for (const auto& [name, value] : parameters.learned()) {
-    INFO(name);
+  for (const Parameters::Entry& entry : parameters.learned()) {
+    const auto& [name, value] = entry;
+    INFO(entry.name);
     if (name == "words" || name == "output.weight" || name.ends_with(".input_weight"))
       CHECK(mismatch(value, uniform_within(0.1)) == "");
     else if (name.ends_with(".hidden_weight"))
