@@ -126,7 +126,7 @@ void from_settings(const Settings& settings, CommonFlags& flags) {
 
 std::int64_t smoke_epochs() {
   const char* const value = std::getenv("LAMINA_SMOKE");
-  return value == nullptr ? 0 : std::max(1L, std::strtol(value, nullptr, 10));
+  return value == nullptr || *value == '\0' ? 0 : std::max(1L, std::strtol(value, nullptr, 10));
 }
 
 }  // namespace lamina

@@ -13,7 +13,7 @@
 
 namespace lamina {
 
-/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is set, commands run on a small part
+/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is set and not empty, commands run on a small part
 /// of their data for at most so many epochs, which shows that they work and nothing else.
 std::int64_t smoke_epochs();
 
