@@ -100,7 +100,7 @@ $(COMMAND) $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/%.o $(TOOLS) $(MODE
 
 $(BUILD)/lamina-double: force
 	@+$(SUBMAKE) REAL=double $(call build_folder,double)/lamina
-	@mkdir -p $(@D) && ln -sfr $(call build_folder,double)/lamina $@
+	@mkdir -p $(@D) && { [ $@ -ef $(call build_folder,double)/lamina ] || ln -sfr $(call build_folder,double)/lamina $@; }
 
 $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
@@ -146,6 +146,7 @@ SHELL_TESTS := $(if $(SANITIZE),,$(wildcard tests/*_test.sh tests/*/*_test.sh))
 
 test: setup  ## builds and runs all tests in float and double, or in REAL; with SANITIZE=1 the fast ones
 	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real test-program || exit; done
+	@+$(if $(SHELL_TESTS),$(SUBMAKE) REAL=float build/lamina build/lamina-double fault-library)
 	@tools/run-tests.sh $(if $(SANITIZE),--skip-slow) \
 	  $(foreach real,$(REALS),$(call build_folder,$(real))/lamina-tests) $(SHELL_TESTS)
 

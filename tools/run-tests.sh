@@ -3,7 +3,7 @@
 #
 #   tools/run-tests.sh [--skip-slow] PROGRAM...
 #
-# A PROGRAM is a doctest binary, or a script that ends with such a line itself. One that crashes, stops early or
+# Two run at a time, so put the longest first; what each prints stays together. A PROGRAM is a doctest binary, or a script that ends with such a line itself. One that crashes, stops early or
 # reports nothing counts as a failure and is named. --skip-slow leaves out doctest's suite "slow".
 # Exit code 0: at least one test ran, and none failed.
 set -uo pipefail
@@ -11,14 +11,18 @@ set -uo pipefail
 filter=()
 if [ "${1:-}" = --skip-slow ]; then filter=(--test-suite-exclude=slow); shift; fi
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+set -m  # each program in a process group of its own, where Ctrl-C is not ignored as in the background
+logs=$(mktemp -d)
+programs=("$@") pids=() shown=0
+trap 'for pid in "${pids[@]:$shown}"; do kill -- -"$pid" 2>/dev/null; done; rm -rf "$logs"' EXIT
+trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0 broken=()
 
-for program in "$@"; do
+show() {  # show NUMBER: prints what that program said and adds up its tests
+  local program=${programs[$1]} log=$logs/$1 code=0 counts p f s
+  wait "${pids[$1]}" || code=$?
   echo "== $program"
-  "$program" "${filter[@]}" </dev/null 2>&1 | tee "$log" | grep -v '^\[doctest\] \(doctest version\|run with\)'
-  code=${PIPESTATUS[0]}
+  grep -v '^\[doctest\] \(doctest version\|run with\)' "$log"
   # "[doctest] test cases: 3 | 1 passed | 2 failed | 0 skipped", or our own closing line, becomes "1 2 0".
   counts=$(sed -nE -e 's/^\[doctest\] test cases: .*\| *([0-9]+) passed \| *([0-9]+) failed \| *([0-9]+) skipped$/\1 \2 \3/p' \
                    -e 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 0\4/p' "$log" | tail -n 1)
@@ -39,6 +43,23 @@ for program in "$@"; do
     f=1
   fi
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + 10#$s))
+}
+
+show_ended() {
+  while [ $shown -lt ${#pids[@]} ] && ! kill -0 "${pids[shown]}" 2>/dev/null; do
+    show $shown
+    shown=$((shown + 1))
+  done
+}
+
+for program in "$@"; do
+  while [ "$(jobs -pr | wc -l)" -ge 2 ]; do wait -n; done
+  show_ended
+  "$program" "${filter[@]}" </dev/null >"$logs/${#pids[@]}" 2>&1 &
+  pids+=($!)
+done
+for number in "${!pids[@]}"; do
+  [ "$number" -lt $shown ] || { show "$number"; shown=$((number + 1)); }
 done
 
 [ ${#broken[@]} = 0 ] || printf 'FAILED  %s\n' "${broken[@]}"

@@ -34,6 +34,10 @@ program late_exit 'echo "[doctest] test cases: 3 | 3 passed | 0 failed | 0 skipp
 program early 'echo "half a test"; exit 0'
 program empty 'echo "[doctest] test cases: 0 | 0 passed | 0 failed | 4 skipped"'
 
+program ping "touch '$scratch/ping.here'; for _ in \$(seq 100); do [ -e '$scratch/pong.here' ] && echo '1 passed, 0 failed' && exit; sleep 0.1; done"
+program pong "touch '$scratch/pong.here'; for _ in \$(seq 100); do [ -e '$scratch/ping.here' ] && echo '1 passed, 0 failed' && exit; sleep 0.1; done"
+program interrupted 'trap "echo 1 passed, 0 failed; exit" INT; kill -INT $$; exit 1'
+
 expect "sums passed and skipped" 0 "10 passed, 0 failed, 1 skipped" "" good script
 expect "counts failures" 1 "11 passed, 2 failed, 1 skipped" bad good script bad
 expect "names a crash" 1 "8 passed, 1 failed, 1 skipped" crash crash good
@@ -42,6 +46,8 @@ expect "notices an exit code after the summary" 1 "3 passed, 1 failed" late_exit
 expect "notices a program that stops early" 1 "0 passed, 1 failed" early early
 expect "notices a program without tests" 1 "0 passed, 1 failed, 4 skipped" empty empty
 expect "notices a program that is not there" 1 "0 passed, 1 failed" absent absent
+expect "runs two side by side" 0 "2 passed, 0 failed" "" ping pong
+expect "leaves Ctrl-C to the program" 0 "1 passed, 0 failed" "" interrupted
 expect "fails without programs" 1 "0 passed, 0 failed" ""
 
 echo "$passed passed, $failed failed"
