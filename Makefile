@@ -19,7 +19,10 @@ WARNINGS += $(if $(findstring clang,$(CXX)),-Wno-pass-failed,-Wno-restrict)
 # What an index costs is checked in the sanitizers' builds.
 OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
 # -Og and line tables only: at -O1 with -g the checks take g++ five times as long to compile.
-SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# clang does not say in a macro that it watches addresses. Its fuzzer asks where a run went: with `make fuzz` and the
+# tests built alike, one build serves both.
+SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+  $(if $(findstring clang,$(CXX)),-fsanitize=fuzzer-no-link -D__SANITIZE_ADDRESS__=1)
 # The thread sanitizer does not see what an OpenMP runtime waits for: `make test-threads` builds without it.
 ifeq ($(SANITIZE),thread)
 SANITIZERS := -O1 -march=$(ARCH) -g1 -fsanitize=thread
@@ -55,13 +58,14 @@ BENCHMARKS := $(patsubst tools/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all setup demo test oracle guarded fuzz bench report install format lint tidy help clean force
+.PHONY: all programs setup demo test oracle guarded fuzz bench report install format lint tidy help clean force
 .DELETE_ON_ERROR:
 
 # The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
 DOUBLE_COMMAND := $(if $(filter float,$(REAL)),$(BUILD)/lamina-double)
 
-all: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(DOUBLE_COMMAND) $(BENCHMARKS)  ## library, models, the `lamina` command, benchmarks
+all: programs $(DOUBLE_COMMAND)  ## library, models, the `lamina` command, benchmarks
+programs: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(BENCHMARKS)
 
 # --- Compiling. The compiler's command line is kept in a file that changes only when it does, and so is each
 # archive's list of members: other flags rebuild everything, a removed source leaves its archive, nothing else.
@@ -208,35 +212,19 @@ bench: setup  ## times the products against OpenBLAS, then training steps agains
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
 	@tools/bench.py --json runs/bench.json
 
-# --- Fuzzing, by clang's libFuzzer. One program holds all targets and is made of a list of sources instead of whole
-# libraries, to build fast. Functions elsewhere that only other parts of these sources call stay unresolved: a target
-# that reached one would crash at address 0, which only a program at a fixed address can express.
+# --- Fuzzing, by clang's libFuzzer: one program holds all targets.
 
 FUZZ := build/fuzz
-FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp core/file.cpp core/folder.cpp core/mapped_file.cpp core/checkpoint.cpp \
-  core/tensor.cpp core/flat_storage.cpp core/growing_buffer.cpp core/tape.cpp core/listener.cpp core/pool.cpp \
-  core/parallel.cpp core/parameters.cpp core/random.cpp \
-  $(addprefix models/common/,idx.cpp metrics.cpp npy.cpp record.cpp run_folder.cpp run_lock.cpp run_state.cpp training.cpp) \
-  models/draw/amat.cpp models/handwriting/iam.cpp models/order_embedding/data.cpp models/text/*.cpp \
-  $(addprefix models/attentive_reader/,book.cpp question.cpp) \
-  $(addprefix models/skip_thoughts/,corpus.cpp tasks.cpp triples.cpp) \
-  tools/common_flags.cpp tools/flag_value.cpp \
-  $(addprefix tools/report/,csv.cpp document.cpp exhibits.cpp speed.cpp traces.cpp))
-FUZZ_FLAGS := $(LANGUAGE) $(filter-out -Wno-%,$(WARNINGS)) -Wno-pass-failed -O1 -g1 -march=$(ARCH) -fno-omit-frame-pointer \
-  -fsanitize=address,undefined -fno-sanitize-recover=all
 SECONDS := 60
 
-$(FUZZ)/objects/%.o: %.cpp
-	@mkdir -p $(@D)
-	clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+$(BUILD)/fuzz: $(call objects,$(wildcard tests/fuzz/*.cpp)) $(TOOLS) $(MODELS) $(LIBRARY)
+	$(LINK) -fsanitize=fuzzer
 
-$(FUZZ)/fuzz: $(patsubst %.cpp,$(FUZZ)/objects/%.o,$(FUZZ_SOURCES))
-	clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -no-pie -Wl,--unresolved-symbols=ignore-all -lz -lpugixml -o $@
-
--include $(patsubst %.cpp,$(FUZZ)/objects/%.d,$(FUZZ_SOURCES))
+-include $(BUILD)/objects/tests/fuzz/main.d
 
 fuzz:  ## fuzzes every reader, or TARGET, for SECONDS each (60), with clang's sanitizers
-	@+$(SUBMAKE) $(FUZZ)/fuzz
+	@+$(SUBMAKE) CXX=clang++ SANITIZE=1 REAL=float build/variant-sanitize-clang/fuzz
+	@mkdir -p $(FUZZ) && ln -sf ../variant-sanitize-clang/fuzz $(FUZZ)/fuzz
 	@tests/fuzz/run.sh $(FUZZ) $(SECONDS) $(TARGET)
 
 # --- Faults: a library that is preloaded and makes file operations fail, and a driver for it and other faults
