@@ -134,7 +134,7 @@ TEST_CASE("layouts: there and back, values and gradients") {
 
 TEST_CASE("conv2d: long sums are as accurate as short ones") {
   // A window of the whole image: every number of y is one sum over all taps.
-  for (const size_t channels : {1, 4, 13, 40}) {
+  for (const size_t channels : {1u, 4u, 13u, 40u}) {
     CAPTURE(channels);
     constexpr size_t images = 40, size = 8, outputs = 40;
     const size_t taps = size * size * channels;

@@ -395,7 +395,7 @@ TEST_CASE("gemm_backend names the vectors and the OpenBLAS core") {
 }
 
 TEST_CASE("gemm: sums of some hundred products are cut into parts") {
-  for (const size_t k : {100, 200, 256, 512}) {
+  for (const size_t k : {100u, 200u, 256u, 512u}) {
     CAPTURE(k);
     constexpr size_t m = 70, n = 64;
     const auto a = all_digits(m * k, 1), b = all_digits(k * n, 2);

@@ -124,8 +124,9 @@ TEST_CASE("one and two threads agree, and each repeats bit for bit") {
 
 TEST_CASE("gains and biases: a sum over 300,000 rows and steps is as accurate as over few") {
   // Without a way from state to state all steps are alike, so that sums are a multiple of what one step adds.
-  for (const auto& [steps, rows] : {std::pair<size_t, size_t>{3000, 100}, {1, 300000}, {30000, 10}})
+  for (const auto& sizes : {std::pair<size_t, size_t>{3000, 100}, {1, 300000}, {30000, 10}})
     for (const Norm norm : {Norm::layer, Norm::batch}) {
+      const size_t steps = sizes.first, rows = sizes.second;
       if (norm == Norm::batch && steps == 1) continue;  // sums of columns are those of layers/batch_norm
       CAPTURE(steps);
       CAPTURE(static_cast<int>(norm));
