@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
-
-#include "core/error.h"
+#include <new>
 
 namespace lamina {
 
@@ -27,7 +26,7 @@ size_t wanted() {
   size_t pages = 0;  // of address space in use
   std::ifstream("/proc/self/statm") >> pages;
   const auto allowed = static_cast<size_t>(limit.rlim_cur);
-  return std::min(memory, (allowed - std::min(pages * page, allowed)) / 4);
+  return std::min(memory, (allowed - std::min(pages * page, allowed)) / 2);
 }
 
 }  // namespace
@@ -46,20 +45,17 @@ void GrowingBuffer::reserve() {
     begin_ = static_cast<std::byte*>(map_) + (round_up(address, huge_page) - address);
     return;
   }
-  fail("parameters: no address space is left to keep them in; raise `ulimit -v`");
+  throw std::bad_alloc();
 }
 
 size_t GrowingBuffer::add(size_t bytes) {
   if (begin_ == nullptr) reserve();
   const size_t begin = size_;
-  if (bytes > room_ - begin)
-    fail("parameters: ", begin + bytes, " bytes do not fit into the ", room_,
-         " of address space that they may take; raise `ulimit -v`");
+  if (bytes > room_ - begin) throw std::bad_alloc();
   const size_t end = begin + round_up(bytes, alignment);
   const size_t target = round_up(end, end < huge_page ? unit : huge_page);
   for (size_t i = 0; target > usable_ && i < parts_; ++i) {
-    if (mprotect(part(i) + usable_, target - usable_, PROT_READ | PROT_WRITE) != 0)
-      fail("parameters: the system has no memory for ", end, " bytes of them");
+    if (mprotect(part(i) + usable_, target - usable_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
     // Fewer address-translation misses in the big matrices.
     if (target >= huge_page) madvise(part(i), target, MADV_HUGEPAGE);
   }

@@ -2,7 +2,7 @@
 // Memory that grows and never moves: a range of addresses is reserved at once, memory comes as it is needed.
 //
 // Several parts grow alike, and a block has the same place in each. The reserved range costs no memory. It is as
-// large as the machine's memory, or a quarter of what `ulimit -v` leaves.
+// large as the machine's memory, or half of what `ulimit -v` leaves: optimizers keep as much beside the parameters.
 
 #include <cstddef>
 
@@ -16,7 +16,7 @@ class GrowingBuffer {
   GrowingBuffer& operator=(const GrowingBuffer&) = delete;
 
   /// Makes room for a block in each part, filled with zeros, and returns where in the part it begins: at a multiple
-  /// of 64 bytes. Throws Error when there is no room.
+  /// of 64 bytes. Throws std::bad_alloc when there is no room.
   size_t add(size_t bytes);
 
   /// From here on all blocks may be gone through in one pass, with the zeros between them. (In the tests that run
