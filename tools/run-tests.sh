@@ -3,8 +3,9 @@
 #
 #   tools/run-tests.sh [--skip-slow] PROGRAM...
 #
-# Two run at a time, so put the longest first; what each prints stays together. A PROGRAM is a doctest binary, or a script that ends with such a line itself. One that crashes, stops early or
-# reports nothing counts as a failure and is named. --skip-slow leaves out doctest's suite "slow".
+# Two run at a time, so put the longest first; what each prints stays together. A PROGRAM is a doctest binary, or a
+# script that ends with such a line itself. One that crashes, stops early or reports nothing counts as a failure and is
+# named. --skip-slow leaves out doctest's suite "slow".
 # Exit code 0: at least one test ran, and none failed.
 set -uo pipefail
 
