@@ -44,13 +44,20 @@ struct Pool {
   std::mutex mutex;
   std::array<FreeBlock*, 256> free{};
   Statistics statistics{};
+#if defined(__SANITIZE_ADDRESS__)
+  bool program_ends = false;
+#endif
 };
 
 Pool& instance() {
   // Never destroyed: static tensors may outlive any order of destruction.
   static Pool* const pool = [] {
 #if defined(__SANITIZE_ADDRESS__)
-    std::atexit(trim);  // the leak check does not follow the list through poisoned blocks
+    // The leak check does not follow the list through poisoned blocks: none may be left in it.
+    std::atexit([] {
+      instance().program_ends = true;
+      trim();
+    });
 #endif
     return new Pool;
   }();
@@ -64,6 +71,18 @@ void* from_system(size_t bytes) {
   if (block == nullptr) throw std::bad_alloc();
   if (huge) madvise(block, bytes, MADV_HUGEPAGE);  // fewer address-translation misses in the big matrices
   return block;
+}
+
+void empty(Pool& pool) {  // whose lock the caller holds
+  for (FreeBlock*& list : pool.free) {
+    while (list != nullptr) {
+      ASAN_UNPOISON_MEMORY_REGION(list, sizeof(FreeBlock));
+      FreeBlock* const next = list->next;
+      std::free(list);
+      list = next;
+    }
+  }
+  pool.statistics.bytes_cached = 0;
 }
 
 }  // namespace
@@ -101,6 +120,9 @@ void release(void* block, size_t bytes) {
   pool.statistics.bytes_in_use -= size.bytes;
   pool.statistics.bytes_cached += size.bytes;
   ASAN_POISON_MEMORY_REGION(freed, size.bytes);
+#if defined(__SANITIZE_ADDRESS__)
+  if (pool.program_ends) empty(pool);
+#endif
 }
 
 Statistics statistics() {
@@ -112,15 +134,7 @@ Statistics statistics() {
 void trim() {
   Pool& pool = instance();
   const std::lock_guard lock(pool.mutex);
-  for (FreeBlock*& list : pool.free) {
-    while (list != nullptr) {
-      ASAN_UNPOISON_MEMORY_REGION(list, sizeof(FreeBlock));
-      FreeBlock* const next = list->next;
-      std::free(list);
-      list = next;
-    }
-  }
-  pool.statistics.bytes_cached = 0;
+  empty(pool);
 }
 
 }  // namespace lamina::pool
