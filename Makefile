@@ -16,7 +16,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 # marked simd stays scalar.
 WARNINGS += $(if $(findstring clang,$(CXX)),-Wno-pass-failed,-Wno-restrict)
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
-# What an index costs is checked in the sanitizers' builds.
+# The bounds of operator[] are checked in the sanitizers' builds alone.
 OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
 # -Og and line tables only: at -O1 with -g the checks take g++ five times as long to compile.
 # clang does not say in a macro that it watches addresses. Its fuzzer asks where a run went: with `make fuzz` and the

@@ -44,32 +44,11 @@ void tile(const GatheredTile& t) {
         for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * right[v];
       }
     }
-    if (!first) {
-#pragma GCC unroll 16
-      for (size_t i = 0; i < rows; ++i)
-#pragma GCC unroll 16
-        for (size_t v = 0; v < vectors; ++v) sum[i][v] += load(before + (i * vectors + v) * lanes);
-    }
+    if (!first) add_parts_before(sum, before);
     if (step == last) break;
-#pragma GCC unroll 16
-    for (size_t i = 0; i < rows; ++i)
-#pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) {
-        store(before + (i * vectors + v) * lanes, sum[i][v]);
-        sum[i][v] = vec{};
-      }
+    put_part_aside(sum, before);
   }
-  real* c = t.c;
-  const real* addend = t.addend;
-#pragma GCC unroll 16
-  for (size_t i = 0; i < rows; ++i, c += t.c_row) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < vectors; ++v) {
-      if (addend) sum[i][v] += load(addend + v * lanes);
-      store(c + v * lanes, sum[i][v]);
-    }
-    if (addend) addend += t.addend_row;
-  }
+  store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
 }
 
 using Kernel = void (*)(const GatheredTile&);

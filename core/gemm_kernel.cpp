@@ -72,31 +72,11 @@ void tile(const Tile& t) {
         for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * row[v];
       }
     }
-    if (!first) {
-#pragma GCC unroll 16
-      for (size_t i = 0; i < rows; ++i)
-#pragma GCC unroll 16
-        for (size_t v = 0; v < vectors; ++v) sum[i][v] += load(before + (i * vectors + v) * lanes);
-    }
+    if (!first) add_parts_before(sum, before);
     if (p == k) break;
-#pragma GCC unroll 16
-    for (size_t i = 0; i < rows; ++i)
-#pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) {
-        store(before + (i * vectors + v) * lanes, sum[i][v]);
-        sum[i][v] = vec{};
-      }
+    put_part_aside(sum, before);
   }
-
-#pragma GCC unroll 16
-  for (size_t i = 0; i < rows; ++i, c += c_row) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < vectors; ++v) {
-      if (addend) sum[i][v] += load(addend + v * lanes);
-      store(c + v * lanes, sum[i][v]);
-    }
-    if (addend) addend += addend_row;
-  }
+  store_sums(sum, c, c_row, addend, addend_row);
 }
 
 /// For 1, 2, 4 and 8 vectors.

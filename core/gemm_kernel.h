@@ -31,6 +31,42 @@ constexpr size_t part_of_sum(size_t k) {
   return parts <= 1 ? k : (k + parts - 1) / parts;
 }
 
+/// Adds the parts before to the sums of the last one.
+template <size_t rows, size_t vectors>
+[[gnu::always_inline]] inline void add_parts_before(vec (&sum)[rows][vectors], const real* before) {
+#pragma GCC unroll 16
+  for (size_t i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+    for (size_t v = 0; v < vectors; ++v) sum[i][v] += load(before + (i * vectors + v) * lanes);
+}
+
+/// Puts the sums aside, and begins the next part's at 0.
+template <size_t rows, size_t vectors>
+[[gnu::always_inline]] inline void put_part_aside(vec (&sum)[rows][vectors], real* before) {
+#pragma GCC unroll 16
+  for (size_t i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+    for (size_t v = 0; v < vectors; ++v) {
+      store(before + (i * vectors + v) * lanes, sum[i][v]);
+      sum[i][v] = vec{};
+    }
+}
+
+/// c = sums + addend, which may be null.
+template <size_t rows, size_t vectors>
+[[gnu::always_inline]] inline void store_sums(vec (&sum)[rows][vectors], real* c, size_t c_row,
+                                              const real* addend, size_t addend_row) {
+#pragma GCC unroll 16
+  for (size_t i = 0; i < rows; ++i, c += c_row) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < vectors; ++v) {
+      if (addend) sum[i][v] += load(addend + v * lanes);
+      store(c + v * lanes, sum[i][v]);
+    }
+    if (addend) addend += addend_row;
+  }
+}
+
 /// One tile: c[rows x vectors * lanes] = a * b + addend.
 /// a is packed [k x rows]. Vector v of row p of b is at b + p * b_row + (v / 2) * b_panel + (v % 2) * lanes.
 /// The addend (c itself, a bias with stride 0) may be null.

@@ -46,7 +46,7 @@ def operations_of(options, experiment):
 
 
 def fault_environment(options, folder):
-    return {"LD_PRELOAD": str(options.library), "FAULT_FOLDER": str(folder)}
+    return {"LD_PRELOAD": str(options.preloaded), "FAULT_FOLDER": str(folder)}
 
 
 def wrong_with_operation(options, experiment, number, operation, fault, lasts):
@@ -286,7 +286,7 @@ def arguments():
     parser.add_argument("--megabytes", type=int, default=10, help="step of the memory limit")
     parser.add_argument("--disks", type=int, default=1, help="take every N-th size of a full disk")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at the same time")
-    parser.add_argument("--library", type=Path, default=ROOT / "build/faults/file_faults.so")
+    parser.add_argument("--preloaded", type=Path, default=ROOT / "build/faults/file_faults.so")
     options = parser.parse_args()
     options.experiments = options.experiments.split(",")
     options.places = [place for place in ("/dev/shm", "/var/tmp") if os.access(place, os.W_OK)]
