@@ -1,5 +1,7 @@
 // Matrix products as training small models needs them: this library against OpenBLAS and against the
 // machine's peak.
+// Then batches of small products, as attention has them: `matmul` over a leading axis against one call of OpenBLAS for
+// each item.
 //
 //   bench_gemm [m n k NN|NT|TN]...
 //
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "core/gemm.h"
+#include "core/ops/matmul.h"
 #include "core/parallel.h"
 
 extern "C" void openblas_set_num_threads(int);
@@ -24,12 +27,12 @@ namespace {
 
 using namespace lamina;
 
-struct Shape {
+struct ProductShape {
   size_t m, n, k;
   std::string form;  // NN, NT or TN
 };
 
-const std::vector<Shape> usual_shapes = {
+const std::vector<ProductShape> usual_shapes = {
     {128, 1000, 784, "NN"},  {128, 1000, 1000, "NT"}, {1000, 784, 128, "TN"},  {784, 1000, 128, "TN"},
     {128, 10, 1000, "NN"},   {1000, 10, 128, "TN"},   {1, 1000, 1000, "NN"},   {4, 1000, 1000, "NN"},
     {4, 784, 1000, "NT"},    {1000, 1000, 4, "TN"},   {8, 1600, 400, "NN"},    {16, 1024, 256, "NN"},
@@ -55,25 +58,30 @@ std::vector<double> best_times(const std::vector<std::function<void()>>& candida
   return best;
 }
 
-void measure(const Shape& s, const std::vector<double>& peaks) {
+void blas_product(const ProductShape& s, const real* a, const real* b, real* c) {
+#ifdef LAMINA_DOUBLE
+  constexpr auto product = cblas_dgemm;
+#else
+  constexpr auto product = cblas_sgemm;
+#endif
+  const auto size = [](size_t value) { return static_cast<blasint>(value); };
+  const bool a_transposed = s.form[0] == 'T', b_transposed = s.form[1] == 'T';
+  product(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans,
+          size(s.m), size(s.n), size(s.k), 1, a, size(a_transposed ? s.m : s.k), b,
+          size(b_transposed ? s.k : s.n), 0, c, size(s.n));
+}
+
+void measure(const ProductShape& s, const std::vector<double>& peaks) {
   const bool a_transposed = s.form[0] == 'T', b_transposed = s.form[1] == 'T';
   const std::vector<real> a(s.m * s.k, real{0.5}), b(s.k * s.n, real{0.25});
   std::vector<real> c(s.m * s.n), c_packed(s.m * s.n);
   const size_t lda = a_transposed ? s.m : s.k, ldb = b_transposed ? s.k : s.n;
   const GemmOptions options = {.a = a_transposed ? Transpose::yes : Transpose::no,
                                .b = b_transposed ? Transpose::yes : Transpose::no};
-  const auto size = [](size_t value) { return static_cast<blasint>(value); };
   const auto own = [&] { gemm(s.m, s.n, s.k, a.data(), lda, b.data(), ldb, c.data(), s.n, options); };
   const auto blas = [&] {
     openblas_set_num_threads(threads());  // which the library calls on one, see core/gemm_blas.cpp
-#ifdef LAMINA_DOUBLE
-    constexpr auto product = cblas_dgemm;
-#else
-    constexpr auto product = cblas_sgemm;
-#endif
-    product(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans,
-            size(s.m), size(s.n), size(s.k), 1, a.data(), size(lda), b.data(), size(ldb), 0, c.data(),
-            size(s.n));
+    blas_product(s, a.data(), b.data(), c.data());
     openblas_set_num_threads(1);
   };
   PackedMatrix packed;
@@ -104,10 +112,47 @@ void measure(const Shape& s, const std::vector<double>& peaks) {
   std::fflush(stdout);
 }
 
+/// A batch of products of one shape.
+struct Batch {
+  size_t items;
+  ProductShape each;
+};
+
+const std::vector<Batch> usual_batches = {
+    {64, {128, 128, 32, "NT"}}, {64, {128, 32, 128, "NN"}}, {64, {128, 32, 128, "TN"}},
+    {64, {128, 128, 32, "NN"}}, {64, {32, 32, 16, "NN"}},   {256, {16, 16, 16, "NN"}},
+};
+
+void measure(const Batch& batch, const std::vector<double>& peaks) {
+  const size_t m = batch.each.m, n = batch.each.n, k = batch.each.k;
+  const std::string& form = batch.each.form;
+  const bool a_transposed = form[0] == 'T', b_transposed = form[1] == 'T';
+  const Tensor a = Tensor::ones({batch.items, a_transposed ? k : m, a_transposed ? m : k});
+  const Tensor b = Tensor::ones({batch.items, b_transposed ? n : k, b_transposed ? k : n});
+  Tensor c({batch.items, m, n});
+  const MatmulOptions options = {.a = a_transposed ? Transpose::yes : Transpose::no,
+                                 .b = b_transposed ? Transpose::yes : Transpose::no};
+  const auto own = [&] { c = matmul(a, b, options); };
+  const auto blas = [&] {
+    for (size_t i = 0; i < batch.items; ++i)
+      blas_product(batch.each, a.data() + i * m * k, b.data() + i * k * n, c.data() + i * m * n);
+  };
+  std::printf("%3zu of %3zu x %3zu x %3zu %s", batch.items, m, n, k, form.c_str());
+  const double flops = 2.0 * static_cast<double>(batch.items * m * n * k);
+  for (size_t team = 1; team <= peaks.size(); ++team) {
+    set_threads(static_cast<int>(team));
+    const auto times = best_times({own, blas}, flops);
+    const double rate = flops / times[0] / 1e9;
+    std::printf("  |%6.0f %4.0f%% %6.0f", rate, 100 * rate / peaks[team - 1], flops / times[1] / 1e9);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<Shape> shapes;
+  std::vector<ProductShape> shapes;
   for (int i = 1; i + 3 < argc; i += 4)
     shapes.push_back({std::stoul(argv[i]), std::stoul(argv[i + 1]), std::stoul(argv[i + 2]), argv[i + 3]});
   const auto cores = static_cast<size_t>(threads());
@@ -122,5 +167,9 @@ int main(int argc, char** argv) {
   for (size_t team = 1; team <= peaks.size(); ++team)
     std::printf("  | %zu thread%s, peak %3.0f     ", team, team > 1 ? "s" : " ", peaks[team - 1]);
   std::printf("\n");
-  for (const Shape& shape : shapes.empty() ? usual_shapes : shapes) measure(shape, peaks);
+  for (const ProductShape& shape : shapes.empty() ? usual_shapes : shapes) measure(shape, peaks);
+  if (!shapes.empty()) return 0;
+  std::printf(
+      "\nbatches, GFLOP/s: matmul, share of the measured peak, OpenBLAS item by item on one thread\n");
+  for (const Batch& batch : usual_batches) measure(batch, peaks);
 }

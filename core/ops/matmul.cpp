@@ -1,5 +1,6 @@
 #include "core/ops/matmul.h"
 
+#include "core/ops/batched_matmul.h"
 #include "core/ops/map.h"
 
 namespace lamina {
@@ -24,14 +25,16 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   require_values("matmul", a, b);
   const Transpose a_op = options.a, b_op = options.b;
   const bool a_transposed = a_op == Transpose::yes, b_transposed = b_op == Transpose::yes;
-  if (b.shape().rank() != 2 || a.shape().rank() < (a_transposed ? 2 : 1) ||
-      (a_transposed && a.shape().rank() != 2))
-    fail("matmul: ", a.shape(), " * ", b.shape(), ": the second and a transposed first must be matrices");
-  const size_t m = a_transposed ? a.columns() : a.rows(), k = a_transposed ? a.rows() : a.columns();
-  const size_t n = b_transposed ? b.rows() : b.columns(), k_of_b = b_transposed ? b.columns() : b.rows();
+  if (b.shape().rank() < 2 || a.shape().rank() < (a_transposed || b.shape().rank() > 2 ? 2 : 1))
+    fail("matmul: ", a.shape(), " * ", b.shape(),
+         ": the second must be a matrix or several, and so must a first that is transposed or meets several");
+  const bool batched = b.shape().rank() > 2 || (a_transposed && a.shape().rank() > 2);
+  const size_t m = a_transposed ? a.columns() : a.rows(), k = a.shape()[a_transposed ? -2 : -1];
+  const size_t n = b.shape()[b_transposed ? -2 : -1], k_of_b = b.shape()[b_transposed ? -1 : -2];
   if (k != k_of_b)
     fail("matmul: ", a.shape(), a_transposed ? "^T" : "", " * ", b.shape(), b_transposed ? "^T" : "",
          ": inner sizes ", k, " and ", k_of_b, " differ");
+  if (batched) return detail::batched_matmul(a, b, options);
 
   Tensor c(a_transposed ? Shape{m, n} : a.shape().with(-1, n));
   gemm(m, n, k, a.data(), a.columns(), b.data(), b.columns(), c.data(), n, {.a = a_op, .b = b_op});

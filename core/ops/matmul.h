@@ -10,8 +10,14 @@ struct MatmulOptions {
   Transpose a = Transpose::no, b = Transpose::no;
 };
 
-/// op(a) * op(b), where op transposes on request. b is a matrix; a is a matrix, or any tensor [... x K] that
-/// is not transposed, whose leading axes the result keeps. Throws Error when the inner sizes differ.
+/// op(a) * op(b), where op transposes the last two axes on request. Shapes, for op(a) and op(b):
+///
+///   [... x K] * [K x N]             -> [... x N]        rows of any number of leading axes, times one matrix
+///   [... x M x K] * [... x K x N]   -> [... x M x N]    one product for each index of the leading axes
+///
+/// In the second form, and in the first when a is transposed, leading axes are broadcast from the right as in NumPy:
+/// each pair of sizes is equal or has a 1, a missing axis counts as 1. No operand is copied for it. Throws Error when
+/// inner or leading sizes do not fit.
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {});
 
 /// x * weight + bias: x [... x K], weight [K x N], bias [N] or an empty handle.

@@ -108,11 +108,12 @@ TEST_CASE("matmul and linear name the shapes that do not fit") {
               "matmul: [128 x 784] * [1000 x 784]: inner sizes 784 and 1000 differ");
   CHECK_ERROR(matmul(Tensor({4, 3}), Tensor({5, 3}), {.a = yes, .b = yes}),
               "matmul: [4 x 3]^T * [5 x 3]^T: inner sizes 4 and 3 differ");
-  const std::string matrices = ": the second and a transposed first must be matrices";
+  const std::string matrices =
+      ": the second must be a matrix or several, and so must a first that is transposed or meets several";
   CHECK_ERROR(matmul(Tensor({2, 3}), Tensor({3})), "matmul: [2 x 3] * [3]" + matrices);
   CHECK_ERROR(matmul(Tensor(Shape{}), Tensor({1, 3})), "matmul: [scalar] * [1 x 3]" + matrices);
-  CHECK_ERROR(matmul(Tensor({2, 3, 4}), Tensor({3, 4}), {.a = yes}),
-              "matmul: [2 x 3 x 4] * [3 x 4]" + matrices);
+  CHECK_ERROR(matmul(Tensor({3}), Tensor({3, 4}), {.a = yes}), "matmul: [3] * [3 x 4]" + matrices);
+  CHECK_ERROR(matmul(Tensor({3}), Tensor({2, 3, 4})), "matmul: [3] * [2 x 3 x 4]" + matrices);
   CHECK_ERROR(linear(Tensor({2, 3}), Tensor({4, 5}), Tensor()),
               "linear: [2 x 3] * [4 x 5]: the input's last size must be the weight's first");
   CHECK_ERROR(linear(Tensor({2, 3}), Tensor({3, 5}), Tensor({3})),

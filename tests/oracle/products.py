@@ -1,4 +1,5 @@
 """Products of matrices, the layers made of them, softmax and the losses."""
+import numpy
 import torch
 from torch.nn import functional as F
 
@@ -7,7 +8,7 @@ from case import ANY, GENTLE, SCALED, SHIFTED, WIDTHS, kind, truth
 
 @truth("matmul")
 def matmul(at, a, b):
-    return (a.transpose(-1, -2) if at.get("transpose_a") else a) @ (b.t() if at.get("transpose_b") else b)
+    return (a.transpose(-1, -2) if at.get("transpose_a") else a) @ (b.transpose(-1, -2) if at.get("transpose_b") else b)
 
 
 @truth("linear")
@@ -58,6 +59,27 @@ def product(d):
     d.answer(y, leading + (n,))
     if d.chance(0.1):
         d.use_again(b, (n, k) if transpose_b else (k, n))
+
+
+@kind("products", 1.5)
+def batched_product(d):
+    """One product for each index of the leading axes, which may be broadcast."""
+    d.start("products")
+    sizes = [d.pick(WIDTHS[:17]) for _ in range(3)]
+    while sizes[0] * sizes[1] * sizes[2] > 100_000:
+        sizes[sizes.index(max(sizes))] = d.pick([1, 2, 7, 8, 16, 17])
+    m, k, n = sizes
+    whole = tuple(d.pick([1, 2, 3, 5]) for _ in range(d.pick([1, 2])))
+    leading_of = lambda: tuple(1 if d.chance(0.2) else size for size in whole)
+    leading_a, leading_b = leading_of(), leading_of()
+    if len(whole) == 2 and d.chance(0.3):
+        leading_a, leading_b = d.pick([(leading_a[1:], leading_b), (leading_a, leading_b[1:])])
+    leading = numpy.broadcast_shapes(leading_a, leading_b)
+    transpose_a, transpose_b = d.chance(0.3), d.chance(0.4)
+    style = d.pick(ANY)
+    a = d.leaf("a", leading_a + ((k, m) if transpose_a else (m, k)), style)
+    b = d.leaf("b", leading_b + ((n, k) if transpose_b else (k, n)), d.pick(["plain", "small", style]))
+    d.answer(d.call("matmul", [a, b], transpose_a=transpose_a, transpose_b=transpose_b), leading + (m, n))
 
 
 @kind("products", 3)
