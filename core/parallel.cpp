@@ -1,8 +1,11 @@
 #include "core/parallel.h"
 
 #include <atomic>
+#include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "core/team.h"
@@ -27,12 +30,31 @@ std::mutex team_mutex;              // held by the thread whose job the team wor
 detail::Team<>* team =
     nullptr;  // not destroyed at exit: its threads may be waiting, and the system ends them
 
+/// What LAMINA_THREADS says; 0 where it says nothing.
+int threads_in_environment() {
+  const char* const variable = std::getenv("LAMINA_THREADS");
+  if (variable == nullptr || *variable == 0) return 0;
+  constexpr int most = 1024;
+  const std::string_view digits(variable);
+  int count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size() || count < 1 || count > most)
+    fail("LAMINA_THREADS=", digits, ": is no whole number from 1 to ", most,
+         "; unset it to have one thread per core");
+  return count;
+}
+
+int threads_to_use(int count) {
+  if (count <= 0) count = threads_in_environment();
+  return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 }  // namespace
 
 void set_threads(int count) {
   if (inside_share()) fail("set_threads: called inside a share; call it between jobs");
+  const int wanted = threads_to_use(count);
   const std::lock_guard lock(team_mutex);
-  const int wanted = count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   flush_denormals_on_this_thread();
   if (wanted == thread_count) return;
   delete std::exchange(team, nullptr);

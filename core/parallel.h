@@ -16,11 +16,11 @@
 
 namespace lamina {
 
-/// Uses `count` threads from here on (0: one per core), each of which flushes denormal numbers to zero: they
-/// carry no information in training and cost up to a hundred cycles per operation. Waits for a job that another
-/// thread of the program has under way; work that such a thread has already cut for more threads than there are
-/// then may be refused, so call it while nobody computes. Throws an Error inside a share, and when the system
-/// refuses to start a thread: one thread is in use then.
+/// Uses `count` threads from here on; 0, as where nobody calls it: as many as LAMINA_THREADS says in the environment
+/// (1 to 1024), else one per core. Each flushes denormal numbers to zero: they carry no information in training and
+/// cost up to a hundred cycles per operation. Waits for a job that another thread has under way; work that such a
+/// thread has cut for more threads may then be refused, so call it while nobody computes. Throws Error inside a share,
+/// for nonsense in LAMINA_THREADS, and when the system refuses to start a thread: then there is one thread in use.
 void set_threads(int count);
 
 /// The number of threads in use.

@@ -56,7 +56,9 @@ void add_common_flags(Command& command, CommonFlags& flags, const std::vector<st
       .show_default();
   command.add("--data", flags.data, "folder with the original files; without it, built-in data");
   command.add("--seed", flags.seed, "of all random numbers").non_negative().show_default();
-  command.add("--threads", flags.threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  command.add("--threads", flags.threads, "worker threads; 0: as LAMINA_THREADS says, or one per core")
+      .range(0, 1024)
+      .show_default();
   command.add("--epochs", flags.epochs, "passes over the training data").positive();
   command.add("--batch", flags.batches, "cases per step, or several sizes separated by commas")
       .separated_by_commas()

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,11 +54,65 @@ TEST_CASE("small work, and work inside a parallel region, stays on its thread") 
   set_threads(0);
 }
 
+namespace {
+
+/// Sets LAMINA_THREADS while it lives.
+class ThreadsVariable {
+ public:
+  explicit ThreadsVariable(const char* value) {
+    if (const char* const set = std::getenv("LAMINA_THREADS")) before_ = set;
+    if (value == nullptr)
+      unsetenv("LAMINA_THREADS");
+    else
+      setenv("LAMINA_THREADS", value, 1);
+  }
+  ~ThreadsVariable() {
+    if (before_)
+      setenv("LAMINA_THREADS", before_->c_str(), 1);
+    else
+      unsetenv("LAMINA_THREADS");
+  }
+  ThreadsVariable(const ThreadsVariable&) = delete;
+  ThreadsVariable& operator=(const ThreadsVariable&) = delete;
+
+ private:
+  std::optional<std::string> before_;
+};
+
+}  // namespace
+
 TEST_CASE("set_threads: the count is kept, 0 means one per core") {
+  const ThreadsVariable unset(nullptr);
   set_threads(3);
   CHECK(threads() == 3);
   set_threads(0);
   CHECK(threads() == static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TEST_CASE("LAMINA_THREADS says how many threads 0 means, and nothing to who asks for a number") {
+  const ThreadsVariable five("5");
+  set_threads(0);
+  CHECK(threads() == 5);
+  set_threads(2);
+  CHECK(threads() == 2);
+  const ThreadsVariable none("");
+  set_threads(0);
+  CHECK(threads() == static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TEST_CASE("nonsense in LAMINA_THREADS is an error that names it, and changes nothing") {
+  set_threads(2);
+  for (const char* const nonsense : {"0", "-1", "two", "4x", " 4", "1.5", "1025", "99999999999999999999"}) {
+    const ThreadsVariable set(nonsense);
+    CHECK_THROWS_WITH_AS(set_threads(0),
+                         doctest::Contains(("LAMINA_THREADS=" + std::string(nonsense) +
+                                            ": is no whole number from 1 to 1024; unset it")
+                                               .c_str()),
+                         Error);
+    CHECK(threads() == 2);
+  }
+  const ThreadsVariable unset(nullptr);
+  set_threads(0);
 }
 
 TEST_CASE("denormal numbers are flushed on every thread") {
