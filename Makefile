@@ -5,10 +5,11 @@ REAL ?= float
 ARCH ?= native
 PREFIX ?= /usr/local
 
-# Each combination of scalar type, sanitizers and compiler has its own folder; the plain one is build/ itself.
-variant = $(if $(filter double,$(1)),-double)$(if $(SANITIZE),-$(if $(filter thread,$(SANITIZE)),thread,sanitize))$(if $(findstring clang,$(CXX)),-clang)
-build_folder = build$(if $(call variant,$(1)),/variant$(call variant,$(1)))
-BUILD := $(call build_folder,$(REAL))
+# Each combination of scalar type, sanitizers and compiler has its own folder; the plain one is build/ itself. What is
+# installed (INSTALLED=1) is built apart for each kind of CPU.
+variant = $(if $(filter double,$(1)),-double)$(if $(SANITIZE),-$(if $(filter thread,$(SANITIZE)),thread,sanitize))$(if $(findstring clang,$(CXX)),-clang)$(if $(2),-for-$(2))
+build_folder = build$(if $(call variant,$(1),$(2)),/variant$(call variant,$(1),$(2)))
+BUILD := $(call build_folder,$(REAL),$(if $(INSTALLED),$(ARCH)))
 VERSION = $(shell sed -n 's/.*version = "\(.*\)".*/\1/p' core/version.h)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
@@ -18,6 +19,11 @@ WARNINGS += $(if $(findstring clang,$(CXX)),-Wno-pass-failed,-Wno-restrict)
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 # The bounds of operator[] are checked in the sanitizers' builds alone.
 OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
+# In a shared library a call of an own function is a call, not a look-up: none is replaced by what a program brings,
+# in particular no inline function by the program's copy, which was compiled for a lesser CPU.
+ifdef INSTALLED
+OPTIMIZE += -fPIC -fvisibility-inlines-hidden -fno-semantic-interposition
+endif
 # -Og and line tables only: at -O1 with -g the checks take g++ five times as long to compile.
 # clang does not say in a macro that it watches addresses. Its fuzzer asks where a run went: with `make fuzz` and the
 # tests built alike, one build serves both.
@@ -34,8 +40,9 @@ LIBRARY_LIBS := -lopenblas
 LDLIBS := $(LIBRARY_LIBS) -lz -lpugixml -Wl,--as-needed -lcpp-httplib
 
 # Folders are layers: a later list may use an earlier one, never the reverse. The linker reads them backwards.
-LIBRARY_SOURCES := $(wildcard core/*.cpp core/*/*.cpp layers/*.cpp layers/*/*.cpp optim/*.cpp)
-MODEL_SOURCES := $(wildcard models/*/*.cpp)
+include tools/libraries.mk
+LIBRARY_SOURCES := $(wildcard $(LAMINA_SOURCES))
+MODEL_SOURCES := $(filter-out models/examples/%,$(wildcard models/*/*.cpp))
 BENCH_SOURCES := $(wildcard tools/bench_*.cpp)
 TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
 # Programs of their own stand in these folders of tests.
@@ -46,7 +53,6 @@ ORACLE_SOURCES := $(wildcard tests/oracle/*.cpp)
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
 SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES) \
            $(ORACLE_SOURCES)
-HEADERS := lamina.h $(wildcard core/*.h core/*/*.h layers/*.h layers/*/*.h optim/*.h)
 
 objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(1))
 LIBRARY := $(BUILD)/liblamina.a
@@ -263,17 +269,63 @@ report: setup  ## writes report/index.html: the paper's figures and tables besid
 
 # --- Installing. The folders stay as they are under include/lamina, which is what the headers' own includes name.
 
+# Where nobody names an ARCH, x86-64 gets a shared library for AVX2, and one for AVX-512 in the folder where glibc looks
+# first on a CPU that has it: the dynamic linker chooses when a program starts, and refuses a CPU that is too old for both.
+# The static library is for AVX2.
+X86_64 := $(findstring x86_64,$(shell $(CXX) -dumpmachine))
+ARCHS := $(if $(filter command% environment%,$(origin ARCH)),$(ARCH),$(if $(X86_64),x86-64-v3 x86-64-v4,native))
+BASE_ARCH := $(firstword $(ARCHS))
+WIDER_ARCHS := $(filter-out $(BASE_ARCH),$(ARCHS))
+
 # The double library has a name of its own, so that both can stand under one prefix.
-ROOT = $(DESTDIR)$(abspath $(PREFIX))
 NAME = lamina$(if $(filter double,$(REAL)),-double)
-install: $(LIBRARY)  ## installs headers, library and pkg-config file under PREFIX, staged in DESTDIR
-	@for header in $(HEADERS); do install -Dm644 $$header $(ROOT)/include/lamina/$$header || exit; done
-	@install -Dm644 $(LIBRARY) $(ROOT)/lib/lib$(NAME).a
-	@mkdir -p $(ROOT)/lib/pkgconfig
-	@sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBRARY_LIBS)|' \
-	  -e 's|@DEFINES@|$(filter -D%,$(LANGUAGE))|' -e 's|@NAME@|$(NAME)|' -e 's| *$$||' \
-	  tools/lamina.pc.in > $(ROOT)/lib/pkgconfig/$(NAME).pc
-	@echo "installed $(NAME) $(VERSION) under $(ROOT)"
+# Programs ask for a shared library by the numbers that change when it no longer fits them.
+SONAME = lib$(NAME).so.$(basename $(VERSION))
+SHARED = $(BUILD)/$(SONAME)
+
+$(SHARED): $(LIBRARY)
+	$(CXX) $(CXXFLAGS) -shared -Wl,--whole-archive $< -Wl,--no-whole-archive -Wl,-soname=$(SONAME) -Wl,-Bsymbolic-functions \
+	  $(addprefix -Wl$(comma)-z$(comma),defs $(filter x86-64-v%,$(ARCH))) $(LDFLAGS) $(LIBRARY_LIBS) -o $@
+comma := ,
+
+# lamina-train computes little and is static.
+TRAIN := $(BUILD)/liblamina-train.a
+TRAIN_NAME = lamina-train$(if $(filter double,$(REAL)),-double)
+TRAIN_LIBS := -lz
+$(TRAIN): $(call objects,$(wildcard $(TRAIN_SOURCES))) $(BUILD)/sources
+	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+.PHONY: shared-library all-libraries
+shared-library: $(SHARED)
+all-libraries: $(SHARED) $(LIBRARY) $(TRAIN)
+
+HEADERS = $(wildcard $(LAMINA_HEADERS)) $(TRAIN_HEADERS) $(wildcard $(patsubst %.cpp,%.h,$(wildcard $(TRAIN_SOURCES))))
+ROOT = $(DESTDIR)$(abspath $(PREFIX))
+LIB = $(ROOT)/lib
+installed = $(call build_folder,$(REAL),$(1))
+install:  ## installs headers, libraries, pkg-config and CMake files under PREFIX, staged in DESTDIR; for AVX2 and AVX-512, or for ARCH
+	@echo "building $(NAME) and $(TRAIN_NAME) for $(ARCHS)"
+	@+$(SUBMAKE) INSTALLED=1 ARCH=$(BASE_ARCH) all-libraries
+	@+for arch in $(WIDER_ARCHS); do $(SUBMAKE) INSTALLED=1 ARCH=$$arch shared-library || exit; done
+	@for header in $(HEADERS); do install -Dm644 $$header $(ROOT)/include/lamina/$${header#lamina/} || exit; done
+	@rm -f $(LIB)/lib$(NAME).* $(LIB)/glibc-hwcaps/*/lib$(NAME).*
+	@install -Dm644 $(call installed,$(BASE_ARCH))/$(SONAME) $(LIB)/$(SONAME) && ln -s $(SONAME) $(LIB)/lib$(NAME).so
+	@for arch in $(WIDER_ARCHS); do \
+	  install -Dm644 $(call installed,$$arch)/$(SONAME) $(LIB)/glibc-hwcaps/$$arch/$(SONAME) || exit; done
+	@install -m644 $(call installed,$(BASE_ARCH))/liblamina.a $(LIB)/lib$(NAME).a
+	@install -m644 $(call installed,$(BASE_ARCH))/liblamina-train.a $(LIB)/lib$(TRAIN_NAME).a
+	@mkdir -p $(LIB)/pkgconfig
+	@$(call pkg_config,$(NAME),,-L$${libdir} -Wl$(comma)-rpath$(comma)$${libdir} -l$(NAME))
+	@$(call pkg_config,$(NAME)-static,,$${libdir}/lib$(NAME).a $(LIBRARY_LIBS) -fopenmp)
+	@$(call pkg_config,$(TRAIN_NAME),$(NAME),-L$${libdir} -l$(TRAIN_NAME) $(TRAIN_LIBS))
+	@$(call pkg_config,$(TRAIN_NAME)-static,$(NAME)-static,$${libdir}/lib$(TRAIN_NAME).a $(TRAIN_LIBS))
+	@install -Dm644 -t $(LIB)/cmake/Lamina tools/cmake/LaminaConfig.cmake
+	@sed 's|@VERSION@|$(VERSION)|' tools/cmake/LaminaConfigVersion.cmake.in > $(LIB)/cmake/Lamina/LaminaConfigVersion.cmake
+	@echo "installed $(NAME) and $(TRAIN_NAME) $(VERSION) for $(ARCHS) under $(ROOT)"
+
+# $(call pkg_config,NAME,REQUIRES,LIBS)
+pkg_config = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|$(1)|' -e 's|@REQUIRES@|$(2)|' \
+  -e 's|@LIBS@|$(3)|' -e 's|@DEFINES@|$(filter -D%,$(LANGUAGE))|' -e 's| *$$||' tools/lamina.pc.in > $(LIB)/pkgconfig/$(1).pc
 
 # --- Checking. A source is tidied again only when it was compiled again, so headers count.
 

@@ -1,5 +1,7 @@
 #include "core/version.h"
 
+#include "core/gemm_vector.h"
+
 #ifndef LAMINA_COMMIT
 #define LAMINA_COMMIT "unknown"
 #endif
@@ -7,5 +9,10 @@
 namespace lamina {
 
 const char* commit() { return LAMINA_COMMIT; }
+
+const char* kernels() {
+  using gemm_detail::vector_bytes;
+  return vector_bytes == 64 ? "AVX-512" : vector_bytes == 32 ? "AVX2" : "128-bit";
+}
 
 }  // namespace lamina

@@ -9,4 +9,9 @@ inline constexpr const char* version = "0.1.0";
 /// had changed), or "unknown" outside of a git checkout.
 const char* commit();
 
+/// The vectors that this library's kernels were built for: "AVX-512", "AVX2", or "128-bit" on other CPUs. Of what
+/// `make install` puts side by side the dynamic linker chooses, when the program starts. Sums in vectors of another
+/// length round otherwise, so between two of these a run does not repeat bit by bit.
+const char* kernels();
+
 }  // namespace lamina

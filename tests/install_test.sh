@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# An installed Lamina is enough to build a program: headers, library and pkg-config file, nothing of the clone.
+# An installed Lamina is enough to build a program: headers, libraries and pkg-config files, nothing of the clone.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR REAL SANITIZE
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR REAL SANITIZE ARCH LAMINA_THREADS
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 check() {  # check TITLE COMMAND...
   local title=$1
   shift
@@ -18,30 +18,129 @@ check() {  # check TITLE COMMAND...
     cat "$scratch/log"
   fi
 }
-build_program() {  # build_program HEADERS LIBRARY, as a user would, in a folder of their own
-  cp tests/install/program.cpp "$scratch"
-  (cd "$scratch" && ${CXX:-g++} -std=c++20 program.cpp $(pkg-config --cflags "$1") $(pkg-config --libs "$2") -o program)
+check_if() {  # check_if CONDITION TITLE COMMAND...: CONDITION is a command, and its failure is a reason to skip
+  if $1 >/dev/null 2>&1; then check "${@:2}"; else echo "skipped: $2: not $1"; skipped=$((skipped + 1)); fi
 }
-does_not_link() { ! build_program "$@" >"$scratch/link" 2>&1 && grep -q 'undefined reference to .*in_' "$scratch/link"; }
-program_sums() { "$scratch/program" | grep -qx "the sum of $1-byte ones: 3"; }
-program_prints_threads() { "$scratch/program" | grep -q '^lamina [0-9.]*, [0-9]* threads$'; }
-staged_below() { [ -f "$1/opt/lamina/lib/liblamina.a" ] && grep -qx 'prefix=/opt/lamina' "$1/opt/lamina/lib/pkgconfig/lamina.pc"; }
+has() { command -v "$1"; }
 
 export PKG_CONFIG_PATH=$scratch/prefix/lib/pkgconfig
-check "make install" make -j2 install "PREFIX=$scratch/prefix"
+prefix=$scratch/prefix
+
+# --- Programs, as a user would build them, in a folder of their own. They run with nothing in the environment.
+
+build_program() {  # build_program HEADERS LIBRARY
+  cp tests/install/program.cpp "$scratch"
+  (cd "$scratch" && ${CXX:-g++} program.cpp $(pkg-config --cflags "$1") $(pkg-config --libs "$2") -o program)
+}
+does_not_link() { ! build_program "$@" >"$scratch/link" 2>&1 && grep -q 'undefined reference to .*in_' "$scratch/link"; }
+program_sums() { "$scratch/program" | tail -n +2 | diff - <(printf 'the sum of %s-byte ones: 3\nthe sum of their products: 70785\n' "$1"); }
+program_prints_threads() { "$scratch/program" | grep -q '^lamina [0-9.]*, [0-9]* threads, .* kernels$'; }
+threads_are() { LAMINA_THREADS=$1 "$scratch/program" | grep -q ", $1 threads, "; }
+nonsense_is_named() {
+  local said
+  said=$(LAMINA_THREADS=many "$scratch/program" 2>&1)
+  [[ $said == *'LAMINA_THREADS=many: is no whole number from 1 to 1024'* ]]
+}
+
+check "make install" make -j2 install "PREFIX=$prefix"
 check "the pkg-config file is valid" pkg-config --validate lamina
 check "a program builds" build_program lamina lamina
 check "the program runs" program_prints_threads
 check "the program computes in float" program_sums 4
-check "make install REAL=double under the same prefix" make -j2 install REAL=double "PREFIX=$scratch/prefix"
+check "LAMINA_THREADS gives the number of threads" threads_are 3
+check "nonsense in LAMINA_THREADS is named" nonsense_is_named
+
+# --- Kernels. The dynamic linker takes the best library for the CPU, or for what it is told to look for.
+
+dynamic_linker() { ldd "$scratch/program" | sed -n 's/^[[:space:]]*\(\/[^ ]*ld[^ ]*\) (.*/\1/p'; }
+cpu_is() { "$(dynamic_linker)" --help | grep -q "^ *$1 (supported"; }  # x86-64-v3
+kernels_are() { "$scratch/program" | grep -q ", $1 kernels$"; }
+masked_kernels_are() {
+  "$(dynamic_linker)" --glibc-hwcaps-mask "$1" "$scratch/program" >"$scratch/masked" && cat "$scratch/masked" &&
+    grep -q ", $2 kernels$" "$scratch/masked" && grep -qx 'the sum of their products: 70785' "$scratch/masked"
+}
+# A program has its own copies of inline functions, built for any x86-64: the library must not run them.
+program_lends_nothing() { ! nm -D --defined-only "$scratch/program" | grep ' [TW] .*lamina'; }
+holds_no_library() { ! ldd "$scratch/program" | grep -q liblamina; }
+
+check "the library runs none of the program's functions" program_lends_nothing
+check_if "cpu_is x86-64-v4" "a CPU with AVX-512 runs that library" kernels_are AVX-512
+check_if "cpu_is x86-64-v3" "without glibc's folder for it the AVX2 library runs" masked_kernels_are x86-64-v3 AVX2
+check "a program with the static library builds" build_program lamina-static lamina-static
+check "it needs no shared one" holds_no_library
+check "it computes" program_sums 4
+
+# --- Headers: no warning in a program that asks for many.
+
+WARNINGS="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror"
+no_warning() {  # no_warning COMPILER HEADER
+  echo "#include <$2>" | $1 $WARNINGS $(pkg-config --cflags lamina) -fsyntax-only -x c++ -
+}
+seconds_for() { local TIMEFORMAT=%R; { time no_warning "$@" >/dev/null 2>&1; } 2>&1; }
+for header in lamina.h lamina/extend.h lamina/train.h; do
+  for compiler in g++ clang++; do
+    check_if "has $compiler" "$compiler compiles <$header> without a warning" no_warning "$compiler" "$header"
+  done
+  echo "g++ compiles <$header> in $(seconds_for g++ "$header") s"
+done
+
+# --- lamina-train
+
+build_train_program() {  # build_train_program LIBRARY
+  ${CXX:-g++} tests/install/train_program.cpp $(pkg-config --cflags --libs "$1") -o "$scratch/train_program"
+}
+trains() {  # trains PROGRAM FOLDER: and goes on in a second sitting
+  (cd "$scratch" && "$1" "$2" && "$1" "$2") >"$scratch/log"
+  grep -q '^2 rows, .* with own kernels with ' "$scratch/log" && grep -q '^4 rows, learned with ' "$scratch/log" &&
+    [ "$(tail -n 1 "$scratch/log")" = "3 2" ] && [ -f "$scratch/$2/model.safetensors" ] && [ -f "$scratch/$2/ink.png" ]
+}
+# Its headers need nothing that the library was built with.
+includes_nothing_else() { ! grep -rEh '^#include <.*/.*>' "$prefix/include/lamina/models"; }
+
+check "a program that trains builds" build_train_program lamina-train
+check "it trains and goes on" trains "$scratch/train_program" runs/shared
+check "a program that trains builds with the static libraries" build_train_program lamina-train-static
+check "it trains and goes on" trains "$scratch/train_program" runs/static
+check "the headers of lamina-train include no other library's" includes_nothing_else
+
+# --- CMake: find_package of what is installed, FetchContent of the clone.
+
+configure() { cmake -S tests/install/cmake -B "$scratch/$1" -DCMAKE_BUILD_TYPE=Release "${@:2}"; }
+cmake_program_runs() { "$scratch/$1/program" | tail -n 1 | grep -qx 'the sum of their products: 70785'; }
+
+if command -v cmake >/dev/null; then
+  check "find_package(Lamina) finds what is installed" configure found "-DCMAKE_PREFIX_PATH=$prefix"
+  check "programs build with it" cmake --build "$scratch/found"
+  check "they compute" cmake_program_runs found
+  check "and train" trains "$scratch/found/train_program" runs/found
+  # Not optimized, which takes half as long to compile.
+  check "FetchContent takes in the clone" configure fetched "-DCLONE=$PWD" -DLAMINA_OPTIMIZE=-O0
+  check "programs and libraries build" cmake --build "$scratch/fetched" -j2
+  check "they compute" cmake_program_runs fetched
+  check "and train" trains "$scratch/fetched/train_program" runs/fetched
+else
+  echo "skipped: CMake's packages: there is no cmake"
+  skipped=$((skipped + 8))
+fi
+
+# --- Both scalar types under one prefix, staging, one CPU alone.
+
+staged_below() { [ -f "$1/opt/lamina/lib/liblamina-double.a" ] && grep -qx 'prefix=/opt/lamina' "$1/opt/lamina/lib/pkgconfig/lamina-double.pc"; }
+no_newer_library() { [ -e "$prefix/lib/liblamina.so" ] && ! ls "$prefix"/lib/glibc-hwcaps/*/liblamina.so*; }
+
+# The double library for one kind of CPU: the test ends sooner.
+if [ "$(uname -m)" = x86_64 ]; then arch=x86-64-v3; else arch=native; fi
+check "make install REAL=double under the same prefix" make -j2 install REAL=double ARCH=$arch "PREFIX=$prefix"
 check "a program for double builds" build_program lamina-double lamina-double
 check "the program computes in double" program_sums 8
 check "a program for float still builds" build_program lamina lamina
 check "the program computes in float still" program_sums 4
 check "headers for float do not link with the double library" does_not_link lamina lamina-double
 check "headers for double do not link with the float library" does_not_link lamina-double lamina
-check "make install into a staging folder" make -j2 install PREFIX=/opt/lamina "DESTDIR=$scratch/stage"
+check "make install into a staging folder" make -j2 install REAL=double ARCH=$arch PREFIX=/opt/lamina "DESTDIR=$scratch/stage"
 check "DESTDIR does not leak into the pkg-config file" staged_below "$scratch/stage"
+check "make install ARCH=$arch over it" make -j2 install ARCH=$arch "PREFIX=$prefix"
+check "leaves no library for other CPUs" no_newer_library
 
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

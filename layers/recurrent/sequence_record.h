@@ -48,7 +48,7 @@ class CaseRecord {
   void finish_backward(size_t t, const real* mask = nullptr) const;
 
  private:
-  enum Number { input_mean, input_deviation, state, gradient, numbers };
+  enum Number : size_t { input_mean, input_deviation, state, gradient, numbers };
   real& at(size_t t, size_t row, Number which) { return values_[(t * rows_ + row) * numbers + which]; }
   double mean_of(Number which, size_t t, const real* mask) const;
 

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/folder.h"
+#include "core/gemm.h"
 #include "core/parallel.h"
 #include "core/real.h"
 #include "core/version.h"
@@ -146,6 +147,7 @@ RunConfig write_config(const std::string& folder, RunConfig config) {
   config.version = version;
   config.scalar = scalar_name;
   config.threads = threads();
+  if (config.backend.empty()) config.backend = gemm_backend();
   write_file(folder + "/config.json", to_json(config).dump(2) + '\n');
   return config;
 }

@@ -54,7 +54,7 @@ struct RunConfig {
   std::string experiment = {};  // "mnist"
   std::string variant = {};     // "layer"; empty when the experiment has only one
   Settings settings = {};       // every flag with the value it had, defaults too
-  std::string backend = {};     // one line on the BLAS library: name, version, kernels in use
+  std::string backend = {};     // one line on the kernels in use and the BLAS library; empty: gemm_backend()
 
   // Filled in when the folder is created.
   std::string version = {};  // the library's

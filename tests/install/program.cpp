@@ -4,8 +4,10 @@
 #include <iostream>
 
 int main() {
-  lamina::set_threads(2);
-  std::cout << "lamina " << lamina::version << ", " << lamina::threads() << " threads\n";
+  std::cout << "lamina " << lamina::version << ", " << lamina::threads() << " threads, " << lamina::kernels()
+            << " kernels\n";
   std::cout << "the sum of " << sizeof(lamina::real)
             << "-byte ones: " << sum(lamina::Tensor::ones({3})).item() << "\n";
+  const lamina::Tensor ones = lamina::Tensor::ones({33, 65});
+  std::cout << "the sum of their products: " << sum(matmul(ones, transpose(ones))).item() << "\n";
 }

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/gemm.h"
 #include "core/parallel.h"
 #include "core/real.h"
 #include "core/version.h"
@@ -63,6 +64,12 @@ TEST_CASE("a run's config reads back as it was") {
   CHECK(opened.config().version == version);
   CHECK(opened.config().scalar == (sizeof(real) == 8 ? "double" : "float"));
   CHECK(opened.config().threads == threads());
+}
+
+TEST_CASE("a run that names no kernels is said to use those of the library") {
+  const Scratch scratch;
+  CHECK(RunFolder::create("run", {.experiment = "own"}).config().backend == gemm_backend());
+  CHECK(RunFolder::open("run").config().backend == gemm_backend());
 }
 
 TEST_CASE("settings keep their kind and their order") {

@@ -1,0 +1,28 @@
+#pragma once
+// What an op of your own is written with, beside <lamina.h>; core/OWN_OP.md writes two from beginning to end.
+//
+//   record                     puts an op on the tape, with its backward pass          core/tape.h
+//   generate, for_each_index   values, element by element                              core/ops/map.h
+//   contribute                 a gradient, element by element
+//   contribute_summed_rows     the gradient of a row vector that every row has read
+//   Tensor::gradient_sink      where a gradient goes that is computed in another way   core/tensor.h
+//   scalar::exp, tanh, sigmoid of one number; loops over them become vector code       core/math.h
+//   sum_over, column_sums      pairwise sums in a fixed order                          core/sum.h
+//   exponential_sum            what softmax divides by, without overflow               core/exponential_sum.h
+//   parallel_for               a loop shared among the threads                         core/parallel.h
+//   gemm, PackedMatrix         products of matrices in memory                          core/gemm.h
+//   require_values, fail       errors                                                  core/error.h
+//   check_gradient             is it right?                                            core/gradient_check.h
+//
+// All that these headers declare outside of a namespace `detail` stays as it is as long as the version does.
+
+#include "core/error.h"
+#include "core/exponential_sum.h"
+#include "core/gemm.h"
+#include "core/gradient_check.h"
+#include "core/math.h"
+#include "core/ops/map.h"
+#include "core/parallel.h"
+#include "core/sum.h"
+#include "core/tape.h"
+#include "core/tensor.h"
