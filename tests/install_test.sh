@@ -60,10 +60,10 @@ masked_kernels_are() {
     grep -q ", $2 kernels$" "$scratch/masked" && grep -qx 'the sum of their products: 70785' "$scratch/masked"
 }
 # A program has its own copies of inline functions, built for any x86-64: the library must not run them.
-program_lends_nothing() { ! nm -D --defined-only "$scratch/program" | grep ' [TW] .*lamina'; }
+program_lends_nothing() { ! LD_BIND_NOW=1 LD_DEBUG=bindings "$scratch/$1" 2>&1 | grep 'liblamina[^ ]* \[0\] to [^ ]*program \[0\].*`_ZN'; }
 holds_no_library() { ! ldd "$scratch/program" | grep -q liblamina; }
 
-check "the library runs none of the program's functions" program_lends_nothing
+check "the library runs none of the program's functions" program_lends_nothing program
 check_if "cpu_is x86-64-v4" "a CPU with AVX-512 runs that library" kernels_are AVX-512
 check_if "cpu_is x86-64-v3" "without glibc's folder for it the AVX2 library runs" masked_kernels_are x86-64-v3 AVX2
 check "a program with the static library builds" build_program lamina-static lamina-static
@@ -76,12 +76,12 @@ WARNINGS="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werr
 no_warning() {  # no_warning COMPILER HEADER
   echo "#include <$2>" | $1 $WARNINGS $(pkg-config --cflags lamina) -fsyntax-only -x c++ -
 }
-seconds_for() { local TIMEFORMAT=%R; { time no_warning "$@" >/dev/null 2>&1; } 2>&1; }
+cpu_seconds() { local TIMEFORMAT=%U; { time no_warning "$@" >/dev/null 2>&1; } 2>&1; }
 for header in lamina.h lamina/extend.h lamina/train.h; do
   for compiler in g++ clang++; do
     check_if "has $compiler" "$compiler compiles <$header> without a warning" no_warning "$compiler" "$header"
   done
-  echo "g++ compiles <$header> in $(seconds_for g++ "$header") s"
+  echo "g++ compiles <$header> in $(cpu_seconds g++ "$header") s of a core"
 done
 
 # --- lamina-train
@@ -102,6 +102,22 @@ check "it trains and goes on" trains "$scratch/train_program" runs/shared
 check "a program that trains builds with the static libraries" build_train_program lamina-train-static
 check "it trains and goes on" trains "$scratch/train_program" runs/static
 check "the headers of lamina-train include no other library's" includes_nothing_else
+
+# --- The examples, as models/examples/README.md has it. Each takes seconds.
+
+build_example() { ${CXX:-g++} -O2 -Wall -Wextra -Werror "models/examples/$1.cpp" $(pkg-config --cflags --libs lamina-train) -o "$scratch/$1"; }
+run_example() {
+  local input=()
+  [ "$1" != character_lstm ] || input=("$PWD/models/examples/$1.cpp" 100)
+  (cd "$scratch" && timeout 300 "./$1" "${input[@]}") >"$scratch/said" || return
+  cat "$scratch/said"
+  ! grep -qwi nan "$scratch/said"
+}
+for file in models/examples/*.cpp; do
+  name=$(basename "$file" .cpp)
+  check "example $name builds without a warning" build_example "$name"
+  check "example $name runs" run_example "$name"
+done
 
 # --- CMake: find_package of what is installed, FetchContent of the clone.
 

@@ -36,8 +36,9 @@ int main(int, char** arguments) {  // FOLDER
   train(folder, adding.parameters, adding.adam, adding,
         {.label = "adding", .steps_per_epoch = 50, .epochs = begun ? 4U : 2U});
   const Table table = read_table(folder.file("metrics.csv"));
-  std::cout << table.rows.size() << " rows, " << (table.column("loss").back() < 0.1 ? "learned" : "not learned")
-            << " with " << folder.config().backend << "\n";
+  std::cout << table.rows.size() << " rows, "
+            << (table.column("loss").back() < 0.1 ? "learned" : "not learned") << " with "
+            << folder.config().backend << "\n";
   const Vocabulary words({"layer", "norm"});
   write_png(folder.file("ink.png"), Image(2, 2, {0, 0, 0}));
   std::cout << words.number("norm") << ' ' << synthetic_mnist(1, 2, 1, 1).train.count() << "\n";
