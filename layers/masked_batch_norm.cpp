@@ -95,7 +95,8 @@ Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mod
 /// The mean is taken away twice, as in composed::batch_norm.
 Tensor composed::masked_batch_norm(const MaskedBatchNorm& norm, const Tensor& a, const Tensor& mask) {
   require_shapes(norm, a, mask);
-  const Tensor valid = mask.defined() ? mask.reshape({a.rows(), 1}) : Tensor::ones({a.rows(), 1});
+  const Shape column = a.shape().with(-1, 1);
+  const Tensor valid = mask.defined() ? mask.reshape(column) : Tensor::ones(column);
   const real cases = std::max(sum(valid).item(), real{1});
   const auto mean = [&](const Tensor& of) { return sum_rows(of * valid) / cases; };
   const Tensor once = a - mean(a), centered = once - mean(once);

@@ -2,24 +2,13 @@
 
 #include <algorithm>
 
+#include "core/ops/axis.h"
 #include "core/ops/map.h"
 #include "core/pool_vector.h"
 
 namespace lamina {
 
 namespace {
-
-/// A tensor seen from one of its axes: [outer x along x inner].
-struct AxisView {
-  size_t outer = 1, along = 1, inner = 1;
-  AxisView(const char* op, const Shape& shape, int axis) {
-    const int position = axis < 0 ? axis + shape.rank() : axis;
-    if (position < 0 || position >= shape.rank()) fail(op, ": ", shape, " has no axis ", axis);
-    along = shape[position];
-    for (int i = 0; i < position; ++i) outer *= shape[i];
-    for (int i = position + 1; i < shape.rank(); ++i) inner *= shape[i];
-  }
-};
 
 /// Copies (or adds) `outer` blocks of `length` numbers between places with different strides.
 void move_blocks(size_t outer, size_t length, const real* from, size_t from_stride, real* to,

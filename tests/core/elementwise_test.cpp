@@ -153,14 +153,13 @@ TEST_CASE("large tensors: one and two threads agree, repeated runs are identical
 }
 
 TEST_CASE("operands that do not fit are named") {
-  const std::string must =
-      ": the second must have the first's shape, or be a row [3], a column [2 x 1] or one number";
+  const std::string must = ", counted from the right, must be equal or one of them 1";
   const Tensor a({2, 3});
-  CHECK_ERROR(a + Tensor({2}), "add: [2 x 3] and [2]" + must);
-  CHECK_ERROR(a - Tensor({3, 1}), "subtract: [2 x 3] and [3 x 1]" + must);
-  CHECK_ERROR(a * Tensor({1, 3}), "multiply: [2 x 3] and [1 x 3]" + must);
-  CHECK_ERROR(a / Tensor({2, 4}), "divide: [2 x 3] and [2 x 4]" + must);
-  CHECK(contains(error_of([&] { Tensor({3}) + a; }), "add: [3] and [2 x 3]"));
+  CHECK_ERROR(a + Tensor({2}), "add: [2 x 3] and [2]: the sizes 3 and 2 of axis -1" + must +
+                                   "; one number for each row is a column [2 x 1]");
+  CHECK_ERROR(a - Tensor({3, 1}), "subtract: [2 x 3] and [3 x 1]: the sizes 2 and 3 of axis -2" + must);
+  CHECK_ERROR(a / Tensor({2, 4}), "divide: [2 x 3] and [2 x 4]: the sizes 3 and 4 of axis -1" + must);
+  CHECK(contains(error_of([&] { Tensor({2}) * a; }), "multiply: [2] and [2 x 3]"));
 }
 
 TEST_CASE("quotients, and derivatives that are quotients, round once") {

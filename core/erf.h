@@ -1,0 +1,83 @@
+#pragma once
+// The error function and the standard normal distribution of one number, written without branches like core/math.h.
+// Errors against the exact value, measured by tests/core/erf_test.cpp over the whole float range:
+//
+//   erf  1.3 ulp     normal: below 5 ulp, density 3 ulp
+//
+// (results that are denormal numbers excepted). NaN gives NaN, infinities the limits. In double the functions of the
+// standard library are used.
+
+#include <cmath>
+
+#include "core/math.h"
+
+namespace lamina::scalar {
+
+/// The share of the standard normal distribution that lies below x, and its density there. The tails keep their
+/// relative accuracy: nothing is subtracted from 1 where little would be left.
+template <class Real>
+struct Normal {
+  Real below, density;
+};
+
+inline double erf(double x) { return std::erf(x); }
+inline Normal<double> normal(double x) {
+  return {std::erfc(x * -0.70710678118654752) / 2, std::exp(-x * x / 2) * 0.39894228040143268};
+}
+
+namespace detail {
+
+/// What lies beyond z >= 0 over e^(-z^2/2), which falls from 1/2 like 1 / (2.5 z): a polynomial of 1 / (1 + 0.3 z),
+/// its relative error below 4e-9 up to z = 15. For erf and the tails.
+inline float scaled_tail(float z) {
+  const float u = 1.0F / (1.0F + 0.3F * z);
+  float p = -2.01724917e-2F;
+  p = p * u + 0.109792627F;
+  p = p * u - 0.221426174F;
+  p = p * u + 0.18174687F;
+  p = p * u - 6.99774697e-2F;
+  p = p * u + 9.02593434e-2F;
+  p = p * u + 8.08581263e-2F;
+  p = p * u + 0.10955286F;
+  p = p * u + 0.119690925F;
+  p = p * u + 0.119674861F;
+  return p * u + 5.07202913e-7F;
+}
+
+/// erf of 0 <= x <= 1: an odd polynomial, its relative error below 2e-9
+inline float small_erf(float x) {
+  const float square = x * x;
+  float p = 7.85385782e-5F;
+  p = p * square - 8.01019254e-4F;
+  p = p * square + 5.18832775e-3F;
+  p = p * square - 2.6853811e-2F;
+  p = p * square + 0.112835854F;
+  p = p * square - 0.37612626F;
+  p = p * square + 0.128379166F;
+  return x + x * p;
+}
+
+}  // namespace detail
+
+/// Beyond 1 it is 1 - 2 Q(sqrt(2) |x|) with the sign of x, Q being the normal tail.
+inline float erf(float x) {
+  float magnitude = std::fabs(x);
+  magnitude = magnitude > 10.0F ? 10.0F : magnitude;
+  const float small = detail::small_erf(magnitude);
+  const float large = 1.0F - 2.0F * exp(-magnitude * magnitude) * detail::scaled_tail(1.41421356F * magnitude);
+  return std::copysign(magnitude < 1.0F ? small : large, x);
+}
+
+/// In the middle 1/2 + erf(x / sqrt(2)) / 2, elsewhere from the tail. z^2 / 2 loses digits that e^(-z^2/2) would show
+/// z^2 times as large: what its rounding left goes in by itself.
+inline Normal<float> normal(float x) {
+  float z = std::fabs(x);
+  z = z > 15.0F ? 15.0F : z;  // a NaN passes
+  const float square = z * z, left = std::fma(z, z, -square);
+  const float factor = exp(-0.5F * square) * (1.0F - 0.5F * left);
+  const float tail = factor * detail::scaled_tail(z);
+  const float middle = 0.5F + 0.5F * std::copysign(detail::small_erf(0.707106781F * z), x);
+  return {z < 1.0F ? middle : x < 0 ? tail : 1.0F - tail, factor * 0.398942280F};
+}
+
+}  // namespace lamina::scalar
