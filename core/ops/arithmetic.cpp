@@ -87,8 +87,8 @@ Tensor binary_as(const char* op, const Tensor& a, const Tensor& b, const Functio
 
 /// The same for operands that meet axis by axis.
 template <class Function, class ByA, class ByB>
-Tensor binary_by_axes(const char* op, const Tensor& a, const Tensor& b, const Function& function, const ByA& by_a,
-                      const ByB& by_b) {
+Tensor binary_by_axes(const char* op, const Tensor& a, const Tensor& b, const Function& function,
+                      const ByA& by_a, const ByB& by_b) {
   const Broadcast pairs(op, a.shape(), b.shape());
   Tensor result(pairs.shape);
   for_each_position(pairs, [=, x = a.data(), z = b.data(), y = result.data()](size_t i, size_t j, size_t k) {
@@ -146,6 +146,45 @@ Tensor operator/(const Tensor& a, const Tensor& b) {
   return binary(
       "divide", a, b, [](real u, real v) { return u / v; }, [](real dy, real, real v) { return dy / v; },
       [](real dy, real u, real v) { return dy * (-u / (v * v)); });
+}
+
+/// y = a where a > b, else b; dy goes to the larger, half of it to each of two equal ones
+Tensor maximum(const Tensor& a, const Tensor& b) {
+  return binary(
+      "maximum", a, b, [](real u, real v) { return u > v || u != u ? u : v; },
+      [](real dy, real u, real v) { return u < v    ? 0
+                                           : u == v ? dy / 2
+                                                    : dy; },
+      [](real dy, real u, real v) { return v < u    ? 0
+                                           : u == v ? dy / 2
+                                                    : dy; });
+}
+
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  return binary(
+      "minimum", a, b, [](real u, real v) { return u < v || u != u ? u : v; },
+      [](real dy, real u, real v) { return u > v    ? 0
+                                           : u == v ? dy / 2
+                                                    : dy; },
+      [](real dy, real u, real v) { return v > u    ? 0
+                                           : u == v ? dy / 2
+                                                    : dy; });
+}
+
+/// y = a where m != 0, else b;  da = dy where m != 0, else 0;  db = 0 where m != 0, else dy
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
+  require_values("where", mask, a, b);
+  const Shape chosen = Broadcast("where", a.shape(), b.shape()).shape;
+  const Shape shape = Broadcast("where", mask.shape(), chosen).shape;
+  const Tensor m = repeated("where", mask, shape), u = repeated("where", a, shape),
+               v = repeated("where", b, shape);
+  const Tensor y = generate(
+      shape, [m = m.data(), u = u.data(), v = v.data()](size_t i) { return m[i] != 0 ? u[i] : v[i]; });
+  return record("where", y, {m, u, v}, [=] {
+    const real *const by = m.data(), *const dy = y.gradient_data();
+    contribute(u, [=](size_t i) { return by[i] != 0 ? dy[i] : 0; });
+    contribute(v, [=](size_t i) { return by[i] != 0 ? 0 : dy[i]; });
+  });
 }
 
 }  // namespace lamina

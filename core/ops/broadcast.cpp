@@ -7,7 +7,9 @@ namespace lamina {
 namespace {
 
 /// The size along an axis counted from the right, 0 being the last; 1 where there is none.
-size_t from_right(const Shape& shape, int axis) { return axis < shape.rank() ? shape[shape.rank() - 1 - axis] : 1; }
+size_t from_right(const Shape& shape, int axis) {
+  return axis < shape.rank() ? shape[shape.rank() - 1 - axis] : 1;
+}
 
 /// Whether `column` has one element for each row, or each element, of the other, which has more or fewer axes.
 bool is_column_of(const Shape& column, const Shape& other) {
@@ -21,10 +23,11 @@ bool is_column_of(const Shape& column, const Shape& other) {
 
 [[noreturn]] void fail_to_fit(const char* op, const Shape& a, const Shape& b) {
   int axis = 0;
-  while (from_right(a, axis) == from_right(b, axis) || from_right(a, axis) == 1 || from_right(b, axis) == 1) ++axis;
+  while (from_right(a, axis) == from_right(b, axis) || from_right(a, axis) == 1 || from_right(b, axis) == 1)
+    ++axis;
   const bool one_per_row = b.rank() == 1 && b.size() == a.rows();
-  fail(op, ": ", a, " and ", b, ": the sizes ", from_right(a, axis), " and ", from_right(b, axis), " of axis ",
-       -1 - axis, ", counted from the right, must be equal or one of them 1",
+  fail(op, ": ", a, " and ", b, ": the sizes ", from_right(a, axis), " and ", from_right(b, axis),
+       " of axis ", -1 - axis, ", counted from the right, must be equal or one of them 1",
        one_per_row ? text("; one number for each row is a column [", b.size(), " x 1]") : "");
 }
 
@@ -34,8 +37,8 @@ Shape fitted(const char* op, const Shape& a, const Shape& b) {
   if (a.size() == 1) return b;
   const Shape shape = numpy_shape(a, b);
   if (shape == Shape::none()) fail_to_fit(op, a, b);
-  const bool surprising = (is_column_of(b, a) && shape.size() != a.size()) ||
-                          (is_column_of(a, b) && shape.size() != b.size());
+  const bool surprising =
+      (is_column_of(b, a) && shape.size() != a.size()) || (is_column_of(a, b) && shape.size() != b.size());
   if (surprising)
     fail(op, ": ", a, " and ", b, " would be paired across to ", shape,
          "; reshape one of them so that both have the same number of axes");
@@ -94,6 +97,18 @@ void detail::contribute_sums(const Tensor& x, const Broadcast& pairs, const Broa
     left = sums;
   }
   contribute(x, [from = left.data()](size_t i) { return from[i]; });
+}
+
+/// y_i = x_j;  dx_j = the sum of dy_i over all i that met x_j
+Tensor repeated(const char* op, const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  const Broadcast pairs(op, x.shape(), shape);
+  Tensor y(shape);
+  for_each_position(pairs, [from = x.data(), to = y.data()](size_t i, size_t j, size_t) { to[i] = from[j]; });
+  return record(op, y, {x}, [=] {
+    contribute_pairs(x, pairs, pairs.a_steps,
+                     [dy = y.gradient_data()](size_t i, size_t, size_t) { return dy[i]; });
+  });
 }
 
 }  // namespace lamina

@@ -59,7 +59,8 @@ void for_each_position_in_lines(const Broadcast& pairs, const Element& element) 
 }
 
 /// dL/dx += the sums of `each`, which has the result's shape, over all elements that met the same element of x.
-void contribute_sums(const Tensor& x, const Broadcast& pairs, const Broadcast::Axes& steps, const Tensor& each);
+void contribute_sums(const Tensor& x, const Broadcast& pairs, const Broadcast::Axes& steps,
+                     const Tensor& each);
 
 }  // namespace detail
 
@@ -77,11 +78,15 @@ void for_each_position(const Broadcast& pairs, const Element& element) {
 /// dL/dx[j] += the sum of value(i, j, k) over the elements i of the result that met x[j], if anyone wants it; x is
 /// the operand that goes by `steps`. Pairwise, in an order that depends on the shapes alone.
 template <class Value>
-void contribute_pairs(const Tensor& x, const Broadcast& pairs, const Broadcast::Axes& steps, const Value& value) {
+void contribute_pairs(const Tensor& x, const Broadcast& pairs, const Broadcast::Axes& steps,
+                      const Value& value) {
   if (!x.needs_gradient()) return;
   Tensor each(pairs.shape);
   for_each_position(pairs, [=, to = each.data()](size_t i, size_t j, size_t k) { to[i] = value(i, j, k); });
   detail::contribute_sums(x, pairs, steps, each);
 }
+
+/// x repeated to fill `shape`, recorded as the op; x itself when that is its shape.
+Tensor repeated(const char* op, const Tensor& x, const Shape& shape);
 
 }  // namespace lamina

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/erf.h"
 #include "core/math.h"
 #include "core/ops/map.h"
 
@@ -69,6 +70,89 @@ Tensor relu(const Tensor& x) {
       [](real dy, real v, real) { return dy * (v > 0 ? real(1) : real(0)); });
 }
 
+Tensor erf(const Tensor& x) {
+  return unary(
+      "erf", x, [](real v) { return scalar::erf(v); },
+      [](real dy, real v, real) { return dy * (real(1.12837916709551257) * scalar::exp(-v * v)); });
+}
+
+Tensor pow(const Tensor& x, real power) {
+  if (power == 2) return square(x);
+  return unary(
+      "pow", x, [power](real v) { return std::pow(v, power); },
+      [power](real dy, real v, real) {
+        return power == 0 ? real(0) : dy * (power * std::pow(v, power - 1));
+      });
+}
+
+Tensor clamp(const Tensor& x, real low, real high) {
+  if (!(low <= high))
+    fail("clamp: from ", low, " to ", high, "; the lower limit must not be above the upper one");
+  return unary(
+      "clamp", x, [=](real v) { return v < low    ? low
+                                       : v > high ? high
+                                                  : v; },
+      [=](real dy, real v, real) { return dy * static_cast<real>(v >= low && v <= high); });
+}
+
+Tensor leaky_relu(const Tensor& x, real slope) {
+  return unary(
+      "leaky_relu", x, [slope](real v) { return v > 0 ? v : v * slope; },
+      [slope](real dy, real v, real) { return dy * (v > 0 ? real(1) : slope); });
+}
+
+Tensor softplus(const Tensor& x) {
+  return unary(
+      "softplus", x, [](real v) { return (v > 0 ? v : 0) + std::log1p(scalar::exp(-std::fabs(v))); },
+      [](real dy, real v, real) { return dy * scalar::sigmoid(v); });
+}
+
+// Activations of the form y = v s(v) with a share s that rises from 0 to 1: dx = dy (s + v s'). Where s or s' has
+// become 0, v is held at a limit instead of being infinite, since 0 times infinity is NaN.
+
+namespace {
+
+constexpr real flat_from = sizeof(real) == 4 ? 120 : 800;
+
+real above_flat(real v) { return v < -flat_from ? -flat_from : v; }
+real within_flat(real v) { return v < -flat_from ? -flat_from : v > flat_from ? flat_from : v; }
+
+/// y = v / (1 + e^-2u), u = sqrt(2/pi) (v + 0.044715 v^3): 1/2 (1 + tanh(u)) without its cancellation
+Tensor gelu_by_tanh(const Tensor& x) {
+  constexpr real first = real(1.59576912160573071),
+                 third = first * real(0.044715);  // 2u = first v + third v^3
+  const auto one_over_share = [](real v) { return 1 + scalar::exp(-v * (first + third * (v * v))); };
+  return unary(
+      "gelu", x, [=](real v) { return above_flat(v) / one_over_share(v); },
+      [=](real dy, real v, real) {
+        const real s = 1 / one_over_share(v), at = within_flat(v);
+        return dy * (s + at * (s * (1 - s)) * (first + 3 * third * (at * at)));
+      });
+}
+
+}  // namespace
+
+/// y = v / (1 + e^-v), the share being the sigmoid
+Tensor silu(const Tensor& x) {
+  return unary(
+      "silu", x, [](real v) { return above_flat(v) / (1 + scalar::exp(-v)); },
+      [](real dy, real v, real) {
+        const real s = 1 / (1 + scalar::exp(-v));
+        return dy * (s + within_flat(v) * (s * (1 - s)));
+      });
+}
+
+/// The share is the normal distribution, s' its density.
+Tensor gelu(const Tensor& x, const GeluOptions& options) {
+  if (options.tanh) return gelu_by_tanh(x);
+  return unary(
+      "gelu", x, [](real v) { return above_flat(v) * scalar::normal(v).below; },
+      [](real dy, real v, real) {
+        const auto normal = scalar::normal(v);
+        return dy * (normal.below + within_flat(v) * normal.density);
+      });
+}
+
 Tensor operator+(const Tensor& a, real b) {
   return unary(
       "add number", a, [b](real v) { return v + b; }, [](real dy, real, real) { return dy; });
@@ -87,6 +171,12 @@ Tensor operator/(const Tensor& a, real b) {
 Tensor operator-(real a, const Tensor& b) {
   return unary(
       "subtract from number", b, [a](real v) { return a - v; }, [](real dy, real, real) { return -dy; });
+}
+
+Tensor operator/(real a, const Tensor& b) {
+  return unary(
+      "divide number", b, [a](real v) { return a / v; },
+      [](real dy, real v, real y) { return dy * (-y / v); });
 }
 
 Tensor operator-(const Tensor& a, real b) { return a + (-b); }

@@ -11,7 +11,7 @@ using namespace lamina::test;
 namespace {
 
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
-constexpr Binary all[] = {operator+, operator-, operator*, operator/};
+constexpr Binary all[] = {operator+, operator-, operator*, operator/ };
 
 struct Operands {
   Shape a, b, result;
@@ -106,11 +106,21 @@ TEST_CASE("broadcast: shapes of results") {
 }
 
 TEST_CASE("broadcast: gradients of each op in each form") {
-  const Operands pairs[] = {{{3}, {2, 3}, {}},          {{}, {2, 3}, {}},           {{2, 1}, {2, 3}, {}},
-                        {{2, 1}, {1, 3}, {}},       {{2, 1}, {3}, {}},          {{3, 1, 2}, {4, 1}, {}},
-                        {{3, 2}, {5, 1, 2}, {}},    {{2, 3, 2}, {2, 1, 2}, {}}, {{2, 1, 2}, {2, 3, 2}, {}},
-                        {{2, 1, 3, 1}, {5, 1, 2}, {}}, {{2, 3, 1, 2}, {3, 4, 1}, {}}, {{1, 1}, {7}, {}},
-                        {{2, 3, 5}, {6, 1}, {}},    {{2, 2, 17}, {2, 17}, {}},  {{1, 33}, {3, 1, 33}, {}}};
+  const Operands pairs[] = {{{3}, {2, 3}, {}},
+                            {{}, {2, 3}, {}},
+                            {{2, 1}, {2, 3}, {}},
+                            {{2, 1}, {1, 3}, {}},
+                            {{2, 1}, {3}, {}},
+                            {{3, 1, 2}, {4, 1}, {}},
+                            {{3, 2}, {5, 1, 2}, {}},
+                            {{2, 3, 2}, {2, 1, 2}, {}},
+                            {{2, 1, 2}, {2, 3, 2}, {}},
+                            {{2, 1, 3, 1}, {5, 1, 2}, {}},
+                            {{2, 3, 1, 2}, {3, 4, 1}, {}},
+                            {{1, 1}, {7}, {}},
+                            {{2, 3, 5}, {6, 1}, {}},
+                            {{2, 2, 17}, {2, 17}, {}},
+                            {{1, 33}, {3, 1, 33}, {}}};
   for (const Operands& pair : pairs)
     for (const Binary op : all) {
       CAPTURE(text(pair.a, " and ", pair.b));
@@ -140,8 +150,9 @@ TEST_CASE("broadcast: nothing along an axis") {
   CHECK(identical(row.gradient(), Tensor::zeros({3})));
   CHECK(identical(column.gradient(), Tensor::zeros({2, 1})));
   CHECK(none.gradient().size() == 0);
-  CHECK_ERROR(row + none, "add: [3] and [2 x 0]: the sizes 3 and 0 of axis -1, counted from the right, must be equal or "
-                          "one of them 1");
+  CHECK_ERROR(row + none,
+              "add: [3] and [2 x 0]: the sizes 3 and 0 of axis -1, counted from the right, must be equal or "
+              "one of them 1");
 }
 
 TEST_CASE("broadcast: long sums lose no digits") {
@@ -158,7 +169,8 @@ TEST_CASE("broadcast: long sums lose no digits") {
 TEST_CASE("broadcast: any number of threads gives the same bits") {
   const auto run = [](int count) {
     set_threads(count);
-    Tensor a = leaf({1, 301, 57}, 1), b = leaf({3, 1, 57}, 2, 0.5, 2), c = leaf({301, 1}, 3), d = leaf({57}, 4);
+    Tensor a = leaf({1, 301, 57}, 1), b = leaf({3, 1, 57}, 2, 0.5, 2), c = leaf({301, 1}, 3),
+           d = leaf({57}, 4);
     Tape tape;
     const Tensor y = (d - a / b) * c;
     tape.backward(weighted(y));
@@ -171,8 +183,10 @@ TEST_CASE("broadcast: any number of threads gives the same bits") {
 
 TEST_CASE("broadcast: what NumPy would pair across is an error") {
   const std::string remedy = "; reshape one of them so that both have the same number of axes";
-  CHECK_ERROR(Tensor({4, 1}) - Tensor({4}), "subtract: [4 x 1] and [4] would be paired across to [4 x 4]" + remedy);
-  CHECK_ERROR(Tensor({4}) - Tensor({4, 1}), "subtract: [4] and [4 x 1] would be paired across to [4 x 4]" + remedy);
+  CHECK_ERROR(Tensor({4, 1}) - Tensor({4}),
+              "subtract: [4 x 1] and [4] would be paired across to [4 x 4]" + remedy);
+  CHECK_ERROR(Tensor({4}) - Tensor({4, 1}),
+              "subtract: [4] and [4 x 1] would be paired across to [4 x 4]" + remedy);
   CHECK_ERROR(Tensor({2, 3, 1}) * Tensor({6}),
               "multiply: [2 x 3 x 1] and [6] would be paired across to [2 x 3 x 6]" + remedy);
   CHECK_ERROR(Tensor({2, 2, 1}) + Tensor({2, 2}),

@@ -26,8 +26,8 @@ struct Function {
 const Function functions[] = {
     {"erf", erf_of, [](long double x) { return std::erf(x); }, 1.3},
     {"below", below, [](long double x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; }, 5},
-    {"density", density,
-     [](long double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0L)); }, 3},
+    {"density", density, [](long double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0L)); },
+     3},
 };
 
 double error_in_ulp(float value, long double exact) {
@@ -67,7 +67,7 @@ TEST_CASE("erf and the normal distribution: errors are within the stated bounds"
   std::vector<float> inputs;
   for (std::uint64_t bits = 0; bits <= 0xffffffffU; bits += stride) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    if (std::isfinite(x)) inputs.push_back(x);
+    if (std::isnormal(x)) inputs.push_back(x);  // a thread that flushes denormals reads them as 0
   }
   for (float x = -15; x < 15; x += 0.00037F) inputs.push_back(x);
   for (const Function& f : functions) check_errors(f, inputs);
