@@ -1,9 +1,21 @@
 #pragma once
-// A tensor seen from one of its axes, and sums along it.
+// A tensor seen from one of its axes: what ops that work along an axis share.
 
-#include "core/shape.h"
+#include <algorithm>
+
+#include "core/parallel.h"
+#include "core/tensor.h"
 
 namespace lamina {
+
+/// What the result of an op that takes an axis together looks like.
+struct AxisOptions {
+  bool keep =
+      false;  ///< the axis stays, with size 1, so that the result meets the operand again: x - mean(x, 1, {.keep = true})
+};
+
+/// The shape without an axis (negative: from the end), or with size 1 along it.
+Shape reduced(const Shape& shape, int axis, const AxisOptions& options);
 
 /// [outer x along x inner]: what lies before the axis, the axis, and what lies behind it.
 struct AxisView {
@@ -13,6 +25,27 @@ struct AxisView {
   /// Of any axis, negative ones counted from the end. Throws Error naming the op when there is no such axis.
   AxisView(const char* op, const Shape& shape, int axis);
 };
+
+/// The same, and Error when the tensor is an empty handle or has nothing along the axis.
+AxisView view_with_some(const char* op, const Tensor& x, int axis);
+
+/// The columns of each of the `outer` matrices [along x inner], some at a time and on several threads when they are
+/// many: body(o, begin, end) for columns begin to end, at most columns_together, of matrix o.
+inline constexpr size_t columns_together = 256;
+template <class Body>
+void for_each_columns(const AxisView& view, const Body& body) {
+  parallel_for(
+      view.outer * view.inner, elementwise_grain / (view.along + 1) + 1,
+      [&](size_t first, size_t last) {
+        while (first < last) {
+          const size_t o = first / view.inner, begin = first % view.inner;
+          const size_t end = std::min({view.inner, begin + (last - first), begin + columns_together});
+          body(o, begin, end);
+          first += end - begin;
+        }
+      },
+      16);
+}
 
 /// to[o, i] = the sum of from[o, k, i] over k, or adds it to what is there. Pairwise and in an order that depends on
 /// the view alone; the sum of nothing is 0.
