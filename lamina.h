@@ -8,6 +8,7 @@
 #include "core/ops.h"
 #include "core/parallel.h"
 #include "core/parameters.h"
+#include "core/print.h"
 #include "core/random.h"
 #include "core/tape.h"
 #include "core/tensor.h"

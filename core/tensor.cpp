@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 
 #include "core/flat_storage.h"
 #include "core/pool.h"
@@ -48,6 +49,12 @@ void fail_empty(const char* op) {
 
 void fail_index(size_t index, const Shape& shape) {
   fail("tensor: element ", index, " of ", shape, ", which has ", shape.size());
+}
+
+void fail_indices(std::span<const size_t> indices, const Shape& shape) {
+  std::string list;
+  for (const size_t index : indices) list += text(list.empty() ? "" : ", ", index);
+  fail("tensor: element (", list, ") of ", shape, "; an index within each axis is needed");
 }
 
 void Storage::move_to(real* new_values, real* new_gradient, Storage* new_lender) {

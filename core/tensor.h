@@ -73,6 +73,7 @@ void before_writing(Storage* storage, const Shape& shape);
 
 [[noreturn]] void fail_empty(const char* op);
 [[noreturn]] void fail_index(size_t index, const Shape& shape);
+[[noreturn]] void fail_indices(std::span<const size_t> indices, const Shape& shape);
 
 /// The id of the next storage that this thread makes. They grow, and no other thread has the same
 /// thread_of(id).
@@ -168,7 +169,17 @@ class Tensor {
       if (i >= size()) detail::fail_index(i, shape_);
     return storage_->values[offset_ + i];
   }
-  /// The same for ops that write on purpose where a tape holds a tensor: whose values have served, or of which
+  /// One element by its index along each axis: x.at(i, j) of a matrix. Throws Error when there are not as many as axes
+  /// and, where LAMINA_CHECK_INDEX is not 0, for one that is beyond its axis.
+  template <class... Indices>
+  LAMINA_ELEMENT_ACCESS real& at(Indices... indices) {
+    return data()[place_of({static_cast<size_t>(indices)...})];
+  }
+  template <class... Indices>
+  LAMINA_ELEMENT_ACCESS real at(Indices... indices) const {
+    return data()[place_of({static_cast<size_t>(indices)...})];
+  }
+  /// The values for ops that write on purpose where a tape holds a tensor: whose values have served, or of which
   /// they fill one part after another.
   real* data_unwatched() { return storage_->values + offset_; }
   const real* data_unwatched() const { return storage_->values + offset_; }
@@ -213,6 +224,19 @@ class Tensor {
   detail::Storage* storage() const { return storage_.get(); }
 
  private:
+  template <size_t count>
+  LAMINA_ELEMENT_ACCESS size_t place_of(const size_t (&indices)[count]) const {
+    if (shape_.rank() != static_cast<int>(count)) detail::fail_indices(indices, shape_);
+    size_t place = 0;
+    for (size_t axis = 0; axis < count; ++axis) {
+      const size_t size = shape_[static_cast<int>(axis)];
+      if constexpr (LAMINA_CHECK_INDEX != 0)
+        if (indices[axis] >= size) detail::fail_indices(indices, shape_);
+      place = place * size + indices[axis];
+    }
+    return place;
+  }
+
   detail::StorageHandle storage_;
   size_t offset_ = 0;
   Shape shape_ = Shape::none();

@@ -87,16 +87,37 @@ Tensor concatenate(std::initializer_list<Tensor> parts, int axis) {
   return concatenate(std::span<const Tensor>(parts.begin(), parts.size()), axis);
 }
 
-/// y_ij = x_ji;  dx_ij = dy_ji
-Tensor transpose(const Tensor& x) {
-  if (x.shape().rank() != 2) fail("transpose: a matrix is needed, this is ", x.shape());
-  const size_t rows = x.rows(), columns = x.columns();
-  const real* const from = x.data();
-  const Tensor y = generate({columns, rows}, [=](size_t i) { return from[i % rows * columns + i / rows]; });
-  return record("transpose", y, {x}, [=] {
-    const real* const dy = y.gradient_data();
-    contribute(x, [=](size_t i) { return dy[i % columns * rows + i / columns]; });
-  });
+namespace {
+
+/// A view with an axis of size 1 more, at `position`.
+Tensor with_new_axis(const Tensor& x, int position) {
+  static const Shape of_rank[] = {{}, {1}, {1, 1}, {1, 1, 1}, {1, 1, 1, 1}};
+  const Shape& old = x.shape();
+  Shape shape = of_rank[old.rank() + 1];
+  for (int i = 0; i < old.rank(); ++i) shape = shape.with(i < position ? i : i + 1, old[i]);
+  return x.reshape(shape);
+}
+
+}  // namespace
+
+Tensor stack(std::span<const Tensor> parts, int axis) {
+  if (parts.empty()) fail("stack: needs at least one tensor");
+  const Shape& first = parts[0].shape();
+  const int rank = first.rank() + 1, position = axis < 0 ? axis + rank : axis;
+  if (rank > Shape::max_rank) fail("stack: parts ", first, " have 4 axes; a fifth is not supported");
+  if (position < 0 || position >= rank) fail("stack: parts ", first, " make no axis ", axis);
+  PoolVector<Tensor> views;
+  views.reserve(parts.size());
+  for (const Tensor& part : parts) {
+    require_values("stack", part);
+    if (part.shape() != first) fail("stack: ", first, " and ", part.shape(), " differ");
+    views.push_back(with_new_axis(part, position));
+  }
+  return concatenate(views, position);
+}
+
+Tensor stack(std::initializer_list<Tensor> parts, int axis) {
+  return stack(std::span<const Tensor>(parts.begin(), parts.size()), axis);
 }
 
 /// y_i = table[k_i];  dtable[k] = the sum of dy_i over all i with k_i = k

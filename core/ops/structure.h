@@ -15,8 +15,28 @@ Tensor slice(const Tensor& x, int axis, size_t begin, size_t end);
 Tensor concatenate(std::span<const Tensor> parts, int axis);
 Tensor concatenate(std::initializer_list<Tensor> parts, int axis);
 
-/// The transpose of a matrix.
+/// One beside the other along a new axis, which has their number as its size: of parts [A x B] along axis 0
+/// [parts x A x B], along -1 [A x B x parts]. Throws Error when there are none, or when their shapes differ.
+Tensor stack(std::span<const Tensor> parts, int axis = 0);
+Tensor stack(std::initializer_list<Tensor> parts, int axis = 0);
+
+/// The transpose of a matrix, or of each matrix that the last two axes hold: [... x A x B] -> [... x B x A].
 Tensor transpose(const Tensor& x);
+
+/// A copy with its axes in another order: axis i of the result is axis axes[i] of x (negative: from the end). Of
+/// [A x B x C], permute(x, {2, 0, 1}) makes [C x A x B].
+Tensor permute(const Tensor& x, std::span<const int> axes);
+Tensor permute(const Tensor& x, std::initializer_list<int> axes);
+
+/// How many elements are put before and behind those of an axis.
+struct AxisPadding {
+  size_t low = 0, high = 0;
+};
+
+/// x with `value` around it, one padding an axis: pad(x, {{}, {1, 1}}) puts a column of zeros on either side of a
+/// matrix. Throws Error when the number of paddings is not that of the axes.
+Tensor pad(const Tensor& x, std::span<const AxisPadding> padding, real value = 0);
+Tensor pad(const Tensor& x, std::initializer_list<AxisPadding> padding, real value = 0);
 
 /// Rows of a table: y[i] = table[indices[i]]; table [V x D], y [indices x D]. The word embedding. Throws
 /// Error when an index is outside the table.
