@@ -132,7 +132,7 @@ GroupNorm::GroupNorm(Parameters& parameters, const std::string& name, const Shap
 
 Tensor GroupNorm::operator()(const Tensor& a, const ReluPool& then) const {
   GroupNormOptions all = options;
-  all.then = then;
+  if (then.relu || then.window != 1) all.then = then;
   return in_layer(name_, [&] { return group_norm(a, gain, bias, all); });
 }
 

@@ -41,6 +41,7 @@ class GroupNorm {
  public:
   GroupNorm(Parameters& parameters, const std::string& name, const Shape& shape,
             const GroupNormOptions& options, real initial_gain = 1);
+  /// `then` goes before what the options say.
   Tensor operator()(const Tensor& a, const ReluPool& then = {}) const;
 
   Tensor gain, bias;

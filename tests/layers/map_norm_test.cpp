@@ -54,6 +54,17 @@ TEST_CASE("group norm: with one group it is layer norm of the whole map") {
   check_twins(fused(GroupNormOptions{}), flat, in, twin_tolerance(64));
 }
 
+TEST_CASE("group norm: what follows is said to the layer or to the call, which goes before") {
+  const Tensor a = sample({2, 4, 4, 6}, 1, -2, 2);
+  Parameters parameters(1);
+  const ReluPool then = {.relu = true, .window = 2};
+  const GroupNorm plain(parameters, "plain", {6}, {.groups = 2});
+  const GroupNorm followed(parameters, "followed", {6}, {.groups = 2, .then = then});
+  CHECK(identical(followed(a), plain(a, then)));
+  CHECK(identical(followed(a, {.relu = true}), plain(a, {.relu = true})));
+  CHECK(identical(plain(a), group_norm(a, plain.gain, plain.bias, {.groups = 2})));
+}
+
 TEST_CASE("group norm: fused equals composed") {
   for (const Shape& maps : {Shape{1, 2, 2, 1}, Shape{2, 5, 7, 6}, Shape{3, 6, 6, 33}, Shape{4, 9, 2, 4}})
     for (const Shape& parameter : parameter_shapes(maps))
