@@ -11,6 +11,7 @@
 #include "core/ops/pool2d.h"
 #include "core/ops/reduce.h"
 #include "core/ops/reduce_axis.h"
+#include "core/ops/regression_loss.h"
 #include "core/ops/softmax_axis.h"
 #include "core/ops/structure.h"
 #include "core/ops/unit_rows.h"

@@ -1,8 +1,14 @@
 #pragma once
 // Softmax and the losses of classification.
 
+#include <concepts>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
 #include <span>
+#include <utility>
 
+#include "core/pool_vector.h"
 #include "core/tensor.h"
 
 namespace lamina {
@@ -13,9 +19,59 @@ Tensor softmax(const Tensor& x);  ///< over the last axis
 /// zero x is. A row of -infinity alone gives NaN.
 Tensor log_softmax(const Tensor& x);
 
+struct CrossEntropyOptions {
+  /// Rows of this label, which may lie outside the classes, do not count.
+  std::optional<int> ignored_label = {};
+  /// [C], how much each class counts: finite, not negative, not all zero. Empty: all alike. Gets no gradient.
+  Tensor class_weights = {};
+  /// In [0, 1): this share of the target is spread evenly over all classes, that of the label included.
+  real label_smoothing = 0;
+};
+
 /// Mean over the rows of -log softmax(logits)[label], in nats, as accurate as log_softmax; logits [... x C],
 /// one label per row. Throws Error for a wrong number of labels or a label outside 0..C-1.
-Tensor cross_entropy(const Tensor& logits, std::span<const int> labels);
+///
+/// With options, as PyTorch's CrossEntropyLoss: for class weights w, smoothing s and rows that are not ignored
+///
+///   L = sum_r [(1 - s) w_label (-log p_r,label) + s / C sum_k w_k (-log p_rk)] / sum_r w_label
+///
+/// The mean is thus weighted by the labels' weights. Throws Error where that is nothing: all rows ignored, or of
+/// weight 0, where PyTorch has NaN.
+Tensor cross_entropy(const Tensor& logits, std::span<const int> labels,
+                     const CrossEntropyOptions& options = {});
+
+/// The same of a list: cross_entropy(logits, {0, 2, 1}).
+inline Tensor cross_entropy(const Tensor& logits, std::initializer_list<int> labels,
+                            const CrossEntropyOptions& options = {}) {
+  return cross_entropy(logits, std::span<const int>(labels.begin(), labels.size()), options);
+}
+
+namespace detail {
+
+/// Labels of any integral type as int. Throws Error for one that an int cannot hold.
+template <std::ranges::input_range Labels>
+PoolVector<int> int_labels(const char* op, const Labels& labels) {
+  PoolVector<int> narrow;
+  if constexpr (std::ranges::sized_range<Labels>) narrow.reserve(std::ranges::size(labels));
+  for (const auto label : labels) {
+    // As a sum, which prints and compares as a number whatever it was: characters and bits too.
+    const auto number = +label;
+    if (!std::in_range<int>(number)) fail(op, ": label ", number, " is outside the classes");
+    narrow.push_back(static_cast<int>(number));
+  }
+  return narrow;
+}
+
+}  // namespace detail
+
+/// The same for labels of any integral type, such as std::vector<std::int64_t>, in any range.
+template <std::ranges::input_range Labels>
+requires std::integral<std::ranges::range_value_t<Labels>> &&
+    (!std::convertible_to<const Labels&, std::span<const int>>)Tensor
+    cross_entropy(const Tensor& logits, const Labels& labels, const CrossEntropyOptions& options = {}) {
+  const PoolVector<int> narrow = detail::int_labels("cross_entropy", labels);
+  return cross_entropy(logits, std::span<const int>(narrow), options);
+}
 
 /// Element by element -t log sigmoid(x) - (1 - t) log(1 - sigmoid(x)), in nats; targets in [0, 1] of the same
 /// shape, which get no gradient. Finite for any finite logit, and a sum of two terms that are not negative, so
