@@ -16,6 +16,7 @@ using detail::History;
 namespace {
 thread_local Tape* recording = nullptr;
 thread_local Tape* newest = nullptr;
+thread_local bool pass_retains = false;
 
 /// Names what a tape holds between two times when it is empty. Never 0.
 std::uint32_t next_recording() {
@@ -66,6 +67,16 @@ Tape* Tape::current() { return recording; }
 
 Tape::Pause::Pause() : paused_(recording) { recording = nullptr; }
 Tape::Pause::~Pause() { recording = paused_; }
+
+bool Tape::retaining() { return pass_retains; }
+
+void Tape::require_last_pass(const char* op) {
+  if (pass_retains)
+    fail(op,
+         ": its backward pass uses up what the forward pass has kept, so the tape cannot be retained; add "
+         "the losses "
+         "up and run backward once");
+}
 
 void* Tape::reserve(size_t bytes) {
   constexpr size_t header = round_up(sizeof(Chunk));
@@ -178,6 +189,23 @@ void Tape::clear() {
 
 namespace {
 
+/// While it lives, Tape::retaining() answers `retain`.
+class Retaining {
+ public:
+  explicit Retaining(bool retain) : enclosing_(std::exchange(pass_retains, retain)) {}
+  ~Retaining() { pass_retains = enclosing_; }
+  Retaining(const Retaining&) = delete;
+  Retaining& operator=(const Retaining&) = delete;
+
+ private:
+  bool enclosing_;
+};
+
+bool reached(const Tape::Node& node) {
+  return std::ranges::any_of(node.outputs,
+                             [](const Tensor& result) { return result.gradient_data() != nullptr; });
+}
+
 void run_back(Tape::Node& node) {
   TapeListener* const listener = TapeListener::current();
   if (listener == nullptr) return node.run(node);
@@ -189,16 +217,16 @@ void run_back(Tape::Node& node) {
 
 }  // namespace
 
-void Tape::backward(const Tensor& loss) {
+void Tape::backward(const Tensor& loss, const BackwardOptions& options) {
   if (loss.size() != 1)
     fail("backward: the loss is ", loss.shape(),
          ", not one number; reduce it with sum or mean, or pass a seed");
-  backward(loss, Tensor::ones(loss.shape()));
+  backward(loss, Tensor::ones(loss.shape()), options);
 }
 
-void Tape::backward(const Tensor& output, const Tensor& seed) {
+void Tape::backward(const Tensor& output, const Tensor& seed, const BackwardOptions& options) {
   require_origin(output);
-  backward({{output, seed}});
+  backward({{output, seed}}, options);
 }
 
 void Tape::require_origin(const Tensor& output) const {
@@ -241,7 +269,7 @@ void Tape::fail_without_origin(const Tensor& output) const {
       "the forward pass, and have no detach() or Tape::Pause on the way");
 }
 
-void Tape::backward(std::initializer_list<Seed> seeds) {
+void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& options) {
   if (detail::thread_of(detail::next_id()) != detail::thread_of(opened_))
     fail("backward: this tape was opened by another thread; run it backward there");
   for (const auto& [output, gradient] : seeds) {
@@ -250,17 +278,40 @@ void Tape::backward(std::initializer_list<Seed> seeds) {
       fail("backward: the seed is ", gradient.shape(), ", the output ", output.shape());
   }
   require_unwritten();
-  watched_.clear();
-  recording_ = next_recording();  // ops write where they like on their way back
+  if (!options.retain) {
+    watched_.clear();
+    recording_ = next_recording();  // ops write where they like on their way back
+  }
   const Pause pause;
+  const Retaining retaining(options.retain);
   for (const auto& [output, gradient] : seeds)
     contribute(output, [from = gradient.data()](size_t i) { return from[i]; });
-  const auto reached = [](const Tensor& result) { return result.gradient_data() != nullptr; };
+  if (options.retain)
+    walk_and_keep();
+  else
+    walk();
+}
+
+void Tape::walk() {
   while (last_ != nullptr) {
-    if (std::ranges::any_of(last_->outputs, reached)) run_back(*last_);
+    if (reached(*last_)) run_back(*last_);
     pop(History::consumed);
   }
   clear();
+}
+
+/// Views of one result may be outputs of several nodes, so the gradients are cleared when all have run.
+void Tape::walk_and_keep() {
+  struct ClearGradients {
+    Node* last;
+    ~ClearGradients() {
+      for (Node* node = last; node != nullptr; node = node->previous)
+        for (Tensor& output : node->outputs)
+          if (output.defined()) output.clear_gradient();
+    }
+  } const clear_when_done{last_};
+  for (Node* node = last_; node != nullptr; node = node->previous)
+    if (reached(*node)) run_back(*node);
 }
 
 const char* first_non_finite(const Tape& tape) {

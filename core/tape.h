@@ -14,6 +14,10 @@
 // it on with its own, so that the gradients of both losses add up; detach() keeps them apart. A Tape belongs to
 // the thread that made it.
 //
+// backward() empties the tape, unless it is asked to keep it: tape.backward(loss, {.retain = true}) leaves everything
+// in place for another pass, of this or another loss, whose gradients add up in the leaves. What the tape holds may
+// not be written in between, by an optimizer for example.
+//
 // A result whose tape has run backward or is gone has lost its way to the leaves: an op that a later tape would
 // record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds makes
 // its backward() fail: the gradient would be wrong.
@@ -28,6 +32,12 @@
 #include "core/tensor.h"
 
 namespace lamina {
+
+struct BackwardOptions {
+  /// Keep the tape for another backward pass. Gradients of leaves add up over the passes; those of results are
+  /// cleared after each, so that none counts twice. It costs the memory that ops would have used again.
+  bool retain = false;
+};
 
 class Tape {
  public:
@@ -51,16 +61,23 @@ class Tape {
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
   /// the walk passes them. Throws Error when the loss has more than one element, and when it was not computed
   /// from a leaf on this tape since it was last empty, with the reason and the remedy.
-  void backward(const Tensor& loss);
+  void backward(const Tensor& loss, const BackwardOptions& options = {});
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
-  void backward(const Tensor& output, const Tensor& seed);
+  void backward(const Tensor& output, const Tensor& seed, const BackwardOptions& options = {});
 
   /// The same for several outputs at once. Those that depend on no leaf are passed over.
   struct Seed {
     Tensor output, gradient;
   };
-  void backward(std::initializer_list<Seed> seeds);
+  void backward(std::initializer_list<Seed> seeds, const BackwardOptions& options = {});
+
+  /// Whether the backward pass that runs on this thread keeps its tape: ops must then leave what they have kept as
+  /// it is.
+  static bool retaining();
+
+  /// For an op whose way back uses up what it has kept: throws Error in a pass that keeps its tape.
+  static void require_last_pass(const char* op);
 
   /// Whether any tape of this thread holds a node.
   static bool any_recorded();
@@ -115,6 +132,8 @@ class Tape {
   static bool holds(std::uint32_t number, Tape* innermost);
   friend void detail::before_writing(detail::Storage* storage, const Shape& shape);
   void pop(detail::History past);
+  void walk();
+  void walk_and_keep();
   void require_origin(const Tensor& output) const;
   [[noreturn]] void fail_without_origin(const Tensor& output) const;
 

@@ -5,6 +5,7 @@
 
 #include "core/ops/map.h"
 #include "core/sum.h"
+#include "core/tape.h"
 #include "layers/recurrent/recurrence_pass.h"
 
 namespace lamina::detail {
@@ -31,8 +32,10 @@ struct Pass::BackRow {
 
 void Pass::backward(const Tensor& last_c) {
   const Schedule schedule(rows_, size_, gates_width_, steps_, by_rows());
-  // The x part is private to the layer, so this is the first and only contribution to its gradient.
-  const bool in_place = by_rows(), wanted = x_part_.needs_gradient();
+  // The x part is private to the layer, so this is the first and only contribution to its gradient. It cannot take
+  // the place of the summed inputs when another pass will need them, nor after such a pass, when it has a place.
+  const bool in_place = by_rows() && !Tape::retaining() && x_part_.storage()->gradient == nullptr,
+             wanted = x_part_.needs_gradient();
   Tensor apart = in_place || wanted ? Tensor() : Tensor(gates_.shape());
   Back back{.weight = pack(Transpose::yes),
             .dgates = in_place ? x_part_.data_unwatched()

@@ -22,7 +22,8 @@ inline void prefetch(std::span<const real> numbers) {
 ///
 /// What passes through memory decides the speed. Where each row is normalized by itself, gates are not kept:
 /// the way back computes them again from the summed inputs, which it needs anyway. And gradients of summed
-/// inputs take the place of the summed inputs, unless batch norm has to see all rows of a step before.
+/// inputs take the place of the summed inputs, unless batch norm has to see all rows of a step before, or the tape
+/// is retained for another way back.
 class Pass {
  public:
   Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,

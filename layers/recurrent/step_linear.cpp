@@ -43,7 +43,7 @@ struct StepLinear::Gathered {
 
 /// dW += [x_0; x_1; ...]^T [dy_0; dy_1; ...],  db += the sum of all rows of dy
 void StepLinear::Gathered::contribute_parameters() {
-  finished = true;
+  finished = !Tape::retaining();
   const real* const dy = outputs.gradient_data();
   if (dy == nullptr) return;
   const size_t in = weight.rows(), out = weight.columns(), count = done * rows;

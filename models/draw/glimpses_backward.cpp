@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "core/math.h"
+#include "core/tape.h"
 #include "layers/recurrent/cell.h"
 #include "models/draw/glimpse_pass.h"
 
 namespace lamina::draw::detail {
 
 void Pass::backward(const Glimpses& result) {
+  Tape::require_last_pass("glimpses");
   pack(Transpose::yes);
   start_backward(result);
   const size_t count = shares(), sums_size = 4 * sizes_.hidden;

@@ -1,0 +1,141 @@
+#pragma once
+// Every layer of the library with a loss on top: for what must hold whatever the layer.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ops.h"
+#include "layers/batch_norm.h"
+#include "layers/conv2d.h"
+#include "layers/embedding.h"
+#include "layers/group_norm.h"
+#include "layers/layer_norm.h"
+#include "layers/linear.h"
+#include "layers/masked_batch_norm.h"
+#include "tests/layers/recurrent_cases.h"
+
+namespace lamina::test {
+
+/// A layer, linear in the gradient that it passes on (clip_gradient is not), between a shared trunk and a loss: loss() records the same numbers at every call.
+struct LayerCase {
+  std::string name;
+  /// Adds the layer to the parameters and returns its loss.
+  std::function<std::function<Tensor()>(Parameters&)> make;
+};
+
+/// For a layer made by make(parameters) and called with an input of this shape, which comes from a parameter.
+template <class Make>
+LayerCase layer_case(const std::string& name, const Shape& input, const Make& make) {
+  return {name, [=](Parameters& parameters) -> std::function<Tensor()> {
+            const auto layer = make(parameters);
+            const Tensor trunk = parameters.add("trunk", sample(input, 11));
+            return [=] { return weighted(layer(tanh(trunk))); };
+          }};
+}
+
+/// A layer whose operator() takes a tensor, or a tensor and a Mode.
+template <class Kind, class Options>
+LayerCase layer_case_of(const std::string& name, const Shape& input, const Options& options) {
+  return layer_case(name, input, [=](Parameters& parameters) {
+    auto layer = std::make_shared<Kind>(parameters, "layer", options);
+    return [=](const Tensor& x) {
+      if constexpr (requires { (*layer)(x, Mode::train, ReluPool{}); })
+        return (*layer)(x, Mode::train);
+      else
+        return (*layer)(x);
+    };
+  });
+}
+
+inline void add_recurrent_cases(std::vector<LayerCase>& all) {
+  std::vector<Case> cases = all_cases();
+  for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
+    for (const Norm norm : {Norm::none, Norm::layer, Norm::weight})
+      cases.push_back(
+          {.kind = kind,
+           .options = {.input = 3, .hidden = 5, .norm = norm, .learn_initial = true, .checkpoint = true}});
+  for (const Case& c : cases)
+    for (const bool by_steps : {false, true}) {
+      if (by_steps && (c.options.reverse || c.options.checkpoint)) continue;
+      const auto make = [=](Parameters& parameters) -> std::function<Tensor()> {
+        std::shared_ptr<Recurrent> layer;
+        if (c.kind == Kind::lstm) layer = std::make_shared<Lstm>(parameters, "layer", c.options);
+        if (c.kind == Kind::gru) layer = std::make_shared<Gru>(parameters, "layer", c.options);
+        if (c.kind == Kind::tanh) layer = std::make_shared<Rnn>(parameters, "layer", c.options);
+        if (c.kind == Kind::relu) layer = std::make_shared<Rnn>(parameters, "layer", c.options, relu_cell());
+        Inputs in = inputs_of(c);
+        in.x = parameters.add("trunk", in.x.copy());
+        if (in.h.defined()) in.h = parameters.add("h", in.h.copy());
+        if (in.c.defined()) in.c = parameters.add("c", in.c.copy());
+        return [=] {
+          return loss_of(in, [&](const Tensor& x, const SequenceOptions& with) {
+            return by_steps ? run_steps(*layer, tanh(x), with) : (*layer)(tanh(x), with);
+          });
+        };
+      };
+      all.push_back(
+          {describe(c) + (c.options.checkpoint ? ", checkpointed" : "") + (by_steps ? ", by steps" : ""),
+           make});
+    }
+}
+
+inline std::vector<LayerCase> every_layer() {
+  const Shape rows{6, 5}, maps{2, 6, 6, 4};
+  std::vector<LayerCase> all;
+  all.push_back(layer_case_of<Linear>("linear", rows, LinearOptions{.input = 5, .output = 3}));
+  all.push_back(layer_case_of<Linear>("linear, weight norm", rows,
+                                      LinearOptions{.input = 5, .output = 3, .weight_norm = true}));
+  all.push_back(layer_case_of<LayerNorm>("layer norm", rows, LayerNormOptions{.features = 5}));
+  all.push_back(layer_case_of<RmsNorm>("RMS norm", rows, LayerNormOptions{.features = 5}));
+  all.push_back(layer_case_of<BatchNorm>("batch norm", rows, BatchNormOptions{.features = 5}));
+  all.push_back(layer_case_of<BatchNorm>("batch norm of maps", maps, BatchNormOptions{.features = 4}));
+  all.push_back(
+      layer_case_of<Conv2d>("convolution", maps, Conv2dOptions{.input = 4, .output = 3, .padding = 1}));
+  all.push_back(layer_case("group norm", maps, [](Parameters& parameters) {
+    const GroupNorm norm(parameters, "layer", {4}, {.groups = 2});
+    return [=](const Tensor& x) { return norm(x, {.relu = true, .window = 2}); };
+  }));
+  all.push_back(layer_case("masked batch norm", rows, [](Parameters& parameters) {
+    const MaskedBatchNorm norm(parameters, "layer", {.features = 5});
+    return [=](const Tensor& x) { return norm(x, Tensor::from({6}, {1, 1, 0, 1, 1, 1}), Mode::train); };
+  }));
+  all.push_back(layer_case("embedding beside its table", Shape{4, 5}, [](Parameters& parameters) {
+    const Embedding words(parameters, "layer", {.entries = 7, .width = 5});
+    return [=](const Tensor& x) {
+      const std::vector<int> indices = {2, 0, 2, 5};
+      return matmul(words(indices) * x, words.table(), {.b = Transpose::yes}) + mean(words(indices));
+    };
+  }));
+  all.push_back(layer_case("convolution, pooling and dropout", maps, [](Parameters& parameters) {
+    const Conv2d layer(parameters, "layer", {.input = 4, .output = 3, .bias = false});
+    return [=](const Tensor& x) {
+      Random random(3);
+      return dropout(max_pool2d(layer(x)) + average_pool2d(layer(x)), real(0.25), random);
+    };
+  }));
+  all.push_back(layer_case("losses", rows, [](Parameters& parameters) {
+    const Linear layer(parameters, "layer", {.input = 5, .output = 4});
+    return [=](const Tensor& x) {
+      const Tensor y = layer(x);
+      return cross_entropy(y, {0, 3, 1, 2, 2, 1}) +
+             cross_entropy(y, {0, 3, 1, 2, 2, 1}, {.label_smoothing = real(0.1)}) +
+             mean_squared_error(y, sigmoid(y)) + huber(y, softmax(y)) + mean(log_softmax(y)) +
+             mean(bernoulli_cross_entropy(y, Tensor::full({6, 4}, real(0.25))));
+    };
+  }));
+  all.push_back(layer_case("primitive ops", rows, [](Parameters& parameters) {
+    const Tensor weight = parameters.add("layer.weight", sample({5, 5}, 4, 0.5, 1));
+    return [=](const Tensor& x) {
+      const Tensor h = matmul(x, weight), both = concatenate({h, slice(h, 1, 1, 4)}, 1);
+      return transpose(unit_rows(both)) / (real(2) + exp(sum(square(weight)) * real(0.01))) +
+             mean(abs(gather(weight, std::vector<int>{1, 1, 4})) - relu(weight.slice(0, 3))) +
+             sum(mean_rows(sqrt(weight) * log(weight))) - sum(sum_columns(h - mean_columns(h)));
+    };
+  }));
+  add_recurrent_cases(all);
+  return all;
+}
+
+}  // namespace lamina::test
