@@ -1,6 +1,8 @@
 #include "core/parameters.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "core/flat_storage.h"
 #include "core/tape.h"
@@ -21,6 +23,29 @@ std::uint64_t hash(const std::string& name) {
 Parameters::Parameters(std::uint64_t seed)
     : seed_(seed), flat_(new detail::FlatStorage), keeps_flat_(flat_) {}
 
+Parameters::Parameters(Parameters&& other) noexcept
+    : seed_(other.seed_),
+      learned_(std::move(other.learned_)),
+      state_(std::move(other.state_)),
+      offsets_(std::move(other.offsets_)),
+      trained_(std::move(other.trained_)),
+      flat_(other.flat_),
+      keeps_flat_(std::move(other.keeps_flat_)),
+      lock_(std::move(other.lock_)),
+      lifetime_(std::move(other.lifetime_)) {
+  if (lifetime_ != nullptr) *lifetime_ = this;
+}
+
+Parameters& Parameters::operator=(Parameters&& other) noexcept {
+  if (this == &other) return *this;
+  std::destroy_at(this);
+  return *std::construct_at(this, std::move(other));
+}
+
+void Parameters::fail_moved() {
+  fail("parameters: this object has been moved from; use the one that it was moved to");
+}
+
 Tensor Parameters::add(const std::string& name, Tensor initial) {
   require_new(name);
   if (!initial.defined()) fail("parameters: '", name, "' is an empty handle; give it initial values");
@@ -37,6 +62,7 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
   offsets_.push_back(flat_->take(storage));
   initial.require_gradient();
   learned_.push_back({name, initial});
+  find_trained();
   return initial;
 }
 
@@ -47,20 +73,22 @@ Tensor Parameters::add_state(const std::string& name, Tensor initial) {
 }
 
 void Parameters::require_new(const std::string& name) const {
+  require_here();
   const auto same = [&](const Entry& entry) { return entry.name == name; };
   if (std::ranges::any_of(learned_, same) || std::ranges::any_of(state_, same))
     fail("parameters: the name '", name, "' is used twice; give each layer a name of its own");
 }
 
-Random Parameters::random(const std::string& name) const { return Random(seed_, hash(name)); }
+Random Parameters::random(const std::string& name) const { return Random(require_here().seed_, hash(name)); }
 
 size_t Parameters::count() const {
   size_t total = 0;
-  for (const Entry& entry : learned_) total += entry.value.size();
+  for (const Entry& entry : learned()) total += entry.value.size();
   return total;
 }
 
 std::span<real> Parameters::values() {
+  require_here();
   if (Tape::any_recorded())
     for (Entry& entry : learned_) (void)entry.value.data();  // the tape looks whether they change
   flat_->buffer.join();
@@ -71,16 +99,20 @@ std::span<real> Parameters::gradients() {
   const std::span<real> all = gradients_to_scale();
   for (const Entry& entry : learned_) {
     detail::Storage& storage = *entry.value.storage();
-    storage.gradient_written = storage.gradient_exposed = true;
+    storage.gradient_exposed = true;
     storage.gradient_in_rows = false;
+    if (storage.needs_gradient)
+      storage.gradient_written = true;
+    else
+      std::fill_n(storage.gradient, storage.size, real{0});
   }
   return all;
 }
 
 std::span<real> Parameters::gradients_to_scale() {
-  for (const Entry& entry : learned_) {
+  for (const Entry& entry : learned()) {
     detail::Storage& storage = *entry.value.storage();
-    if (storage.gradient_written) continue;
+    if (storage.gradient_written || !storage.needs_gradient) continue;
     std::fill_n(storage.gradient, storage.size, real{0});
     storage.gradient_in_rows = !storage.gradient_exposed;
   }
@@ -89,11 +121,61 @@ std::span<real> Parameters::gradients_to_scale() {
 }
 
 bool Parameters::any_gradient() const {
-  return std::ranges::any_of(learned_,
-                             [](const Entry& entry) { return entry.value.gradient_data() != nullptr; });
+  return std::ranges::any_of(learned(), [](const Entry& entry) {
+    return entry.value.needs_gradient() && entry.value.gradient_data() != nullptr;
+  });
+}
+
+void Parameters::freeze(const std::string& name) { set_frozen("freeze", name, true); }
+void Parameters::thaw(const std::string& name) { set_frozen("thaw", name, false); }
+
+void Parameters::set_frozen(const char* action, const std::string& name, bool frozen) {
+  if (Tape::any_recorded())
+    fail(action, " '", name,
+         "': a tape has recorded ops that would then get wrong gradients; call it before the forward pass or "
+         "after "
+         "backward()");
+  for (const size_t i : named(name)) {
+    learned_[i].value.storage()->needs_gradient = !frozen;
+    learned_[i].value.clear_gradient();
+  }
+  find_trained();
+}
+
+std::vector<size_t> Parameters::named(const std::string& name) const {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < learned().size(); ++i)
+    if (is_named(learned_[i].name, name)) found.push_back(i);
+  if (!found.empty()) return found;
+  std::string known;
+  constexpr size_t shown = 8;
+  for (size_t i = 0; i < std::min(shown, learned_.size()); ++i)
+    known += text(i > 0 ? ", '" : "'", learned_[i].name, "'");
+  if (learned_.size() > shown) known += text(" and ", learned_.size() - shown, " more");
+  fail("parameters: none is named '", name, "' or '", name, "....'; there are ",
+       known.empty() ? "none" : known);
+}
+
+void Parameters::find_trained() {
+  trained_.clear();
+  const size_t size = flat_->buffer.size() / sizeof(real);
+  for (size_t i = 0; i < learned_.size(); ++i) {
+    if (frozen(i)) continue;
+    const Range own{offsets_[i], i + 1 < learned_.size() ? offsets_[i + 1] : size};
+    if (!trained_.empty() && trained_.back().end == own.begin)
+      trained_.back().end = own.end;
+    else
+      trained_.push_back(own);
+  }
+}
+
+bool is_named(const std::string& name, const std::string& part) {
+  return part.empty() || name == part ||
+         (name.starts_with(part) && (part.ends_with('.') || name[part.size()] == '.'));
 }
 
 void Parameters::clear_gradients() {
+  require_here();
   for (Entry& entry : learned_) entry.value.clear_gradient();
 }
 

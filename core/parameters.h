@@ -7,6 +7,10 @@
 // optimizer may run over everything in one pass. Initial values depend only on the seed and the parameter's
 // name: two models with the same seed start from the same numbers wherever their parameters agree, whatever
 // else they contain.
+//
+// Parts of the model can be frozen: they get no gradient and no optimizer changes them. Names of layers are joined
+// by dots, so where a name is asked for, "encoder" means the parameter "encoder" and all "encoder...." alike, but not
+// "encoder2.weight"; "" means all.
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "core/parallel.h"
 #include "core/random.h"
 #include "core/tensor.h"
 
@@ -36,6 +41,12 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
+  /// Layers, optimizers and averages of weights follow to the new place. What was moved from may be assigned to or
+  /// destroyed; all else with it throws Error.
+  Parameters(Parameters&& other) noexcept;
+  Parameters& operator=(Parameters&& other) noexcept;
+  ~Parameters() = default;
+
   /// Takes a tensor in as a learned parameter and returns its handle. Pointers to its values from before are
   /// void. Throws Error for a name used before, a tensor that is already in, and for one that cannot move: a
   /// view of a part of another tensor, and one that was detached, whose values are another tensor's too.
@@ -47,8 +58,8 @@ class Parameters {
   /// The generator for the initial value of the parameter of this name.
   Random random(const std::string& name) const;
 
-  const std::vector<Entry>& learned() const { return learned_; }
-  const std::vector<Entry>& state() const { return state_; }
+  const std::vector<Entry>& learned() const { return require_here().learned_; }
+  const std::vector<Entry>& state() const { return require_here().state_; }
 
   /// Number of learned values, without padding.
   size_t count() const;
@@ -61,8 +72,28 @@ class Parameters {
   std::span<real> gradients();
 
   /// The same for who reads them or scales them, and so leaves zeros zero: the next step of an Embedding then
-  /// clears no more than the rows that it has used.
+  /// clears no more than the rows that it has used. Read the ranges of trained() alone: what lies outside, of frozen
+  /// parameters, may be anything.
   std::span<real> gradients_to_scale();
+
+  /// Where in the flat buffers the parameters lie that are not frozen, in order and not touching: one range when
+  /// none is.
+  const std::vector<Range>& trained() const { return require_here().trained_; }
+
+  /// From here on the parameters of this name (see above) get no gradient, so that no work is done for one, and
+  /// optimizers leave them as they are, with their moments: no decay, no momentum. They are saved as before. Their
+  /// gradients so far are dropped. State is not frozen: running averages move as the layer's Mode says. Throws Error
+  /// when nothing has the name, and between a forward pass and its backward pass.
+  void freeze(const std::string& name);
+
+  /// Undoes it, under the same conditions.
+  void thaw(const std::string& name);
+
+  /// Whether parameter number i of learned() is frozen.
+  bool frozen(size_t i) const { return !learned()[i].value.needs_gradient(); }
+
+  /// Numbers in learned() of the parameters of this name (see above). Throws Error when there is none.
+  std::vector<size_t> named(const std::string& name) const;
 
   /// Whether a gradient has arrived since clear_gradients(), or may have been written through gradients().
   bool any_gradient() const;
@@ -73,20 +104,38 @@ class Parameters {
   /// Where parameter number i of learned() begins in the flat buffers.
   size_t offset(size_t i) const { return offsets_[i]; }
 
-  /// Expires with these parameters: for who refers to them.
-  std::weak_ptr<const void> lifetime() const { return lifetime_; }
+  /// For who refers to these parameters: says where they are, also when they have been moved, and expires with them.
+  std::weak_ptr<Parameters* const> lifetime() const { return require_here().lifetime_; }
+
+  /// Until unlock(), the values are not those to train, for this reason: step() of an optimizer throws Error with it.
+  void lock(const std::string& reason) { lock_ = reason; }
+  void unlock() { lock_.clear(); }
+  const std::string& locked() const { return lock_; }
 
  private:
   void require_new(const std::string& name) const;
+  void set_frozen(const char* action, const std::string& name, bool frozen);
+  void find_trained();
+  const Parameters& require_here() const {
+    if (lifetime_ == nullptr) [[unlikely]]
+      fail_moved();
+    return *this;
+  }
+  [[noreturn]] static void fail_moved();
 
   std::uint64_t seed_;
   std::vector<Entry> learned_, state_;
   std::vector<size_t> offsets_;  ///< of every learned parameter, in the flat buffers
-  detail::FlatStorage* flat_;    ///< the flat buffers, which the parameters borrow from
+  std::vector<Range> trained_;
+  detail::FlatStorage* flat_;  ///< the flat buffers, which the parameters borrow from
   detail::StorageHandle keeps_flat_;
-  std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
+  std::string lock_;
+  std::shared_ptr<Parameters*> lifetime_ = std::make_shared<Parameters*>(this);  ///< nullptr: moved from
 };
 
 }  // namespace LAMINA_SCALAR
+
+/// Whether `name` is `part`, or begins with it and a dot; "" is a part of every name.
+bool is_named(const std::string& name, const std::string& part);
 
 }  // namespace lamina

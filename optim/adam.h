@@ -18,6 +18,8 @@ struct AdamOptions {
   real epsilon = real(1e-8);
   real weight_decay = 0;  ///< decoupled (Loshchilov and Hutter 2019): w -= learning_rate * weight_decay * w
   BiasCorrection bias_correction = BiasCorrection::betas;
+  Decayed decayed = Decayed::all;
+  std::vector<ParameterGroup> groups = {};
 };
 
 /// t += 1;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
@@ -28,7 +30,9 @@ struct AdamOptions {
 ///
 /// For the usual betas that rate is the learning rate almost at once, and so the moments, which start at
 /// zero, are hardly corrected: a step is 3.5 times Adam's at t = 1, 6.6 times at t = 12, 1.26 times at 1000.
-class Adam final : public Optimizer {
+///
+/// For a parameter that was frozen for a while, t counts the steps that it has taken part in.
+class Adam : public Optimizer {
  public:
   /// Throws Error for a learning rate or an epsilon that is not positive, or a beta outside [0, 1).
   Adam(Parameters& parameters, const AdamOptions& options);
@@ -36,8 +40,28 @@ class Adam final : public Optimizer {
   void step() override;
   std::vector<Parameters::Entry> state() const override;
 
-  AdamOptions options;  ///< the learning rate may be changed between steps
+  AdamOptions options;  ///< learning rates and decays may be changed between steps
   Tensor first_moment, second_moment;
+
+ protected:
+  Adam(Parameters& parameters, const AdamOptions& options, const std::string& name);
+};
+
+struct AdamWOptions {
+  real learning_rate = real(1e-3);
+  real beta1 = real(0.9);
+  real beta2 = real(0.999);
+  real epsilon = real(1e-8);
+  real weight_decay = real(0.01);
+  Decayed decayed = Decayed::matrices;  ///< in groups too, whatever their decay
+  std::vector<ParameterGroup> groups = {};
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), by default of matrices alone: a decay of biases and
+/// gains pulls a layer's output to zero. Embeddings and convolutions count as matrices.
+class AdamW final : public Adam {
+ public:
+  AdamW(Parameters& parameters, const AdamWOptions& options);
 };
 
 }  // namespace lamina

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/ops/map.h"
+#include "core/pool_vector.h"
 #include "core/sum.h"
 
 namespace lamina {
@@ -65,19 +66,54 @@ void multiply(std::span<real> gradients, double factor) {
                    [=](size_t i) { g[i] = static_cast<real>(static_cast<double>(g[i]) * factor); });
 }
 
+/// Gradients, and where those are that are trained.
+struct Gradients {
+  explicit Gradients(Parameters& parameters)
+      : all(parameters.gradients_to_scale()), trained(parameters.trained()) {}
+
+  std::span<real> all;
+  std::span<const Range> trained;  ///< one range where nothing is frozen
+
+  /// norm2 of all that are trained.
+  double norm() const {
+    double total = 0;
+    for (const Range& range : trained) {
+      const double own = norm_of(all.subspan(range.begin, range.size()));
+      total = total == 0 ? own : std::hypot(total, own);
+    }
+    return total;
+  }
+
+  void scale(double factor) const {
+    for (const Range& range : trained) multiply(all.subspan(range.begin, range.size()), factor);
+  }
+};
+
 }  // namespace
 
-real gradient_norm(Parameters& parameters) {
-  return static_cast<real>(norm_of(parameters.gradients_to_scale()));
-}
+real gradient_norm(Parameters& parameters) { return static_cast<real>(Gradients(parameters).norm()); }
 
 real clip_gradient_norm(Parameters& parameters, real limit, real times) {
+  const std::reference_wrapper<Parameters> one(parameters);
+  return clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>>{one}, limit, times);
+}
+
+real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>> all, real limit,
+                        real times) {
   require_limit(limit);
-  const std::span<real> gradients = parameters.gradients_to_scale();
-  const double own = norm_of(gradients), norm = static_cast<double>(times) * own,
-               bound = static_cast<double>(limit);
-  if (!std::isfinite(own)) require_finite(parameters);
-  multiply(gradients, static_cast<double>(times) * (norm > bound ? bound / norm : 1));
+  PoolVector<Gradients> gradients;
+  double own = 0;
+  for (const auto* each = all.begin(); each != all.end(); ++each) {
+    Parameters& parameters = *each;
+    if (std::any_of(all.begin(), each, [&](Parameters& before) { return &before == &parameters; }))
+      fail("clip: the same parameters are named twice, and would be scaled twice; name each once");
+    const double norm = gradients.emplace_back(parameters).norm();
+    if (!std::isfinite(norm)) require_finite(parameters);
+    own = own == 0 ? norm : std::hypot(own, norm);
+  }
+  const double norm = static_cast<double>(times) * own, bound = static_cast<double>(limit);
+  const double factor = static_cast<double>(times) * (norm > bound ? bound / norm : 1);
+  for (const Gradients& each : gradients) each.scale(factor);
   return static_cast<real>(norm);
 }
 
@@ -85,6 +121,7 @@ void clip_each_gradient_norm(Parameters& parameters, real limit) {
   require_limit(limit);
   const std::span<real> all = parameters.gradients_to_scale();
   for (size_t i = 0; i < parameters.learned().size(); ++i) {
+    if (parameters.frozen(i)) continue;
     const auto own = all.subspan(parameters.offset(i), parameters.learned()[i].value.size());
     const double norm = norm_of(own), bound = static_cast<double>(limit);
     if (!std::isfinite(norm)) require_finite(parameters);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,13 +15,31 @@
 
 namespace lamina {
 
+/// Parameters that an optimizer updates in their own way. The rates may be changed between steps, the names not.
+///
+///   Adam adam(parameters, {.learning_rate = 1e-3,
+///                          .groups = {{.names = {"encoder"}, .learning_rate_factor = 0.1},
+///                                     {.names = {"output.bias"}, .weight_decay = 0}}});
+struct ParameterGroup {
+  std::vector<std::string> names;  ///< as core/parameters.h takes them: "encoder" means all in it
+  real learning_rate_factor = 1;   ///< times the optimizer's learning rate, which a schedule may change
+  std::optional<real> learning_rate = {};  ///< instead of the optimizer's
+  std::optional<real> weight_decay = {};   ///< instead of the optimizer's
+};
+
+/// Which parameters the weight decay is for.
+enum class Decayed {
+  all,
+  matrices  ///< those of two and more dimensions, no biases and gains
+};
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// Updates every parameter from its gradient and sets the gradients to zero. Throws Error when parameters
-  /// were added after this optimizer was made or are gone, when no gradient has arrived since the last step, and
-  /// for a learning rate that is negative or no number.
+  /// Updates every parameter that is not frozen from its gradient and sets the gradients to zero. Throws Error when
+  /// parameters were added after this optimizer was made, are gone or locked, when no gradient has arrived since the
+  /// last step, and for a learning rate that is negative or no number.
   virtual void step() = 0;
 
   /// For checkpoints: what the next step depends on besides parameters, options and `steps`, each [n] in the
@@ -38,29 +57,47 @@ class Optimizer {
 
   std::uint64_t steps = 0;  ///< taken so far
 
+  /// How many of them each of parameters.learned() has missed because it was frozen; empty: none any. Adam corrects
+  /// each one's moments by the steps that it has taken part in.
+  std::vector<std::uint64_t> missed;
+
  protected:
-  /// Make it after the layers have added their parameters.
-  Optimizer(Parameters& parameters, std::string name)
-      : parameters_(parameters),
-        lifetime_(parameters.lifetime()),
-        name_(std::move(name)),
-        size_(parameters.values().size()) {}
+  /// Make it after the layers have added their parameters. Throws Error for a group that names no parameter, and for
+  /// a parameter in two groups.
+  Optimizer(Parameters& parameters, std::string name, const std::vector<ParameterGroup>& groups = {});
 
   /// Zeros in the layout of parameters.values().
   Tensor zeros() const { return Tensor::zeros({size_}); }
 
-  /// Counts the step, calls update(i) for every number that it is to update, and clears the gradients.
-  /// Iterations must not depend on each other.
-  template <class Update>
-  void update_each(const Update& update);
+  /// Where the parameters are now. Throws Error when they are gone.
+  Parameters& parameters() const;
 
-  /// Throws the Errors of step().
-  void require_step(real learning_rate) const;
+  /// What a step is to do.
+  struct Rule {
+    real learning_rate, weight_decay;
+    std::span<const ParameterGroup> groups;
+    Decayed decayed = Decayed::all;
+  };
 
-  Parameters& parameters_;
+  /// Numbers of the flat buffers that are updated alike.
+  struct Part {
+    size_t begin, end;
+    real learning_rate, weight_decay;
+    std::uint64_t steps;  ///< that they have taken part in, this one included
+  };
+
+  /// Throws the Errors of step(), counts it and finds its parts: all in one where nothing is frozen and there are
+  /// no groups.
+  void begin_step(const Rule& rule);
+
+  /// make(part) gives a function: calls that with every i of the part that is to be updated, and at last clears the
+  /// gradients. Iterations must not depend on each other.
+  template <class Make>
+  void update_each(const Make& make);
 
  private:
-  void require_parameters() const;
+  void add_parts(const Rule& rule);
+  void require_rate(real learning_rate) const;
 
   /// A table in the flat buffers, and those of its rows that are updated.
   struct Lazy {
@@ -68,28 +105,35 @@ class Optimizer {
     std::function<std::span<const int>()> rows;
   };
 
-  std::weak_ptr<const void> lifetime_;  ///< of the parameters
+  std::weak_ptr<Parameters* const> lifetime_;
   std::string name_;
   size_t size_;
-  std::vector<Lazy> lazy_;  // in the order of the flat buffers
+  std::vector<size_t> group_of_;  // of each learned parameter; without groups empty
+  size_t groups_;
+  std::vector<Part> parts_;  // of the step at hand
+  std::vector<Lazy> lazy_;   // in the order of the flat buffers
 };
 
-template <class Update>
-void Optimizer::update_each(const Update& update) {
-  const auto update_range = [&](size_t begin, size_t end) {
-    for_each_index(end - begin, [=](size_t i) { update(begin + i); });
-  };
-  size_t done = 0;
-  for (const Lazy& lazy : lazy_) {
-    update_range(done, lazy.begin);
-    for (const int row : lazy.rows()) {
-      const size_t begin = lazy.begin + static_cast<size_t>(row) * lazy.width;
-      update_range(begin, begin + lazy.width);
+template <class Make>
+void Optimizer::update_each(const Make& make) {
+  for (const Part& part : parts_) {
+    const auto update = make(part);
+    const auto update_range = [&](size_t begin, size_t end) {
+      for_each_index(end - begin, [=](size_t i) { update(begin + i); });
+    };
+    size_t done = part.begin;
+    for (const Lazy& lazy : lazy_) {
+      if (lazy.begin < part.begin || lazy.end > part.end) continue;
+      update_range(done, lazy.begin);
+      for (const int row : lazy.rows()) {
+        const size_t begin = lazy.begin + static_cast<size_t>(row) * lazy.width;
+        update_range(begin, begin + lazy.width);
+      }
+      done = lazy.end;
     }
-    done = lazy.end;
+    update_range(done, part.end);
   }
-  update_range(done, size_);
-  parameters_.clear_gradients();
+  parameters().clear_gradients();
 }
 
 }  // namespace lamina

@@ -10,6 +10,7 @@ struct SgdOptions {
   real momentum = 0;
   bool nesterov = false;
   real weight_decay = 0;  ///< g += weight_decay * w
+  std::vector<ParameterGroup> groups = {};
 };
 
 /// velocity = momentum velocity + g;  w -= learning_rate * velocity
@@ -22,7 +23,7 @@ class Sgd final : public Optimizer {
   void step() override;
   std::vector<Parameters::Entry> state() const override { return {{"sgd.velocity", velocity}}; }
 
-  SgdOptions options;  ///< the learning rate may be changed between steps
+  SgdOptions options;  ///< learning rates and decays may be changed between steps
   Tensor velocity;     ///< in the layout of parameters.values()
 };
 

@@ -219,7 +219,8 @@ RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part
   RecurrentState last = pass.forward();
   record("recurrence", {hidden, last.c},
          {x_part, weight, initial.h, initial.c, options.input_norm.gain, options.hidden_norm.gain,
-          options.memory_norm.gain, options.condition},
+          options.memory_norm.gain, options.condition, options.input_norm.bias, options.hidden_norm.bias,
+          options.memory_norm.bias},
          [pass = std::move(pass), c = last.c]() mutable { pass.backward(c); });
   return last;
 }

@@ -179,7 +179,8 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
   }
   const auto leaf = [](const Tensor& t) { return t.needs_gradient() ? t.detach().require_gradient() : t; };
   record("checkpoint", {hidden, last.c},
-         {x, state.h, state.c, input_weight, hidden_weight, hidden_norm.gain, memory_norm.gain, bias},
+         {x, state.h, state.c, input_weight, hidden_weight, hidden_norm.gain, memory_norm.gain, bias,
+          input_norm.gain, input_gain, hidden_gain, input_norm.bias, hidden_norm.bias, memory_norm.bias},
          [=, this] {
            const Tensor again_x = leaf(x), again_hidden(hidden.shape());
            const RecurrentState again{.h = leaf(state.h), .c = leaf(state.c)};

@@ -366,7 +366,9 @@ RecurrentState RecurrentSession::operator()(const Tensor& x, const RecurrentStat
   RecurrentState after = step.forward();
   record("recurrent_step", {after.h, after.c},
          {x_part, hidden_part, before.h, before.c, shared_->input_norm.parameters().gain,
-          shared_->hidden_norm.parameters().gain, shared_->memory_norm.parameters().gain},
+          shared_->hidden_norm.parameters().gain, shared_->memory_norm.parameters().gain,
+          shared_->input_norm.parameters().bias, shared_->hidden_norm.parameters().bias,
+          shared_->memory_norm.parameters().bias},
          [step = std::move(step)] { step.backward(); });
   return after;
 }

@@ -109,3 +109,35 @@ TEST_CASE("clip: the norm of many values is the same for every number of threads
   CHECK(gradient_norm(parameters) == norm);
   set_threads(0);
 }
+
+TEST_CASE("clipping: the common norm of several models") {
+  Parameters first(1), second(1), third(1);
+  const Tensor a = first.add("a", Tensor::from({2}, {3, 0})), b = second.add("b", Tensor::from({1}, {4})),
+               c = third.add("c", Tensor::from({1}, {12}));
+  const auto back = [&] {
+    for (Parameters* const each : {&first, &second, &third}) each->clear_gradients();
+    Tape tape;
+    tape.backward((sum(square(a)) + sum(square(b)) + sum(square(c))) / real(2));
+  };
+  back();
+  CHECK(clip_gradient_norm({first, second, third}, 26) == 13);
+  CHECK(difference(a.gradient(), {3, 0}) == 0);
+  CHECK(clip_gradient_norm({first, second, third}, real(6.5)) == 13);
+  CHECK(difference(a.gradient(), {1.5, 0}) < ulp);
+  CHECK(difference(b.gradient(), {2}) < ulp);
+  CHECK(difference(c.gradient(), {6}) < ulp);
+  back();
+  CHECK(clip_gradient_norm({first, second}, 1, 2) == 10);
+  CHECK(difference(b.gradient(), {0.8}) < ulp);
+  CHECK(difference(c.gradient(), {12}) == 0);
+  CHECK(clip_gradient_norm({third}, 100) == 12);
+  CHECK_ERROR(clip_gradient_norm({first, second, first}, 1),
+              "clip: the same parameters are named twice, and would be scaled twice; name each once");
+  second.gradients()[0] = std::numeric_limits<real>::quiet_NaN();
+  const Tensor before = a.gradient();
+  CHECK(contains(error_of([&] {
+                   clip_gradient_norm({first, second}, real(0.1));
+                 }),
+                 "the gradient of 'b' has a value"));
+  CHECK(identical(a.gradient(), before));
+}
