@@ -5,10 +5,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <sstream>
+#include <vector>
 
 #include "core/checkpoint.h"
 #include "core/error.h"
 #include "core/folder.h"
+#include "core/parameter_file.h"
 #include "models/common/training.h"
 
 namespace lamina {
@@ -34,15 +38,9 @@ std::string non_finite_part(const Parameters& parameters) {
   return {};
 }
 
-Checkpoint model_of(const Parameters& parameters) {
-  Checkpoint model;
-  for (const auto* entries : {&parameters.learned(), &parameters.state()})
-    for (const auto& [name, value] : *entries) model.tensors.push_back({name, value});
-  return model;
-}
-
-/// The name of `steps` among the metadata of `state`.
+/// The names of `steps` and `missed` among the metadata of `state`.
 std::string steps_key(const Optimizer& optimizer) { return optimizer.name() + ".steps"; }
+std::string missed_key(const Optimizer& optimizer) { return optimizer.name() + ".missed"; }
 
 /// The tensor of a checkpoint that has this name and shape and holds finite numbers.
 const Tensor& part_of(const std::string& path, const Checkpoint& from, const std::string& name,
@@ -89,6 +87,23 @@ std::uint64_t whole_number(const std::string& path, const Checkpoint& from, cons
   return value;
 }
 
+std::string list(const std::vector<std::uint64_t>& numbers) {
+  std::string all;
+  for (const std::uint64_t number : numbers) all += text(all.empty() ? "" : " ", number);
+  return all;
+}
+
+/// As list() writes them, one for each of `count` parameters; none when there is no such entry.
+std::vector<std::uint64_t> missed_steps(const std::string& path, const Checkpoint& from,
+                                        const std::string& key, size_t count) {
+  if (!from.metadata.contains(key)) return {};
+  std::istringstream words(from.metadata.at(key));
+  std::vector<std::uint64_t> numbers{std::istream_iterator<std::uint64_t>(words), {}};
+  if (!words.eof() || numbers.size() != count)
+    refuse_state(path, text("its '", key, "' should be ", count, " whole numbers"));
+  return numbers;
+}
+
 /// A number as exact() writes it.
 double number(const std::string& path, const Checkpoint& from, const std::string& key) {
   const std::string& digits = metadata(path, from, key);
@@ -121,13 +136,14 @@ void check_model(const std::string& path, const Parameters& parameters) {
 void save_state(const RunFolder& folder, const Parameters& parameters, const Optimizer& optimizer,
                 const Position& position) {
   save_model(folder, parameters, model_file);
-  Checkpoint state = model_of(parameters);
+  Checkpoint state = checkpoint_of(parameters);
   for (const auto& [name, value] : optimizer.state()) state.tensors.push_back({name, value});
   state.metadata = {{"step", std::to_string(position.step)},
                     {steps_key(optimizer), std::to_string(optimizer.steps)},
                     {"loss_sum", exact(position.loss_sum)},
                     {"seconds", exact(position.seconds)}};
   if (position.metrics) state.metadata["metrics"] = *position.metrics;
+  if (!optimizer.missed.empty()) state.metadata[missed_key(optimizer)] = list(optimizer.missed);
   save_checkpoint(folder.file("state"), state);
 }
 
@@ -148,6 +164,7 @@ Position load_state(const RunFolder& folder, Parameters& parameters, Optimizer& 
   restore(path, state, parameters);
   for (auto [name, value] : optimizer.state()) restore(path, state, name, value);
   optimizer.steps = position.step;
+  optimizer.missed = missed_steps(path, state, missed_key(optimizer), parameters.learned().size());
   if (!exists(model)) save_model(folder, parameters, model_file);
   return position;
 }
@@ -161,10 +178,8 @@ std::string non_finite_part(const Parameters& parameters, const Optimizer& optim
 
 void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
                 std::map<std::string, std::string> metadata) {
-  Checkpoint model = model_of(parameters);
-  model.metadata = std::move(metadata);
-  model.metadata.insert({{"format", "pt"}, {"experiment", folder.config().experiment}});
-  save_checkpoint(folder.file(file), model);
+  metadata.insert({{"format", "pt"}, {"experiment", folder.config().experiment}});
+  save(parameters, folder.file(file), metadata);
 }
 
 void load_model(const RunFolder& folder, Parameters& parameters, const std::string& file) {

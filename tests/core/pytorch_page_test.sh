@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The programs of core/PYTORCH.md: the C++ one builds, and where Python has PyTorch, weights go there and back.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+unset MAKEFLAGS MFLAGS MAKELEVEL
+root=$PWD
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0 skipped=0
+check() {  # check TITLE COMMAND...
+  local title=$1
+  shift
+  if "$@" >"$scratch/log" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s: %s\n' "$title" "$*"
+    cat "$scratch/log"
+  fi
+}
+build() {
+  make -s build/liblamina.a &&
+    ${CXX:-g++} -std=c++20 -fopenmp -I"$root" "$scratch/model.cpp" build/liblamina.a -lopenblas -o "$scratch/model"
+}
+small() {  # small COMMAND...: two numbers below 1e-5
+  "$@" >"$scratch/numbers" && cat "$scratch/numbers" &&
+    awk '{ good = NF == 2 && $1 + 0 < 1e-5 && $2 + 0 < 1e-5 } END { exit !good }' "$scratch/numbers"
+}
+
+# The blocks below <!-- save as: NAME -->.
+awk -v dir="$scratch" '
+  /^<!-- save as: .* -->$/ { name = $4; next }
+  /^```/ && name != "" && !inside { inside = 1; out = dir "/" name; next }
+  /^```/ { inside = 0; name = ""; next }
+  inside { print > out }' core/PYTORCH.md
+
+# Debian puts PyTorch beside its own Python, not beside one from elsewhere.
+for python in /usr/bin/python3 python3 ''; do
+  [ -z "$python" ] || "$python" -c 'import numpy, torch' 2>/dev/null && break
+done
+
+check "the C++ program builds" build
+cd "$scratch" || exit 1
+if [ -z "$python" ]; then
+  echo "skipped weights there and back: no python3 with numpy and torch"
+  skipped=1
+else
+  check "PyTorch writes weights" "$python" export.py
+  check "Lamina computes the same with them" small ./model
+  check "PyTorch computes the same with Lamina's" small "$python" import.py
+fi
+
+[ "$skipped" = 0 ] && tail= || tail=", $skipped skipped"
+echo "$passed passed, $failed failed$tail"
+[ "$failed" = 0 ]
