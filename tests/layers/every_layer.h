@@ -134,6 +134,16 @@ inline std::vector<LayerCase> every_layer() {
              sum(mean_rows(sqrt(weight) * log(weight))) - sum(sum_columns(h - mean_columns(h)));
     };
   }));
+  all.push_back(layer_case("ops over axes", rows, [](Parameters& parameters) {
+    const Tensor weight = parameters.add("layer.weight", sample({2, 5, 3}, 4, 0.5, 1));
+    return [=](const Tensor& x) {
+      const Tensor h = matmul(x, weight), turned = permute(h, {0, 2, 1}), both = stack({h, h * real(2)}, 1);
+      return softmax(h, 1) * maximum(h, softplus(h)) + sum(log_softmax(turned, 1) + gelu(turned)) +
+             mean(variance(both, 1)) + sum(pad(pow(weight, 3), {{1, 0}, {0, 0}, {0, 1}})) +
+             mean(where(Tensor::from({1, 3}, {1, 0, 1}), h,
+                        real(1) / weight.slice(0, 1).reshape({5, 3}).slice(0, 1)));
+    };
+  }));
   add_recurrent_cases(all);
   return all;
 }
