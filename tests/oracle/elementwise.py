@@ -3,14 +3,16 @@ import torch
 
 from case import ANY, GENTLE, SCALED, SHIFTED, kind, truth
 
-# --- Arithmetic. The second operand may be a row, a column or a number.
+# --- Arithmetic. Here the second operand may be a row, a column or a number; axes.py has the others.
 
 
 def like_rows_of(a, b):
-    """b repeated as Lamina's elementwise ops do it: in the matrix rows() x columns() of a."""
-    if b.shape == a.shape or b.numel() == 1:
+    """b as PyTorch repeats it, or else a column of all rows."""
+    try:
+        torch.broadcast_shapes(a.shape, b.shape)
         return b
-    return b if b.dim() == 1 and b.shape[0] == a.shape[-1] else b.reshape(*a.shape[:-1], 1)
+    except RuntimeError:
+        return b.reshape(*a.shape[:-1], 1)
 
 
 truth("add")(lambda at, a, b: a + like_rows_of(a, b))

@@ -2,7 +2,7 @@
 import numpy
 import torch
 
-import elementwise, graphs, images, norms, optimizers, products, recurrent  # each registers its kinds of case
+import axes, elementwise, graphs, images, norms, optimizers, products, recurrent  # each registers its kinds of case
 from case import KINDS, TRUTH, Draw
 from measure import Difference, together
 from program import Failed
