@@ -178,12 +178,18 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
   const Shape shape = Broadcast("where", mask.shape(), chosen).shape;
   const Tensor m = repeated("where", mask, shape), u = repeated("where", a, shape),
                v = repeated("where", b, shape);
-  const Tensor y = generate(
-      shape, [m = m.data(), u = u.data(), v = v.data()](size_t i) { return m[i] != 0 ? u[i] : v[i]; });
+  const Tensor y = generate(shape, [by = m.data(), of_u = u.data(), of_v = v.data()](size_t i) {
+    const real taken = of_u[i], other = of_v[i];  // both are read: a vector has no branches
+    return by[i] != 0 ? taken : other;
+  });
   return record("where", y, {m, u, v}, [=] {
     const real *const by = m.data(), *const dy = y.gradient_data();
-    contribute(u, [=](size_t i) { return by[i] != 0 ? dy[i] : 0; });
-    contribute(v, [=](size_t i) { return by[i] != 0 ? 0 : dy[i]; });
+    const auto part = [=](size_t i, bool taken) {
+      const real each = dy[i];
+      return (by[i] != 0) == taken ? each : 0;
+    };
+    contribute(u, [=](size_t i) { return part(i, true); });
+    contribute(v, [=](size_t i) { return part(i, false); });
   });
 }
 

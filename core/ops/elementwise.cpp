@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/erf.h"
+#include "core/log1p.h"
 #include "core/math.h"
 #include "core/ops/map.h"
 
@@ -78,6 +79,10 @@ Tensor erf(const Tensor& x) {
 
 Tensor pow(const Tensor& x, real power) {
   if (power == 2) return square(x);
+  if (power == 3)
+    return unary(
+        "pow", x, [](real v) { return v * (v * v); },
+        [](real dy, real v, real) { return dy * (3 * (v * v)); });
   return unary(
       "pow", x, [power](real v) { return std::pow(v, power); },
       [power](real dy, real v, real) {
@@ -103,7 +108,8 @@ Tensor leaky_relu(const Tensor& x, real slope) {
 
 Tensor softplus(const Tensor& x) {
   return unary(
-      "softplus", x, [](real v) { return (v > 0 ? v : 0) + std::log1p(scalar::exp(-std::fabs(v))); },
+      "softplus", x,
+      [](real v) { return (v > 0 ? v : 0) + scalar::log1p_of_share(scalar::exp(-std::fabs(v))); },
       [](real dy, real v, real) { return dy * scalar::sigmoid(v); });
 }
 

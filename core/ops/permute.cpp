@@ -40,19 +40,23 @@ struct Reordering {
   }
 };
 
-void put(real& to, real value, bool add) { to = add ? to + value : value; }
+template <bool add>
+void put(real& to, real value) {
+  to = add ? to + value : value;
+}
 
 /// Lines stay lines: the last axis is the same on both sides.
-void copy_lines(const Reordering& by, const real* from, real* to, bool add) {
+template <bool add>
+void copy_lines(const Reordering& by, const real* from, real* to) {
   const size_t lines = by.sizes[0] * by.sizes[1] * by.sizes[2], length = by.sizes[3];
   parallel_for(lines, elementwise_grain / (length + 1) + 1, [&](size_t begin, size_t end) {
     for (size_t line = begin; line < end; ++line) {
-      const size_t i2 = line % by.sizes[2], i1 = line / by.sizes[2] % by.sizes[1],
-                   i0 = line / by.sizes[2] / by.sizes[1];
-      const real* const source = from + i0 * by.steps[0] + i1 * by.steps[1] + i2 * by.steps[2];
+      const size_t outer = line / by.sizes[2];
+      const real* const source = from + outer / by.sizes[1] * by.steps[0] +
+                                 outer % by.sizes[1] * by.steps[1] + line % by.sizes[2] * by.steps[2];
       real* const target = to + line * length;
 #pragma omp simd
-      for (size_t i = 0; i < length; ++i) put(target[i], source[i], add);
+      for (size_t i = 0; i < length; ++i) put<add>(target[i], source[i]);
     }
   });
 }
@@ -60,22 +64,32 @@ void copy_lines(const Reordering& by, const real* from, real* to, bool add) {
 /// Columns of 16 become rows: both sides are read and written by whole lines of the cache, a square of them at a time.
 constexpr size_t side = 16;
 
-void transpose_strip(const real* from, size_t from_stride, size_t columns, size_t rows, real* to,
-                     size_t to_stride, bool add) {
-  real square[side][side];
-  for (size_t first = 0; first < rows; first += side) {
-    const size_t height = std::min(side, rows - first);
-    for (size_t r = 0; r < height; ++r) std::copy_n(from + (first + r) * from_stride, columns, square[r]);
-    for (size_t c = 0; c < columns; ++c) {
-      real* const target = to + c * to_stride + first;
+template <bool add>
+[[gnu::always_inline]] inline void transpose_square(const real* from, size_t from_stride, size_t columns,
+                                                    size_t rows, real* to, size_t to_stride) {
+  real square[side][side];  // turned around
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c) square[c][r] = from[r * from_stride + c];
+  for (size_t c = 0; c < columns; ++c)
 #pragma omp simd
-      for (size_t r = 0; r < height; ++r) put(target[r], square[r][c], add);
-    }
-  }
+    for (size_t r = 0; r < rows; ++r) put<add>(to[c * to_stride + r], square[c][r]);
+}
+
+template <bool add>
+void transpose_strip(const real* from, size_t from_stride, size_t columns, size_t rows, real* to,
+                     size_t to_stride) {
+  size_t first = 0;
+  if (columns == side)  // whole squares: their loops have no ends to look for
+    for (; first + side <= rows; first += side)
+      transpose_square<add>(from + first * from_stride, from_stride, side, side, to + first, to_stride);
+  for (; first < rows; first += side)
+    transpose_square<add>(from + first * from_stride, from_stride, columns, std::min(side, rows - first),
+                          to + first, to_stride);
 }
 
 /// The last axis of the source becomes axis `crossed` of the copy.
-void copy_transposed(const Reordering& by, size_t crossed, const real* from, real* to, bool add) {
+template <bool add>
+void copy_transposed(const Reordering& by, size_t crossed, const real* from, real* to) {
   std::array<size_t, 2> others{};
   for (size_t axis = 0, n = 0; axis < 3; ++axis)
     if (axis != crossed) others[n++] = axis;
@@ -86,22 +100,23 @@ void copy_transposed(const Reordering& by, size_t crossed, const real* from, rea
                  for (size_t unit = begin; unit < end; ++unit) {
                    const size_t column = unit % strips * side, i = unit / strips % by.sizes[inner],
                                 o = unit / strips / by.sizes[inner];
-                   transpose_strip(
+                   transpose_strip<add>(
                        from + o * by.steps[outer] + i * by.steps[inner] + column, by.steps[3],
                        std::min(side, width - column), rows,
                        to + o * by.strides[outer] + i * by.strides[inner] + column * by.strides[crossed],
-                       by.strides[crossed], add);
+                       by.strides[crossed]);
                  }
                });
 }
 
-void copy_reordered(const Shape& source, const Axes& axes, const real* from, real* to, bool add) {
+template <bool add>
+void copy_reordered(const Shape& source, const Axes& axes, const real* from, real* to) {
   if (source.size() == 0) return;
   const Reordering by(source, axes);
-  if (by.steps[3] <= 1) return copy_lines(by, from, to, add);  // 0: one number
+  if (by.steps[3] <= 1) return copy_lines<add>(by, from, to);  // 0: one number
   size_t crossed = 0;
   while (by.steps[crossed] != 1) ++crossed;
-  copy_transposed(by, crossed, from, to, add);
+  copy_transposed<add>(by, crossed, from, to);
 }
 
 /// y[i_axes[0], i_axes[1], ...] = x[i_0, i_1, ...];  dx = dy with its axes back in their places
@@ -114,10 +129,11 @@ Tensor reordered(const char* op, const Tensor& x, const Axes& axes) {
     back[static_cast<size_t>(axis)] = i;
   }
   Tensor y(shape);
-  copy_reordered(x.shape(), axes, x.data(), y.data(), false);
+  copy_reordered<false>(x.shape(), axes, x.data(), y.data());
   return record(op, y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();
-    copy_reordered(y.shape(), back, y.gradient_data(), sink.values, sink.add);
+    const auto copy = sink.add ? copy_reordered<true> : copy_reordered<false>;
+    copy(y.shape(), back, y.gradient_data(), sink.values);
   });
 }
 

@@ -116,10 +116,13 @@ int first_largest(const real* x, size_t count) {
   }
   const auto size = static_cast<int>(count);
   int first = size;
+  if (unordered != 0) {
+    for (first = 0; x[first] == x[first];) ++first;
+    return first;
+  }
 #pragma omp simd reduction(min : first)
   for (int k = 0; k < size; ++k) {
-    const bool here = unordered != 0 ? x[k] != x[k] : sign * x[k] == most;
-    const int found = here ? k : size;
+    const int found = sign * x[k] == most ? k : size;
     first = found < first ? found : first;
   }
   return first;
