@@ -22,9 +22,12 @@ namespace lamina {
 ///                                     {.names = {"output.bias"}, .weight_decay = 0}}});
 struct ParameterGroup {
   std::vector<std::string> names;  ///< as core/parameters.h takes them: "encoder" means all in it
-  real learning_rate_factor = 1;   ///< times the optimizer's learning rate, which a schedule may change
-  std::optional<real> learning_rate = {};  ///< instead of the optimizer's
-  std::optional<real> weight_decay = {};   ///< instead of the optimizer's
+  /// Instead of the optimizer's.
+  std::optional<real> learning_rate = {};
+  /// Times that rate, or the optimizer's, which a schedule may change.
+  real learning_rate_factor = 1;
+  /// Instead of the optimizer's.
+  std::optional<real> weight_decay = {};
 };
 
 /// Which parameters the weight decay is for.

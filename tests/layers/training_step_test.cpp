@@ -14,6 +14,7 @@
 #include "layers/recurrent/step.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
+#include "optim/moving_average.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
 
@@ -194,6 +195,27 @@ TEST_CASE("a training step of a recurrent layer allocates nothing after two step
         check_recurrent<Gru>(norm, step_by_step);
       }
   set_threads(0);
+}
+
+TEST_CASE("groups, frozen parameters, averages and a retained tape allocate nothing after two steps") {
+  Perceptron model(Norm::layer, 20, 33, 10);
+  AdamW adam(model.parameters, {.groups = {{.names = {"second"}, .learning_rate_factor = real(0.5)}}});
+  MovingAverage average(model.parameters, {});
+  model.parameters.freeze("first");
+  const Tensor x = sample({16, 20}, 1), weights = sample({10}, 2, 0.5, 1);
+  const std::vector<std::int64_t> labels(16, 3);
+  check_steady([&] {
+    {
+      Tape tape;
+      const Tensor y = model(x);
+      tape.backward(cross_entropy(y, labels, {.class_weights = weights, .label_smoothing = real(0.1)}),
+                    {.retain = true});
+      tape.backward(huber(y, y.detach()) + mean_squared_error(y, Tensor::zeros(y.shape())));
+    }
+    clip_gradient_norm({model.parameters}, 1);
+    adam.step();
+    average.update();
+  });
 }
 
 TEST_CASE("every primitive op allocates nothing after two steps") {
