@@ -2,10 +2,10 @@
 // The error function and the standard normal distribution of one number, written without branches like core/math.h.
 // Errors against the exact value, measured by tests/core/erf_test.cpp over the whole float range:
 //
-//   erf  1.3 ulp     normal: below 5 ulp, density 3 ulp
+//   erf  1.3 ulp     normal: below 6 ulp, density 3 ulp
 //
-// (results that are denormal numbers excepted). NaN gives NaN, infinities the limits. In double they are made of the
-// standard library's functions.
+// (results and arguments below 1e-36 excepted, parts of which are denormal numbers that threads may flush). NaN gives
+// NaN, infinities the limits. In double they are made of the standard library's functions.
 
 #include <cmath>
 

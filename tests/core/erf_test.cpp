@@ -25,7 +25,7 @@ struct Function {
 
 const Function functions[] = {
     {"erf", erf_of, [](long double x) { return std::erf(x); }, 1.3},
-    {"below", below, [](long double x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; }, 5},
+    {"below", below, [](long double x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; }, 6},
     {"density", density, [](long double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0L)); },
      3},
 };
@@ -42,7 +42,7 @@ void check_errors(const Function& f, const std::vector<float>& inputs) {
   for (const float x : inputs) {
     const long double exact = f.exact(static_cast<long double>(x));
     const float value = f.value(x);
-    if (std::fabs(exact) < FLT_MIN) {  // denormals may be flushed, but not be something else
+    if (std::fabs(exact) < FLT_MIN) {  // may be flushed, but not be something else
       CHECK(std::fabs(value) <= FLT_MIN);
       continue;
     }
@@ -67,7 +67,7 @@ TEST_CASE("erf and the normal distribution: errors are within the stated bounds"
   std::vector<float> inputs;
   for (std::uint64_t bits = 0; bits <= 0xffffffffU; bits += stride) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    if (std::isnormal(x)) inputs.push_back(x);  // a thread that flushes denormals reads them as 0
+    if (std::isfinite(x) && std::fabs(x) > 1e-36F) inputs.push_back(x);
   }
   for (float x = -15; x < 15; x += 0.00037F) inputs.push_back(x);
   for (const Function& f : functions) check_errors(f, inputs);
