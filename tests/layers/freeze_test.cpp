@@ -109,7 +109,8 @@ void check_untouched(const Options& options) {
       optimizer.step();
     }
     for (size_t i = 0; i < before.size(); ++i) {
-      const auto& [name, value] = model.parameters.learned()[i];
+      const std::string& name = model.parameters.learned()[i].name;
+      const Tensor& value = model.parameters.learned()[i].value;
       CAPTURE(name);
       CHECK(identical(value, before[i]) == is_named(name, frozen));
       const size_t begin = model.parameters.offset(i), end = begin + value.size();
