@@ -46,7 +46,7 @@ Tensor pad(const Tensor& x, std::span<const AxisPadding> padding, real value) {
   const Placement placement(x.shape(), padding);
   Shape shape = x.shape();
   for (int i = 0; i < rank; ++i)
-    shape = shape.with(i, placement.padded[static_cast<size_t>(Shape::max_rank - rank + i)]);
+    shape = shape.with(i, placement.padded[Shape::max_rank - static_cast<size_t>(rank - i)]);
   Tensor y = generate(shape, [value](size_t) { return value; });
   const size_t length = placement.sizes[3];
   placement.for_each_row([=, from = x.data(), to = y.data()](size_t in, size_t out) {
