@@ -45,7 +45,9 @@ def step(graph):
         graph.call(d.pick(["tanh", "sigmoid", "square", "negate", "relu", "abs"]), [x], shape)
     elif choice <= 4:
         other = graph.any(lambda s: s == shape)
-        graph.call(d.pick(["add", "subtract", "multiply"]), [x, other[0]], shape)
+        op = d.pick(["add", "subtract", "multiply"])
+        # x - x adds dy to the gradient and takes it away again: what had arrived before is rounded to the size of dy.
+        graph.call("add" if op == "subtract" and other[0] == x else op, [x, other[0]], shape)
     elif choice == 5 and matrix(shape):
         graph.call("multiply_number", [graph.call("transpose", [x], shape[::-1])], shape[::-1], number=0.5)
     elif choice == 6 and matrix(shape):
