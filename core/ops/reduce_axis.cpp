@@ -125,7 +125,7 @@ int first_largest(const real* x, size_t count) {
     const int found = sign * x[k] == most ? k : size;
     first = found < first ? found : first;
   }
-  return first;
+  return first == size ? 0 : first;  // all -infinity: the reductions of some compilers begin above it
 }
 
 /// The same for columns of a matrix whose rows are `stride` long, all at once.
