@@ -195,6 +195,11 @@ void sum_derivatives(const Map& map, const real* a, const Statistics& s, const r
 
 void input_derivative(const Map& map, const real* a, const Statistics& s, const real* u, const real* gain,
                       const Means& means, real* da, bool add) {
+  // One number that is its own mean, and nothing else that the mean enters: exactly 0, not what rounding leaves of it.
+  if (means.members == 1 && map.border == 0) {
+    if (!add) std::fill_n(da, map.area(), real{0});
+    return;
+  }
   const size_t row = map.row(), edge = map.border * map.channels;
   const Rows rows(map, s, {gain, nullptr}, 3);
   const real *const mean = rows.mean(), *const inverse = rows.inverse();
@@ -210,21 +215,12 @@ void input_derivative(const Map& map, const real* a, const Statistics& s, const 
     const bool inside = h >= map.border && h < map.height - map.border;
     const real *const l = inside ? level_row : zeros, *const m = inside ? along_row : zeros;
     const real* const g = rows.gain(h);
-    const auto derive = [=](size_t begin, size_t end) {
 #pragma omp simd
-      for (size_t i = begin; i < end; ++i) {
-        const size_t k = h * row + i;
-        const real n = (a[k] - mean[i]) * inverse[i];
-        da[k] = (add ? da[k] : 0) + (u[k] * g[i] - l[i] - n * m[i]) * inverse[i];
-      }
-    };
-    if (!inside || means.members > 1) {
-      derive(0, row);
-      continue;
+    for (size_t i = 0; i < row; ++i) {
+      const size_t k = h * row + i;
+      const real n = (a[k] - mean[i]) * inverse[i];
+      da[k] = (add ? da[k] : 0) + (u[k] * g[i] - l[i] - n * m[i]) * inverse[i];
     }
-    derive(0, edge);
-    derive(row - edge, row);
-    if (!add) std::fill_n(da + h * row + edge, row - 2 * edge, real{0});
   }
 }
 

@@ -33,8 +33,10 @@ struct CosineSchedule {
   real at(std::uint64_t step) const {
     if (step < warmup) return initial * static_cast<real>(step + 1) / static_cast<real>(warmup);
     if (step >= steps) return final;
-    const real progress = static_cast<real>(step - warmup) / static_cast<real>(steps - warmup);
-    return final + (initial - final) * (1 + std::cos(std::numbers::pi_v<real> * progress)) / 2;
+    // In double: near the end 1 + cos has few digits of float left.
+    const double progress = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
+    const double share = (1 + std::cos(std::numbers::pi * progress)) / 2;
+    return static_cast<real>(static_cast<double>(final) + static_cast<double>(initial - final) * share);
   }
 };
 

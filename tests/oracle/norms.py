@@ -164,7 +164,7 @@ def layer_of_normalization(d):
     relu, window = maps and d.chance(0.4), d.between(1, min(2, h, w)) if maps and d.chance(0.4) else 1
     groups = d.pick([g for g in (1, 2, 4, c) if c % g == 0])
     shape = (n, h, w, c) if maps else (max(n * h, 2), c)
-    unit = (h, w, c) if maps and norm in ("layer", "layer_interior") else (c,)
+    unit = (h, w, c) if maps and h * w > 1 and norm in ("layer", "layer_interior") else (c,)
     x = d.leaf("a", shape, d.pick(["plain", "uniform", "mean 100"]))
     names = parameters(d, {"none": [], "weight": [], "rms": ["gain"],
                            "batch": ["gain", "bias", "running_mean", "running_variance"]}.get(norm, ["gain", "bias"]),
