@@ -81,6 +81,13 @@ template <class Value>
 void contribute_pairs(const Tensor& x, const Broadcast& pairs, const Broadcast::Axes& steps,
                       const Value& value) {
   if (!x.needs_gradient()) return;
+  if (x.size() == pairs.shape.size()) {  // not repeated: x[i] meets element i alone
+    const GradientSink sink = x.gradient_sink();
+    for_each_position(pairs, [=, dx = sink.values](size_t i, size_t j, size_t k) {
+      dx[i] = (sink.add ? dx[i] : 0) + value(i, j, k);
+    });
+    return;
+  }
   Tensor each(pairs.shape);
   for_each_position(pairs, [=, to = each.data()](size_t i, size_t j, size_t k) { to[i] = value(i, j, k); });
   detail::contribute_sums(x, pairs, steps, each);
