@@ -41,8 +41,6 @@ double lane_use(size_t columns) {
   return static_cast<double>(columns) / static_cast<double>(padded);
 }
 
-Transpose flipped(Transpose op) { return op == Transpose::yes ? Transpose::no : Transpose::yes; }
-
 /// c = a b is also c^T = b^T a^T: the same memory with the roles of rows and columns exchanged.
 Product exchanged(const Product& q) {
   return {.m = q.n,

@@ -25,6 +25,7 @@
 namespace lamina {
 
 enum class Transpose { no, yes };
+inline Transpose flipped(Transpose op) { return op == Transpose::yes ? Transpose::no : Transpose::yes; }
 
 struct GemmOptions {
   Transpose a = Transpose::no;

@@ -102,8 +102,6 @@ void contribute_products(const Tensor& x, const Operand& of_x, const Items& item
   });
 }
 
-Transpose flip(Transpose t) { return t == Transpose::no ? Transpose::yes : Transpose::no; }
-
 }  // namespace
 
 /// C = A B;  dA = dC B^T,  dB = A^T dC, and dA^T = B dC^T, dB^T = dC^T A where an operand is stored transposed; summed
@@ -128,14 +126,14 @@ Tensor batched_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& opt
                b_stored_transposed = of_b.op == Transpose::yes;
     const auto for_a = a_stored_transposed
                            ? SmallProduct(k, m, n, of_b.op, of_b.columns, Transpose::yes, n)
-                           : SmallProduct(m, k, n, Transpose::no, n, flip(of_b.op), of_b.columns);
+                           : SmallProduct(m, k, n, Transpose::no, n, flipped(of_b.op), of_b.columns);
     contribute_products(a, of_a, items, work, [&](size_t i, real* to, bool add) {
       const real *const dz = dc + i * m * n, *const right = y + items.offset(of_b, i);
       for_a(a_stored_transposed ? right : dz, a_stored_transposed ? dz : right, to, add);
     });
     const auto for_b = b_stored_transposed
                            ? SmallProduct(n, k, m, Transpose::yes, n, of_a.op, of_a.columns)
-                           : SmallProduct(k, n, m, flip(of_a.op), of_a.columns, Transpose::no, n);
+                           : SmallProduct(k, n, m, flipped(of_a.op), of_a.columns, Transpose::no, n);
     contribute_products(b, of_b, items, work, [&](size_t i, real* to, bool add) {
       const real *const dz = dc + i * m * n, *const left = x + items.offset(of_a, i);
       for_b(b_stored_transposed ? dz : left, b_stored_transposed ? left : dz, to, add);

@@ -7,8 +7,6 @@ namespace lamina {
 
 namespace {
 
-Transpose flip(Transpose t) { return t == Transpose::no ? Transpose::yes : Transpose::no; }
-
 /// dL/dx += op(a)[m x n] * op(b), with row strides as stored, where x is stored as [m x n].
 void contribute_product(const Tensor& x, size_t m, size_t n, size_t inner, const real* a, size_t a_stride,
                         Transpose a_op, const real* b, size_t b_stride, Transpose b_op) {
@@ -44,11 +42,11 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
     if (a_transposed)
       contribute_product(a, k, m, n, b.data(), b.columns(), b_op, dc, n, Transpose::yes);
     else
-      contribute_product(a, m, k, n, dc, n, Transpose::no, b.data(), b.columns(), flip(b_op));
+      contribute_product(a, m, k, n, dc, n, Transpose::no, b.data(), b.columns(), flipped(b_op));
     if (b_transposed)
       contribute_product(b, n, k, m, dc, n, Transpose::yes, a.data(), a.columns(), a_op);
     else
-      contribute_product(b, k, n, m, a.data(), a.columns(), flip(a_op), dc, n, Transpose::no);
+      contribute_product(b, k, n, m, a.data(), a.columns(), flipped(a_op), dc, n, Transpose::no);
   });
 }
 
