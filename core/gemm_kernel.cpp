@@ -19,7 +19,6 @@
 
 #include "core/gemm_kernel.h"
 
-#include <algorithm>
 #include <array>
 
 namespace lamina::gemm_detail {
@@ -29,54 +28,70 @@ namespace {
 /// power of two. What is farther away, the next panel, is fetched into L2 a whole panel ahead.
 constexpr size_t rows_ahead = 8;
 
-template <size_t rows, size_t vectors, Source source>
-void tile(const Tile& t) {
-  vec sum[rows][vectors] = {};
-  alignas(64) real before[rows * vectors * lanes];  // the sum of the parts before this one
-  const real* a = t.a;
-  const real* b = t.b;
-  real* c = t.c;
-  [[maybe_unused]] real* kept = t.kept;
-  const real* addend = t.addend;
+/// sum += a * b over [begin, end) of k.
+template <Source source, size_t rows, size_t vectors>
+[[gnu::always_inline]] inline void add_products(vec (&sum)[rows][vectors], const Tile& t, size_t begin,
+                                                size_t end) {
+  const size_t b_row = t.b_row, b_panel = t.b_panel;
+  const real* a = t.a + begin * rows;
+  const real* b = t.b + begin * b_row;
+  [[maybe_unused]] real* kept = source == Source::keep ? t.kept + begin * panel_columns : nullptr;
   [[maybe_unused]] const size_t next = t.next;
-  const size_t k = t.k, part = part_of_sum(k), b_row = t.b_row, b_panel = t.b_panel, c_row = t.c_row,
-               addend_row = t.addend_row;
-
+  for (size_t p = begin; p < end; ++p, a += rows, b += b_row) {
+    vec row[vectors];
 #pragma GCC unroll 16
-  for (size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * c_row, 1);
-
-  for (size_t p = 0;;) {
-    const bool first = p == 0;
-    const size_t end = std::min(p + part, k);
-    for (; p < end; ++p, a += rows, b += b_row) {
-      vec row[vectors];
+    for (size_t v = 0; v < vectors; ++v) row[v] = load(b + v / 2 * b_panel + v % 2 * lanes);
+    if constexpr (source != Source::cache) {
 #pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) row[v] = load(b + v / 2 * b_panel + v % 2 * lanes);
-      if constexpr (source != Source::cache) {
-#pragma GCC unroll 16
-        for (size_t v = 0; v < vectors; ++v) {
-          const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
-          __builtin_prefetch(soon + rows_ahead * b_row);
-          __builtin_prefetch(soon + next, 0, 2);
-        }
-      }
-      if constexpr (source == Source::keep) {
-#pragma GCC unroll 16
-        for (size_t v = 0; v < vectors; ++v) store(kept + v * lanes, row[v]);
-        kept += panel_columns;
-      }
-#pragma GCC unroll 16
-      for (size_t i = 0; i < rows; ++i) {
-        const vec x = splat(a[i]);
-#pragma GCC unroll 16
-        for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * row[v];
+      for (size_t v = 0; v < vectors; ++v) {
+        const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
+        __builtin_prefetch(soon + rows_ahead * b_row);
+        __builtin_prefetch(soon + next, 0, 2);
       }
     }
-    if (!first) add_parts_before(sum, before);
-    if (p == k) break;
+    if constexpr (source == Source::keep) {
+#pragma GCC unroll 16
+      for (size_t v = 0; v < vectors; ++v) store(kept + v * lanes, row[v]);
+      kept += panel_columns;
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; ++i) {
+      const vec x = splat(a[i]);
+#pragma GCC unroll 16
+      for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * row[v];
+    }
+  }
+}
+
+/// A tile with a long k, whose sums begin anew for every part of it. Apart from the short ones, which are to pay nothing
+/// for it.
+template <size_t rows, size_t vectors, Source source>
+[[gnu::noinline]] void tile_in_parts(const Tile& t) {
+  alignas(64) real before[rows * vectors * lanes] = {};  // the sum of the parts before this one
+  const size_t part = part_of_sum(t.k);
+  size_t p = 0;
+  for (; t.k - p > part; p += part) {
+    vec sum[rows][vectors] = {};
+    add_products<source>(sum, t, p, p + part);
+    add_parts_before(sum, before);
     put_part_aside(sum, before);
   }
-  store_sums(sum, c, c_row, addend, addend_row);
+#pragma GCC unroll 16
+  for (size_t i = 0; i < rows; ++i) __builtin_prefetch(t.c + i * t.c_row, 1);
+  vec sum[rows][vectors] = {};
+  add_products<source>(sum, t, p, t.k);
+  add_parts_before(sum, before);
+  store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
+}
+
+template <size_t rows, size_t vectors, Source source>
+void tile(const Tile& t) {
+  if (t.k > longest_part) return tile_in_parts<rows, vectors, source>(t);
+#pragma GCC unroll 16
+  for (size_t i = 0; i < rows; ++i) __builtin_prefetch(t.c + i * t.c_row, 1);
+  vec sum[rows][vectors] = {};
+  add_products<source>(sum, t, 0, t.k);
+  store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
 }
 
 /// For 1, 2, 4 and 8 vectors.

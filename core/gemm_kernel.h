@@ -25,10 +25,12 @@ constexpr size_t widest_tile(size_t rows) {
 /// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a tile
 /// sums its k products in equal parts of about 128, at most 191, and puts the sum of each aside in L1 meanwhile,
 /// which takes as long as one or two more steps along k.
+inline constexpr size_t longest_part = 191;
 constexpr size_t part_of_sum(size_t k) {
   constexpr size_t length = 128;
+  if (k <= longest_part) return k;
   const size_t parts = (k + length / 2) / length;
-  return parts <= 1 ? k : (k + parts - 1) / parts;
+  return (k + parts - 1) / parts;
 }
 
 /// Adds the parts before to the sums of the last one.
