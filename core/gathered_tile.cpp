@@ -21,17 +21,18 @@ struct GatheredTile {
 /// As in gemm_kernel.cpp: rows x vectors sums in registers, here with a read through its offsets.
 template <size_t rows, size_t vectors>
 void tile(const GatheredTile& t) {
-  vec sum[rows][vectors] = {};
   alignas(64) real before[rows * vectors * lanes];
   size_t row[rows];
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) row[i] = t.a.row[i];
   const size_t* step = t.a.step;
   const real* b = t.b;
-  const size_t* const last = step + t.k;
+  const size_t* const end_of_k = step + t.k;
   const auto part = static_cast<std::ptrdiff_t>(part_of_sum(t.k));
   for (bool first = true;; first = false) {
-    const size_t* const end = step + std::min(part, last - step);
+    const bool last = end_of_k - step <= part;
+    const size_t* const end = last ? end_of_k : step + part;
+    vec sum[rows][vectors] = {};
     for (; step < end; ++step, b += panel_columns) {
       const real* const a = t.a.data + *step;
       vec right[vectors];
@@ -45,10 +46,9 @@ void tile(const GatheredTile& t) {
       }
     }
     if (!first) add_parts_before(sum, before);
-    if (step == last) break;
-    put_part_aside(sum, before);
+    if (last) return store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
+    put_aside(sum, before);
   }
-  store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
 }
 
 using Kernel = void (*)(const GatheredTile&);

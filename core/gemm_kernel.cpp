@@ -67,21 +67,18 @@ template <Source source, size_t rows, size_t vectors>
 /// for it.
 template <size_t rows, size_t vectors, Source source>
 [[gnu::noinline]] void tile_in_parts(const Tile& t) {
-  alignas(64) real before[rows * vectors * lanes] = {};  // the sum of the parts before this one
-  const size_t part = part_of_sum(t.k);
-  size_t p = 0;
-  for (; t.k - p > part; p += part) {
-    vec sum[rows][vectors] = {};
-    add_products<source>(sum, t, p, p + part);
-    add_parts_before(sum, before);
-    put_part_aside(sum, before);
-  }
+  alignas(64) real before[rows * vectors * lanes];  // the sum of the parts before this one
+  const size_t k = t.k, part = part_of_sum(k);
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) __builtin_prefetch(t.c + i * t.c_row, 1);
-  vec sum[rows][vectors] = {};
-  add_products<source>(sum, t, p, t.k);
-  add_parts_before(sum, before);
-  store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
+  for (size_t p = 0;; p += part) {
+    const bool last = k - p <= part;
+    vec sum[rows][vectors] = {};
+    add_products<source>(sum, t, p, last ? k : p + part);
+    if (p > 0) add_parts_before(sum, before);
+    if (last) return store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
+    put_aside(sum, before);
+  }
 }
 
 template <size_t rows, size_t vectors, Source source>

@@ -23,8 +23,7 @@ constexpr size_t widest_tile(size_t rows) {
 }
 
 /// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a tile
-/// sums its k products in equal parts of about 128, at most 191, and puts the sum of each aside in L1 meanwhile,
-/// which takes as long as one or two more steps along k.
+/// sums its k products in equal parts of about 128, at most 191, and puts the sum of each aside in L1 meanwhile.
 inline constexpr size_t longest_part = 191;
 constexpr size_t part_of_sum(size_t k) {
   constexpr size_t length = 128;
@@ -42,16 +41,13 @@ template <size_t rows, size_t vectors>
     for (size_t v = 0; v < vectors; ++v) sum[i][v] += load(before + (i * vectors + v) * lanes);
 }
 
-/// Puts the sums aside, and begins the next part's at 0.
+/// Puts the sums aside.
 template <size_t rows, size_t vectors>
-[[gnu::always_inline]] inline void put_part_aside(vec (&sum)[rows][vectors], real* before) {
+[[gnu::always_inline]] inline void put_aside(const vec (&sum)[rows][vectors], real* before) {
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i)
 #pragma GCC unroll 16
-    for (size_t v = 0; v < vectors; ++v) {
-      store(before + (i * vectors + v) * lanes, sum[i][v]);
-      sum[i][v] = vec{};
-    }
+    for (size_t v = 0; v < vectors; ++v) store(before + (i * vectors + v) * lanes, sum[i][v]);
 }
 
 /// c = sums + addend, which may be null.

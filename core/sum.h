@@ -37,6 +37,50 @@ namespace detail {
 
 inline constexpr size_t terms_in_sequence = 4096;  // below, running sums
 
+/// The same count, which the compiler has never seen: of a loop that it knows to be short it would make two, and take
+/// the running sums through memory from one to the other.
+[[gnu::always_inline]] inline size_t unknown(size_t count) {
+  asm("" : "+r"(count));
+  return count;
+}
+
+/// The sum of term(first), ..., term(first + count - 1).
+///
+/// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few
+/// vector registers and keep the adders busy.
+template <class Term>
+[[gnu::always_inline]] inline real running_sum(size_t first, size_t count, const Term& term) {
+  constexpr size_t lanes = 64;
+  alignas(64) real running[lanes] = {};
+  size_t done = 0;
+  for (; done + lanes <= count; done += lanes) {
+#pragma omp simd
+    for (size_t lane = 0; lane < lanes; ++lane) running[lane] += term(first + done + lane);
+  }
+#pragma omp simd
+  for (size_t lane = 0; lane < count - done; ++lane) running[lane] += term(first + done + lane);
+  return sum_of_lanes(running);
+}
+
+template <class First, class Second>
+[[gnu::always_inline]] inline Pair two_running_sums(size_t first, size_t count, const First& first_term,
+                                                    const Second& second_term) {
+  constexpr size_t lanes = 32;
+  alignas(64) real running[lanes] = {}, beside[lanes] = {};
+  const auto add = [&](size_t done, size_t lane) {
+    running[lane] += first_term(first + done + lane);
+    beside[lane] += second_term(first + done + lane);
+  };
+  size_t done = 0;
+  for (; done + lanes <= count; done += lanes) {
+#pragma omp simd
+    for (size_t lane = 0; lane < lanes; ++lane) add(done, lane);
+  }
+#pragma omp simd
+  for (size_t lane = 0; lane < count - done; ++lane) add(done, lane);
+  return {sum_of_lanes(running), sum_of_lanes(beside)};
+}
+
 /// The sum that block(first, count) gives for a range, in halves until they are short.
 template <class Block>
 [[gnu::noinline]] auto sum_in_halves(size_t first, size_t count, const Block& block) {
@@ -47,56 +91,31 @@ template <class Block>
   return upper + sum_in_halves(first + half, count - half, block);
 }
 
-template <class Block>
-[[gnu::always_inline]] inline auto sum_pairwise(size_t count, const Block& block) {
-  return count <= terms_in_sequence ? block(0, count) : sum_in_halves(0, count, block);
+template <class Term>
+[[gnu::noinline]] real long_sum(size_t count, const Term& term) {
+  return sum_in_halves(0, count, [&](size_t first, size_t size) { return running_sum(first, size, term); });
+}
+template <class First, class Second>
+[[gnu::noinline]] Pair two_long_sums(size_t count, const First& first_term, const Second& second_term) {
+  return sum_in_halves(0, count, [&](size_t first, size_t size) {
+    return two_running_sums(first, size, first_term, second_term);
+  });
 }
 
 }  // namespace detail
 
-/// term(0) + term(1) + ... + term(count - 1).
-///
-/// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few
-/// vector registers and keep the adders busy. The order of additions depends on `count` alone.
+/// term(0) + term(1) + ... + term(count - 1). The order of additions depends on `count` alone.
 template <class Term>
 real sum_over(size_t count, const Term& term) {
-  return detail::sum_pairwise(
-      count, [&](size_t first, size_t size) __attribute__((always_inline)) {
-        constexpr size_t lanes = 64;
-        alignas(64) real running[lanes] = {};
-        const size_t end = first + size;
-        size_t done = first;
-        for (; done + lanes <= end; done += lanes) {
-#pragma omp simd
-          for (size_t lane = 0; lane < lanes; ++lane) running[lane] += term(done + lane);
-        }
-#pragma omp simd
-        for (size_t lane = 0; lane < end - done; ++lane) running[lane] += term(done + lane);
-        return sum_of_lanes(running);
-      });
+  if (count > detail::terms_in_sequence) return detail::long_sum(count, term);
+  return detail::running_sum(0, detail::unknown(count), term);
 }
 
 /// Two such sums in one pass over what they share.
 template <class First, class Second>
 Pair two_sums_over(size_t count, const First& first_term, const Second& second_term) {
-  return detail::sum_pairwise(
-      count, [&](size_t first, size_t size) __attribute__((always_inline)) {
-        constexpr size_t lanes = 32;
-        alignas(64) real running[lanes] = {}, beside[lanes] = {};
-        const auto add = [&](size_t done, size_t lane) {
-          running[lane] += first_term(done + lane);
-          beside[lane] += second_term(done + lane);
-        };
-        const size_t end = first + size;
-        size_t done = first;
-        for (; done + lanes <= end; done += lanes) {
-#pragma omp simd
-          for (size_t lane = 0; lane < lanes; ++lane) add(done, lane);
-        }
-#pragma omp simd
-        for (size_t lane = 0; lane < end - done; ++lane) add(done, lane);
-        return Pair{sum_of_lanes(running), sum_of_lanes(beside)};
-      });
+  if (count > detail::terms_in_sequence) return detail::two_long_sums(count, first_term, second_term);
+  return detail::two_running_sums(0, detail::unknown(count), first_term, second_term);
 }
 
 namespace detail {

@@ -76,6 +76,21 @@ void Pass::backward(const Tensor& last_c) {
   for (size_t t = 0; record_.wanted() && t < steps_; ++t) record_.finish_backward(t, mask_at(t));
 }
 
+/// Visits what of these rows the way back through a step reads and no later step has read, matrix by matrix.
+template <class Visit>
+void Pass::read_on_the_way_back(size_t step, const Range& rows, Visit&& visit) const {
+  const size_t t = time(step);
+  const auto piece = [&](const real* all_rows, size_t width) {
+    visit(std::span<const real>(all_rows + rows.begin * width, rows.size() * width));
+  };
+  piece(x_part_.data_unwatched() + gates_at(t, 0), gates_width_);
+  piece(kept_part_.data() + kept_at(t, 0), kept_);
+  piece(previous_h(step), size_);
+  if (cell_->has_memory()) piece(previous_c(step), size_);
+  if (const real* const outside = hidden_.gradient_data()) piece(outside + state_at(t, 0), size_);
+  if (gates_.storage() != x_part_.storage()) piece(gates_.data_unwatched() + gates_at(t, 0), gates_width_);
+}
+
 /// Everything of a step but the product. Batch norm needs all rows at once, twice.
 void Pass::rows_backward(size_t step, const Share& share, RowSums& sums, Back& back) {
   const size_t t = time(step);
@@ -89,8 +104,7 @@ void Pass::rows_backward(size_t step, const Share& share, RowSums& sums, Back& b
   };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-      if (r + 1 < share.rows.end)
-        for (const auto numbers : read_on_the_way_back(step, {r + 1, r + 2})) prefetch(numbers);
+      if (r + 1 < share.rows.end) read_on_the_way_back(step, {r + 1, r + 2}, prefetch);
       const BackRow row = back_row(step, r, share, sums, back);
       open_row(t, r, row, back);
       close_row(step, r, row, back);
@@ -213,27 +227,16 @@ void Pass::close_row(size_t step, size_t r, const BackRow& row, Back& back) cons
   through(input_norm_, 0, x_part_.data_unwatched() + gates_at(t, r), row.dgates, dgates);
 }
 
-/// What of these rows the way back through a step reads and no later step has read.
-Upcoming Pass::read_on_the_way_back(size_t step, const Range& rows) const {
-  const size_t t = time(step);
-  const auto piece = [&](const real* all_rows, size_t width) {
-    return std::span<const real>(all_rows + rows.begin * width, rows.size() * width);
-  };
-  Upcoming read{piece(x_part_.data_unwatched() + gates_at(t, 0), gates_width_),
-                piece(kept_part_.data() + kept_at(t, 0), kept_), piece(previous_h(step), size_)};
-  if (cell_->has_memory()) read[3] = piece(previous_c(step), size_);
-  if (const real* const outside = hidden_.gradient_data()) read[4] = piece(outside + state_at(t, 0), size_);
-  if (gates_.storage() != x_part_.storage())
-    read[5] = piece(gates_.data_unwatched() + gates_at(t, 0), gates_width_);
-  return read;
-}
-
 /// dL/dh_{t-1} += d W_h^T
 void Pass::product_backward(size_t step, const Share& share, Back& back) const {
   if (step == 0 && !initial_.h.needs_gradient()) return;
   const size_t t = time(step), first = share.rows_of_product.begin, count = share.rows_of_product.size();
   real* const dh = back.dh.data() + first * size_;
-  const Upcoming upcoming = step > 0 ? read_on_the_way_back(step - 1, share.rows) : Upcoming{};
+  Upcoming upcoming;
+  if (step > 0)
+    read_on_the_way_back(step - 1, share.rows, [&, i = size_t{0}](std::span<const real> numbers) mutable {
+      upcoming[i++] = numbers;
+    });
   share.for_columns(size_, [&](size_t begin, size_t end) {
     if (direct_ > 0)
       gemm_packed(count, back.dgates + gates_at(t, first), gates_width_, back.weight.direct, dh, size_, true,

@@ -12,7 +12,8 @@ namespace lamina::detail {
 /// Lets numbers come into L1 while the caller works on something else.
 inline void prefetch(std::span<const real> numbers) {
   constexpr size_t line = 64 / sizeof(real);
-  for (size_t i = 0; i < numbers.size(); i += line) __builtin_prefetch(numbers.data() + i);
+  const real* const end = numbers.data() + numbers.size();
+  for (const real* at = numbers.data(); at < end; at += line) __builtin_prefetch(at);
 }
 
 /// One pass through a sequence: sizes, what is kept for the way back, and both ways.
@@ -90,7 +91,8 @@ class Pass {
   void close_row(size_t step, size_t r, const BackRow& row, Back& back) const;
   void rows_backward(size_t step, const Share& share, RowSums& sums, Back& back);
   void product_backward(size_t step, const Share& share, Back& back) const;
-  Upcoming read_on_the_way_back(size_t step, const Range& rows) const;
+  template <class Visit>
+  void read_on_the_way_back(size_t step, const Range& rows, Visit&& visit) const;
   void contribute_weight(const Back& back) const;
 
   RecurrenceOptions options_;
