@@ -114,7 +114,7 @@ Described describe(const std::string& path, const std::string& name, const Json&
           .end = offsets[1].get<size_t>()};
 }
 
-/// As the format demands, the tensors lie one behind the other and fill the `size` bytes behind the header:
+/// As the format demands, the tensors lie one after another and fill the `size` bytes behind the header:
 /// else a small file could name the same bytes a thousand times and fill the memory.
 void require_contiguous(const std::string& path, std::vector<Described> tensors, size_t size) {
   std::ranges::sort(tensors, {}, [](const Described& tensor) { return std::pair(tensor.begin, tensor.end); });

@@ -10,12 +10,12 @@
 
 namespace lamina::gemm_detail {
 
-/// Columns of a packed panel of b: two vectors. Rows of the tallest tile: with two vectors a row it fills the
+/// Columns of a packed panel of b: two vectors. Rows of the tallest tile: with two vectors per row it fills the
 /// registers, leaving room for the two vectors of b and one number of a.
 inline constexpr size_t panel_columns = 2 * lanes;
 inline constexpr size_t max_tile_rows = vector_registers == 32 ? 14 : 6;
 
-/// Vectors a row of the widest tile that has room for `rows` rows: flat tiles read more panels at once,
+/// Vectors per row of the widest tile that has room for `rows` rows: flat tiles read more panels at once,
 /// because 8 to 10 independent sums are needed to keep both multiply-add units busy.
 constexpr size_t widest_tile(size_t rows) {
   if (vector_registers == 32) return rows <= 3 ? 8 : rows <= 6 ? 4 : 2;

@@ -1,5 +1,5 @@
 #pragma once
-// Listening to a tape: which ops are recorded, by which layer, and when their way back runs.
+// Listening to a tape: which ops are recorded, by which layer, and when their backward pass runs.
 //
 //   struct Counter final : TapeListener {
 //     void recorded(const Tape::Node& node, std::span<const Tensor>) override { ++count[node.op]; }
@@ -23,7 +23,7 @@ class TapeListener {
   /// An op was recorded: its outputs are computed. `inputs` are all that it was given, empty handles too.
   virtual void recorded(const Tape::Node& /*node*/, std::span<const Tensor> /*inputs*/) {}
 
-  /// The way back has come to a node, whose outputs' gradients are complete, and is about to run it. What a
+  /// The backward pass has come to a node, whose outputs' gradients are complete, and is about to run it. What a
   /// node records while it runs (a checkpointed piece is computed again) is not heard.
   virtual void backward_begins(const Tape::Node& /*node*/) {}
   virtual void backward_ends(const Tape::Node& /*node*/) {}

@@ -64,7 +64,7 @@ class Parameters {
   /// Number of learned values, without padding.
   size_t count() const;
 
-  /// All learned values one behind the other (with padding).
+  /// All learned values one after another (with padding).
   std::span<real> values();
 
   /// All gradients, in the layout of values(); zero where nothing was contributed since clear_gradients(). What is

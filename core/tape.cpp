@@ -280,7 +280,7 @@ void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& op
   require_unwritten();
   if (!options.retain) {
     watched_.clear();
-    recording_ = next_recording();  // ops write where they like on their way back
+    recording_ = next_recording();  // ops write where they like in their backward pass
   }
   const Pause pause;
   const Retaining retaining(options.retain);

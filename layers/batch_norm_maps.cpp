@@ -16,7 +16,7 @@ Map map_of(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchN
   const Map map = map_norm::map_of("batch_norm_maps", a, gain, bias, 0, options.then);
   if (map.per_unit) fail("batch_norm_maps: the gain is ", gain.shape(), "; it must be [", map.channels, "]");
   if (map.images * map.positions() < 2 && options.variance == Variance::unbiased)
-    fail("batch_norm_maps: ", a.shape(), " has one number a channel; the unbiased variance needs two");
+    fail("batch_norm_maps: ", a.shape(), " has one number per channel; the unbiased variance needs two");
   return map;
 }
 
@@ -47,7 +47,7 @@ BatchStatistics merge(const Map& map, const real* moments, real degrees) {
 
 }  // namespace
 
-/// With n = normalized, N numbers a channel, D = N or N - 1, u the derivative in front of relu and pool:
+/// With n = normalized, N numbers per channel, D = N or N - 1, u the derivative in front of relu and pool:
 ///   dbias = sum u,  dgain = sum u n,  da = gain / deviation (u - dbias / N - n dgain / D)
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
                        const BatchNormMapsOptions& options, BatchStatistics* statistics) {

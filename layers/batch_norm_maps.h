@@ -16,7 +16,7 @@ struct BatchNormMapsOptions {
 };
 
 /// Fused. a [N x H x W x C], gain [C], bias [C]. `statistics`, if given, receives those of this batch. Throws
-/// Error for other shapes, no cases, or a single number a channel when unbiased.
+/// Error for other shapes, no cases, or a single number per channel when unbiased.
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
                        const BatchNormMapsOptions& options = {}, BatchStatistics* statistics = nullptr);
 

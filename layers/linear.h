@@ -16,9 +16,8 @@ namespace lamina {
 struct LinearOptions {
   size_t input = 0;
   size_t output = 0;
-  bool bias = true;  ///< of no use in front of batch norm alone, see above
-  bool weight_norm =
-      false;  ///< W = gain v / norm2(v) per output; the gain starts at norm2(v), so W starts at v
+  bool bias = true;          ///< of no use in front of batch norm alone, see above
+  bool weight_norm = false;  ///< W = gain v / norm2(v) per output; the gain starts at norm2(v), so W at v
   Initializer initial = xavier();
 };
 

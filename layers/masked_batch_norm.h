@@ -24,7 +24,7 @@ class MaskedBatchNorm {
  public:
   MaskedBatchNorm(Parameters& parameters, const std::string& name, const MaskedBatchNormOptions& options);
 
-  /// a [... x features]; mask, of one number a row of a, holds 1, or 0 for rows that are padded; empty: none.
+  /// a [... x features]; mask, of one number per row of a, holds 1, or 0 for rows that are padded; empty: none.
   /// Mode::train normalizes with these rows' statistics and moves the population's; Mode::evaluate uses
   /// those; see layers/mode.h for the others. Padded rows become zeros and get no gradient; when every row is
   /// padded, the population stays as it is; a single row that is not becomes the bias. Throws Error for other

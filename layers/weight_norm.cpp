@@ -83,7 +83,7 @@ Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, 
       x.columns() != v.rows() || (bias.defined() && bias.shape() != gain.shape()))
     fail("weight_norm_linear: input ", x.shape(), ", v ", v.shape(), ", gain ", gain.shape(),
          bias.defined() ? text(", bias ", bias.shape()) : "",
-         "; the input's last size must be v's first, gain and bias have one number a column");
+         "; the input's last size must be v's first, gain and bias have one number per column");
   const size_t rows = x.rows(), inputs = v.rows(), outputs = v.columns();
   const Tensor norms = column_norms(v), offset = bias.defined() ? bias : Tensor::zeros({outputs});
   Tensor scale({outputs}), a(x.shape().with(-1, outputs)), y(a.shape());

@@ -10,7 +10,7 @@
 
 namespace lamina {
 
-/// v [inputs x outputs], one weight vector a column; gain [outputs]. Fused. Throws Error for other shapes. A
+/// v [inputs x outputs], one weight vector per column; gain [outputs]. Fused. Throws Error for other shapes. A
 /// vector of zeros has no direction and gives NaN, one that is longer than the largest real gives zeros.
 Tensor weight_norm(const Tensor& v, const Tensor& gain);
 

@@ -36,7 +36,7 @@ double median_us(double seconds, const Step& step) {
 }
 
 struct Cost {
-  double train, use;  ///< microseconds a step
+  double train, use;  ///< microseconds per step
 };
 
 Cost cost_of(Norm norm, size_t batch, double seconds) {

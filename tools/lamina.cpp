@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   add_inspect_command(program);
   add_graph_command(program);
   add_report_command(program);
-  program.add_command("list", "lists the commands, one a line").action([&] {
+  program.add_command("list", "lists the commands, one per line").action([&] {
     return list_commands(program);
   });
   return program.run(argc, argv);

@@ -1,8 +1,10 @@
 #pragma once
 // Figures, drawn by gnuplot: panels of curves, written as SVG and as PNG.
 //
-//   write_figure("runs/demo/figure", {{.title = "Training", .x_label = "epoch", .y_label = "nats", .log_y =
-//   true,
+//   write_figure("runs/demo/figure", {{.title = "Training",
+//                                      .x_label = "epoch",
+//                                      .y_label = "nats",
+//                                      .log_y = true,
 //                                      .curves = {{.title = "layer norm", .x = epochs, .y = losses}}}});
 
 #include <optional>

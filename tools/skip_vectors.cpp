@@ -151,7 +151,7 @@ int run_encode(const EncodeFlags& flags) {
 
 void add_encode(Command& parent) {
   Command& command =
-      parent.add_command("encode", "vectors of the sentences on standard input, one a line, as .npy");
+      parent.add_command("encode", "vectors of the sentences on standard input, one per line, as .npy");
   command.footer("Example: lamina skip-thoughts encode runs/skip-thoughts/layer-b64 < lines > vectors.npy");
   const auto flags = std::make_shared<EncodeFlags>();
   command.add("RUN", flags->run, "folder of a run of one variant").required();

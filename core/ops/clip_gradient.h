@@ -1,5 +1,5 @@
 #pragma once
-// An op that changes nothing on the way forward and keeps gradients small on the way back.
+// An op that changes nothing in the forward pass and keeps gradients small in the backward pass.
 
 #include "core/tensor.h"
 

@@ -89,7 +89,7 @@ void require_labels(const Tensor& logits, std::span<const int> labels, std::opti
   require_columns("cross_entropy", logits);
   const size_t rows = logits.rows(), columns = logits.columns();
   if (labels.size() != rows || rows == 0)
-    fail("cross_entropy: ", labels.size(), " labels for logits ", logits.shape(), "; one a row is needed");
+    fail("cross_entropy: ", labels.size(), " labels for logits ", logits.shape(), "; one per row is needed");
   for (const int label : labels)
     if ((label < 0 || static_cast<size_t>(label) >= columns) && label != ignored)
       fail("cross_entropy: label ", label, " is outside the ", columns, " classes");

@@ -29,10 +29,9 @@ inline real floor_of(const ReluPool& options) {
   return options.relu ? 0 : -std::numeric_limits<real>::infinity();
 }
 
-// The loops over channels take a vector of them at a time, and single ones at the end: one code for both,
-// because
-// ?: chooses element by element when it is given vectors. (A compiler left to find the vectors itself gets
-// lost in the choices.)
+// The loops over channels take a vector of them at a time, and single ones at the end: one code for both, because ?:
+// chooses element by element when it is given vectors. (A compiler left to find the vectors itself gets lost in the
+// choices.)
 
 using gemm_detail::lanes;
 using gemm_detail::vec;

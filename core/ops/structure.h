@@ -11,7 +11,7 @@ namespace lamina {
 /// A copy of [begin, end) along any axis (negative: from the end).
 Tensor slice(const Tensor& x, int axis, size_t begin, size_t end);
 
-/// One behind the other along an axis; all other sizes must agree. Throws Error when there are none.
+/// One after another along an axis; all other sizes must agree. Throws Error when there are none.
 Tensor concatenate(std::span<const Tensor> parts, int axis);
 Tensor concatenate(std::initializer_list<Tensor> parts, int axis);
 
@@ -33,7 +33,7 @@ struct AxisPadding {
   size_t low = 0, high = 0;
 };
 
-/// x with `value` around it, one padding an axis: pad(x, {{}, {1, 1}}) puts a column of zeros on either side of a
+/// x with `value` around it, one padding per axis: pad(x, {{}, {1, 1}}) puts a column of zeros on either side of a
 /// matrix. Throws Error when the number of paddings is not that of the axes.
 Tensor pad(const Tensor& x, std::span<const AxisPadding> padding, real value = 0);
 Tensor pad(const Tensor& x, std::initializer_list<AxisPadding> padding, real value = 0);

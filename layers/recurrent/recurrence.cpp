@@ -163,7 +163,7 @@ void Pass::measure_row(size_t t, size_t r) {
         t, r, joint() ? gates_.data_unwatched() + gates_at(t, r) : kept_part_.data() + kept_at(t, r));
 }
 
-/// From summed inputs to gates_row and the next state. Also called on the way back, to have the gates again.
+/// From summed inputs to gates_row and the next state. Also called in the backward pass, to have the gates again.
 void Pass::update_row(size_t step, size_t r, const RowScratch& scratch, real* next) {
   const size_t t = time(step);
   real* gates = gates_row(t, r, scratch);

@@ -1,4 +1,4 @@
-// The way back through time; forward is in recurrence.cpp.
+// The backward pass through time; forward is in recurrence.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace lamina::detail {
 
-/// What the way back works with. Rows of dh and dc hold dL/dh_t and dL/dc_t of the step at hand.
+/// What the backward pass works with. Rows of dh and dc hold dL/dh_t and dL/dc_t of the step at hand.
 struct Pass::Back {
   PackedWeight weight;  ///< transposed
   real* dgates;         ///< [T x B x gates], the gradient of the x part, before normalization
@@ -76,7 +76,7 @@ void Pass::backward(const Tensor& last_c) {
   for (size_t t = 0; record_.wanted() && t < steps_; ++t) record_.finish_backward(t, mask_at(t));
 }
 
-/// Visits what of these rows the way back through a step reads and no later step has read, matrix by matrix.
+/// Visits what of these rows the backward pass of a step reads and no later step has read, matrix by matrix.
 template <class Visit>
 void Pass::read_on_the_way_back(size_t step, const Range& rows, Visit&& visit) const {
   const size_t t = time(step);

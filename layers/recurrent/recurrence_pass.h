@@ -16,15 +16,15 @@ inline void prefetch(std::span<const real> numbers) {
   for (const real* at = numbers.data(); at < end; at += line) __builtin_prefetch(at);
 }
 
-/// One pass through a sequence: sizes, what is kept for the way back, and both ways.
+/// One pass through a sequence: sizes, what is kept for the backward pass, and both passes.
 ///
 /// The gates' columns are split in two: the first `direct` receive the hidden part on top of the x part, for
 /// the last `kept` it stays apart, because a normalization or the cell asks for it.
 ///
 /// What passes through memory decides the speed. Where each row is normalized by itself, gates are not kept:
-/// the way back computes them again from the summed inputs, which it needs anyway. And gradients of summed
+/// the backward pass computes them again from the summed inputs, which it needs anyway. And gradients of summed
 /// inputs take the place of the summed inputs, unless batch norm has to see all rows of a step before, or the tape
-/// is retained for another way back.
+/// is retained for another backward pass.
 class Pass {
  public:
   Pass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,

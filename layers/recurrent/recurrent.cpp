@@ -168,7 +168,7 @@ RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, cons
                     project(x), effective_hidden_weight(), state, with.mask, hidden);
 }
 
-/// The same without keeping anything for the way back, which runs the piece a second time.
+/// The same without keeping anything for the backward pass, which runs the piece a second time.
 RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState& state,
                                           const SequenceOptions& with, const Tensor& condition, size_t begin,
                                           const Tensor& hidden) const {

@@ -1,12 +1,10 @@
 #pragma once
 // How threads share the steps of a sequence.
 //
-//   by rows      each thread takes its own cases of the batch through all of time and never waits for
-//   another:
+//   by rows      each thread takes its own cases of the batch through all of time and never waits for another:
 //                possible when nothing but the weights is shared between cases, as without normalization or
 //                with layer norm
-//   by columns   each thread computes its own columns of every product and its own rows of everything else,
-//   with
+//   by columns   each thread computes its own columns of every product and its own rows of everything else, with
 //                barriers between: necessary for batch norm, and better when the weights are too large to be
 //                read by every thread or the rows too few to share out
 

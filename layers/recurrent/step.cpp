@@ -24,7 +24,7 @@ struct RecurrentSession::Shared {
 
 namespace {
 
-/// One step: what it keeps for the way back, and both ways. The row kernels are those of recurrence.cpp; the
+/// One step: what it keeps for the backward pass, and both passes. The row kernels are those of recurrence.cpp; the
 /// products are StepLinear's, so the hidden part always arrives apart ("kept").
 class Step {
  public:
@@ -45,7 +45,7 @@ class Step {
   void backward() const;
 
  private:
-  /// What the way back works with, rows of all cases unless said otherwise.
+  /// What the backward pass works with, rows of all cases unless said otherwise.
   struct Back {
     real *dx, *dhidden;    ///< [B x gates], of both parts
     Tensor dh, dc;         ///< [B x H] in: of the state after; out: what goes to the state before

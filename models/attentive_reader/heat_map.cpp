@@ -35,7 +35,7 @@ std::string with_name(const Question& question, const std::string& entity) {
   return name.empty() ? entity : entity + " (" + name + ")";
 }
 
-/// Words one behind the other, with a new line where the next does not fit.
+/// Words one after another, with a new line where the next does not fit.
 class Paragraph {
  public:
   explicit Paragraph(size_t width) : width_(width) {}

@@ -1,5 +1,5 @@
 #pragma once
-// record.csv: what --record every=N saw inside a run, one number a line.
+// record.csv: what --record every=N saw inside a run, one number per line.
 //
 //   step,layer,quantity,time,value
 //   1,hidden1,weight.length.mean,,1.414

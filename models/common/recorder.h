@@ -8,7 +8,7 @@
 //   summed_inputs.deviation_over_cases  Eq. 2's sigma: for each unit over the batch; mean over units
 //   outputs.dead                        fraction of a relu's units (maps: channels) at 0 in every case
 //   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases
-//   gain.mean, .deviation, .min, .max   and so for every parameter that has one number a unit
+//   gain.mean, .deviation, .min, .max   and so for every parameter that has one number per unit
 //   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored
 //   weight.change.mean, .min, .max      the effective learning rate: norm2(w_i' - w_i) / norm2(w_i)
 //   weight.angle.mean, .min, .max       between w_i and w_i', in radians
@@ -46,7 +46,7 @@ struct SummedInputs {
 };
 SummedInputs summarize(const Tensor& a);
 
-/// Whether a parameter consists of weight vectors, one a column, rather than of one number a unit.
+/// Whether a parameter consists of weight vectors, one per column, rather than of one number per unit.
 bool holds_weight_vectors(const std::string& name, const Tensor& value);
 
 /// Looks at one training step at a time.

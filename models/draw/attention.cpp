@@ -63,7 +63,7 @@ void multiply_transposed(size_t n, size_t m, const real* a, const real* b, real*
     }
 }
 
-/// The first `size` of `rows` rows that lie `width` apart, times `factor`, one behind the other.
+/// The first `size` of `rows` rows that lie `width` apart, times `factor`, one after another.
 void copy_patch(size_t rows, size_t size, const real* from, size_t width, real factor, real* to) {
   for (size_t i = 0; i < rows; ++i)
     for (size_t j = 0; j < size; ++j) to[i * size + j] = factor * from[i * width + j];

@@ -65,13 +65,13 @@ void make_filters(const Attention& attention, const real* focus, real* filters);
 void make_filters_backward(const Attention& attention, const real* focus, const real* filters,
                            const real* dfilters, real* dfocus);
 
-/// Numbers that read and its way back share; all images are [A x width].
+/// Numbers that read and its backward pass share; all images are [A x width].
 struct ReadCase {
   const real* focus;
   const real* filters;
   const real* image;
   real* error;  ///< x - sigmoid(canvas), which forward computes
-  real* patch;  ///< [2 N^2], out; in the way back unchanged
+  real* patch;  ///< [2 N^2], out; in the backward pass unchanged
 };
 void read_forward(const Attention& attention, const ReadCase& read, const real* canvas, real* scratch);
 /// Writes dfocus [5], which may be where focus is, and adds to dcanvas.

@@ -36,7 +36,7 @@ auto unpadded(const Attention& attention, const Tensor& images) {
 real* row(Tensor& of, size_t r) { return of.data() + r * of.columns(); }
 const real* row(const Tensor& of, size_t r) { return of.data() + r * of.columns(); }
 
-/// What reading keeps for the way back.
+/// What reading keeps for the backward pass.
 struct Reading {
   Attention attention;
   Tensor focus, image, error, filters, patch, scratch;
@@ -50,7 +50,7 @@ struct Reading {
   }
 };
 
-/// What writing keeps for the way back.
+/// What writing keeps for the backward pass.
 struct Writing {
   Attention attention;
   Tensor focus, patch, filters, scratch;

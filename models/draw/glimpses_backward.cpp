@@ -1,4 +1,4 @@
-// The way back through all glimpses; forward is in glimpses.cpp.
+// The backward pass through all glimpses; forward is in glimpses.cpp.
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 //
 //   lineStrokes/a01/a01-000/a01-000u-01.xml   a line's strokes: <Stroke><Point x= y= time=/>...</Stroke>...
 //   ascii/a01/a01-000/a01-000u.txt            the text of all lines of the form, behind "CSR:"
-//   trainset.txt testset_v.txt testset_t.txt testset_f.txt   names of forms, one a line
+//   trainset.txt testset_v.txt testset_t.txt testset_f.txt   names of forms, one per line
 
 #include <string>
 #include <vector>

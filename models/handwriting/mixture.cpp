@@ -104,7 +104,7 @@ void row_backward(const real* output, size_t m, const real* target, real dnll, r
 size_t components_of(const Tensor& output, const Tensor& target, const Tensor& mask) {
   const size_t width = output.columns(), m = width / 6;
   if (width % 6 != 1 || m == 0 || m > most_components)
-    fail("mixture_nll: ", width, " outputs a row; 6 M + 1 are needed, with M from 1 to ", most_components);
+    fail("mixture_nll: ", width, " outputs per row; 6 M + 1 are needed, with M from 1 to ", most_components);
   if (target.columns() != 3 || target.rows() != output.rows() || mask.size() != output.rows())
     fail("mixture_nll: outputs ", output.shape(), ", points ", target.shape(), " and mask ", mask.shape(),
          ": as many points (of 3 numbers) and masks as rows of outputs are needed");

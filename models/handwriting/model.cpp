@@ -89,7 +89,7 @@ Tensor Model::piece(const Batch& batch, size_t begin, size_t end, State& state) 
   return sum(mixture_nll(output, batch.points.slice(begin + 1, end + 1), batch.mask.slice(begin, end)));
 }
 
-/// The same without keeping anything for the way back but the state, which then runs the piece again.
+/// The same without keeping anything for the backward pass but the state, which then runs the piece again.
 Tensor Model::piece_again_later(const Batch& batch, size_t begin, size_t end, Tensor& state) const {
   const Tensor before = state;
   Tensor loss, after;

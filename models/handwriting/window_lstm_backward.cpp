@@ -1,4 +1,4 @@
-// The way back through all steps of the first layer; forward is in window_lstm.cpp.
+// The backward pass through all steps of the first layer; forward is in window_lstm.cpp.
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 namespace lamina::handwriting::detail {
 
-/// What the way back works with. Rows of dh, dw, dc and dkappa hold the gradients of the state that the step
+/// What the backward pass works with. Rows of dh, dw, dc and dkappa hold the gradients of the state that the step
 /// at hand leaves behind.
 struct Pass::Back {
   real* dgates;                   ///< [T x B x 4 H], the gradient of the x part

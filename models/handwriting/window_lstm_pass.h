@@ -64,7 +64,7 @@ class Pass {
   void multiply_backward(size_t t, const Share& share, Back& back);
   void contribute(const WindowSequence& result, Back& back);
 
-  /// With the window's part. Under layer norm as it was before; its gates are computed again on the way back,
+  /// With the window's part. Under layer norm as it was before; its gates are computed again in the backward pass,
   /// which is cheaper than to keep them. Without a norm the gates, as the cell leaves them.
   Tensor x_part_;
   Tensor hidden_part_;  ///< under layer norm W_h h_{t-1}, before normalization
@@ -78,7 +78,7 @@ class Pass {
   Tensor window_;              ///< w_t [T x B x C]
   Tensor parameters_, kappa_;  ///< [T x B x 3 K], [T x B x K]
   CaseRecord record_;
-  PackedMatrix packed_hidden_, packed_window_, packed_readout_;  ///< transposed for the way back
+  PackedMatrix packed_hidden_, packed_window_, packed_readout_;  ///< transposed for the backward pass
 };
 
 }  // namespace lamina::handwriting::detail

@@ -34,7 +34,7 @@ void require_fit(std::span<const Predictions> decoders, const Tensor& weight, co
   if (predicted == 0) fail("word_loss: there is no word to predict");
 }
 
-/// The states that predict a word, of all decoders one behind the other.
+/// The states that predict a word, of all decoders one after another.
 struct Predicting {
   const real* state;
   size_t word;

@@ -25,7 +25,7 @@ struct Diary final : TapeListener {
 
 }  // namespace
 
-TEST_CASE("a listener hears every op, and its way back, while it listens") {
+TEST_CASE("a listener hears every op, and its backward pass, while it listens") {
   const Tensor x = leaf({3}, 1);
   Diary diary;
   Tape tape;
@@ -34,7 +34,7 @@ TEST_CASE("a listener hears every op, and its way back, while it listens") {
     const Listening listening(diary);
     CHECK(TapeListener::current() == &diary);
     const Tensor loss = sum(x * x);
-    tanh(x);  // the loss does not use it: no way back
+    tanh(x);  // the loss does not use it: no backward pass
     tape.backward(loss);
     {
       const Listening deaf(nullptr);
@@ -46,7 +46,7 @@ TEST_CASE("a listener hears every op, and its way back, while it listens") {
   CHECK(diary.entries == "multiply:2 sum:1 tanh:1 (sum sum) (multiply multiply)");
 }
 
-TEST_CASE("what a node records on its way back is not heard") {
+TEST_CASE("what a node records in its backward pass is not heard") {
   const Tensor x = leaf({1}, 1);
   Diary diary;
   const Listening listening(diary);

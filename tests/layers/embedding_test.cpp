@@ -148,7 +148,7 @@ TEST_CASE("embedding: a table that other ops use too has the gradient of gather,
             return weighted(matmul(sample({2, 3}, i), matrix, {.b = Transpose::yes}));
           };
           const auto own = [&] { return i % 4 == 3 ? Tensor::zeros({}) : weighted(square(embed(step))); };
-          if (embedding_last) {  // the way back begins with what was recorded last
+          if (embedding_last) {  // the backward pass begins with what was recorded last
             const Tensor first = other();
             return own() + first;
           }

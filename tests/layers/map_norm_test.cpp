@@ -167,7 +167,7 @@ TEST_CASE("normalization of maps: errors name the shapes") {
   CHECK_ERROR(group_norm(a, row, row, {.border = 2}),
               "group_norm: a border of 2 leaves nothing of maps [2 x 4 x 4 x 6]");
   CHECK_ERROR(batch_norm_maps(Tensor::zeros({1, 1, 1, 6}), row, row, {.variance = Variance::unbiased}),
-              "batch_norm_maps: [1 x 1 x 1 x 6] has one number a channel; the unbiased variance needs two");
+              "batch_norm_maps: [1 x 1 x 1 x 6] has one number per channel; the unbiased variance needs two");
   Parameters parameters(1);
   CHECK(contains(error_of([&] { Normalization(parameters, "n", {.norm = Norm::instance, .features = 8}); }),
                  "instance norm needs maps"));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double tolerance = sizeof(real) == 8 ? 1e-12 : 1e-4;
 
-/// All gradients after `run`, which are zero before; one behind the other.
+/// All gradients after `run`, which are zero before; one after another.
 template <class Run>
 Tensor gradients_of(Parameters& parameters, const Run& run) {
   parameters.clear_gradients();

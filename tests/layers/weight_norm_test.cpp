@@ -82,7 +82,7 @@ TEST_CASE("weight norm: a layer that never forms its weights equals one that doe
   CHECK_ERROR(
       weight_norm_linear(in[0], in[1], Tensor({3}), in[3]),
       "weight_norm_linear: input [2 x 3], v [3 x 4], gain [3], bias [4]; the input's last size must be v's "
-      "first, gain and bias have one number a column");
+      "first, gain and bias have one number per column");
 }
 
 TEST_CASE("weight norm: with one input the derivative of the direction is 0, not rounding error") {

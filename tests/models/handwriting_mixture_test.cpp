@@ -113,7 +113,7 @@ TEST_CASE("mixture: drawn points have the moments of the mixture, and a bias mak
 TEST_CASE("mixture: wrong shapes are named") {
   const Tensor ones = Tensor::ones({2});
   CHECK_ERROR(hw::mixture_nll(Tensor::zeros({2, 12}), Tensor::zeros({2, 3}), ones),
-              "mixture_nll: 12 outputs a row; 6 M + 1 are needed, with M from 1 to 64");
+              "mixture_nll: 12 outputs per row; 6 M + 1 are needed, with M from 1 to 64");
   CHECK_ERROR(
       hw::mixture_nll(Tensor::zeros({2, 13}), Tensor::zeros({3, 3}), ones),
       "mixture_nll: outputs [2 x 13], points [3 x 3] and mask [2]: as many points (of 3 numbers) and masks "

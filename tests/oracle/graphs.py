@@ -1,4 +1,4 @@
-"""Random graphs: many ops one behind the other, with views, parts, reuse, detached tensors and several outputs."""
+"""Random graphs: many ops one after another, with views, parts, reuse, detached tensors and several outputs."""
 import numpy
 
 from case import Draw, kind
