@@ -21,10 +21,6 @@ SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("skip_thoughts", "none"), ("skip_thoughts", "ln")}  # PyTorch cases that also run under torch.jit
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                 "MALLOC_TOP_PAD_": "67108864"}
-CASES = {"mnist_mlp_b128": ["none", "ln", "bn", "wn"], "mnist_mlp_b4": ["none", "ln", "bn", "wn"],
-         "lstm": ["none", "ln"], "gru": ["none", "ln"], "convnet": ["none", "ln", "bn"],
-         "draw": ["none", "ln"], "handwriting": ["none", "ln"], "order_embedding": ["none", "ln"],
-         "attentive_reader": ["none", "ln"], "skip_thoughts": ["none", "ln"]}
 
 
 def environment(tuned):
@@ -40,6 +36,13 @@ def measure(command, tuned=False):
         print(f"failed: {' '.join(command)}\n{done.stderr.strip()[-400:]}", file=sys.stderr)
         return None
     return json.loads(lines[-1])
+
+
+def cases_of(program):
+    """Every case that PyTorch's script has, too, with its variants there: {"lstm": ["none", "ln"], ...}."""
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
+    return {case["case"]: case["beside_pytorch"] for case in map(json.loads, listed.splitlines())
+            if case["beside_pytorch"]}
 
 
 def peer_modes(case, variant):
@@ -100,7 +103,7 @@ def write_json(args, rows):
 def main():
     top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--case", nargs="+", help="all by default; build/bench_steps --list shows them")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2, help="measured per run")
     parser.add_argument("--program", default=os.path.join(top, "build", "bench_steps"))
@@ -109,11 +112,15 @@ def main():
     parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers there, for lamina report")
     args = parser.parse_args()
+    cases = cases_of(args.program)
+    unknown = [case for case in args.case or [] if case not in cases]
+    if unknown:
+        parser.error(f"no case {unknown[0]}; there are {', '.join(cases)}")
     has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
     if not has_torch or not os.path.exists(args.peer):
         print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed")
         args.peer = None
-    rows = [row for case in args.case for variant in CASES[case] if (row := compare(args, case, variant))]
+    rows = [row for case in args.case or cases for variant in cases[case] if (row := compare(args, case, variant))]
     if rows:
         print(f"\n{rows[0]['backend']}; {args.rounds} rounds of {args.seconds} s, interleaved; load "
               f"{os.getloadavg()[0]:.1f} at the end\n")

@@ -16,7 +16,6 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -133,41 +132,40 @@ Case handwriting_case(Norm norm) {
   return {std::move(step), gflop_of(weights, 0, batch * steps)};
 }
 
-const std::map<std::string, std::pair<std::vector<std::string>, Maker>> cases{
-    {"mnist_mlp_b128", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 128); }}},
-    {"mnist_mlp_b4", {{"none", "ln", "bn", "wn"}, [](Norm norm) { return mnist_mlp(norm, 4); }}},
-    {"convnet", {{"none", "ln", "bn"}, [](Norm norm) { return convnet(norm, 128); }}},
-    {"order_embedding", {{"none", "ln"}, order_case}},
-    {"attentive_reader", {{"none", "ln", "bn"}, reader_case}},
-    {"skip_thoughts", {{"none", "ln"}, skip_case}},
-    {"lstm",
-     {{"none", "ln"},
-      [](Norm norm) {
-        return recurrent<Lstm>({norm, 100, 32, 128, 256}, 4);
-      }}},
-    {"gru",
-     {{"none", "ln"},
-      [](Norm norm) {
-        return recurrent<Gru>({norm, 100, 32, 128, 256}, 3);
-      }}},
-    {"draw", {{"none", "ln", "wn"}, draw_case}},
-    {"handwriting", {{"none", "ln"}, handwriting_case}},
-    {"lstm_h64",
-     {{"none", "ln"},
-      [](Norm norm) {
-        return recurrent<Lstm>({norm, 100, 32, 64, 64}, 4);
-      }}},
-    {"lstm_h1024",
-     {{"none", "ln"},
-      [](Norm norm) {
-        return recurrent<Lstm>({norm, 50, 32, 512, 1024}, 4);
-      }}},
-    {"lstm_h2400",
-     {{"none", "ln"},
-      [](Norm norm) {
-        return recurrent<Lstm>({norm, 20, 64, 620, 2400}, 4);
-      }}},
+template <class Layer>
+Maker sequence_of(size_t steps, size_t batch, size_t inputs, size_t hidden, size_t gates) {
+  return [=](Norm norm) { return recurrent<Layer>({norm, steps, batch, inputs, hidden}, gates); };
+}
+
+struct NamedCase {
+  std::string name;
+  std::vector<std::string> beside_pytorch;  ///< the variants that its script has, too
+  std::vector<std::string> alone;           ///< those that it lacks
+  Maker make;
 };
+
+/// The one list of the cases; scripts ask for it with --list.
+const std::vector<NamedCase> cases{
+    {"mnist_mlp_b128", {"none", "ln", "bn", "wn"}, {}, [](Norm norm) { return mnist_mlp(norm, 128); }},
+    {"mnist_mlp_b4", {"none", "ln", "bn", "wn"}, {}, [](Norm norm) { return mnist_mlp(norm, 4); }},
+    {"lstm", {"none", "ln"}, {}, sequence_of<Lstm>(100, 32, 128, 256, 4)},
+    {"gru", {"none", "ln"}, {}, sequence_of<Gru>(100, 32, 128, 256, 3)},
+    {"convnet", {"none", "ln", "bn"}, {}, [](Norm norm) { return convnet(norm, 128); }},
+    {"draw", {"none", "ln"}, {"wn"}, draw_case},
+    {"handwriting", {"none", "ln"}, {}, handwriting_case},
+    {"order_embedding", {"none", "ln"}, {}, order_case},
+    {"attentive_reader", {"none", "ln"}, {"bn"}, reader_case},
+    {"skip_thoughts", {"none", "ln"}, {}, skip_case},
+    {"lstm_h64", {}, {"none", "ln"}, sequence_of<Lstm>(100, 32, 64, 64, 4)},
+    {"lstm_h1024", {}, {"none", "ln"}, sequence_of<Lstm>(50, 32, 512, 1024, 4)},
+    {"lstm_h2400", {}, {"none", "ln"}, sequence_of<Lstm>(20, 64, 620, 2400, 4)},
+};
+
+const NamedCase& case_of(const std::string& name) {
+  const auto found = std::ranges::find(cases, name, &NamedCase::name);
+  if (found == cases.end()) fail<UsageError>("no case '", name, "'; --list shows them");
+  return *found;
+}
 
 Norm norm_of(const std::string& variant) {
   return variant == "ln"   ? Norm::layer
@@ -201,7 +199,7 @@ double rounded(double value) { return std::round(value * 1000) / 1000; }
 class Trainer {
  public:
   Trainer(const std::string& name, const std::string& variant)
-      : timed_(cases.at(name).second(norm_of(variant))),
+      : timed_(case_of(name).make(norm_of(variant))),
         adam_(*timed_.step.parameters, {.learning_rate = learning_rate}),
         first_loss_(step()) {}
 
@@ -271,12 +269,28 @@ void measure(const std::string& name, const std::string& variant, double seconds
   std::cout << line.dump() << std::endl;
 }
 
+int list_cases() {
+  for (const NamedCase& each : cases)
+    std::cout << nlohmann::ordered_json{{"case", each.name},
+                                        {"beside_pytorch", each.beside_pytorch},
+                                        {"alone", each.alone}}
+                     .dump()
+              << "\n";
+  return 0;
+}
+
+std::vector<std::string> variants_of(const NamedCase& each) {
+  std::vector<std::string> all = each.beside_pytorch;
+  all.insert(all.end(), each.alone.begin(), each.alone.end());
+  return all;
+}
+
 /// Runs every case in a process of its own.
 int measure_all(const std::string& program, double seconds, int thread_count) {
-  for (const auto& [name, variants_and_maker] : cases)
-    for (const std::string& variant : variants_and_maker.first) {
-      const std::string command = text("'", program, "' --case ", name, " --variant ", variant, " --seconds ",
-                                       seconds, " --threads ", thread_count);
+  for (const NamedCase& each : cases)
+    for (const std::string& variant : variants_of(each)) {
+      const std::string command = text("'", program, "' --case ", each.name, " --variant ", variant,
+                                       " --seconds ", seconds, " --threads ", thread_count);
       if (std::system(command.c_str()) != 0) return 1;  // NOLINT(cert-env33-c): our own program
     }
   return 0;
@@ -289,17 +303,18 @@ int main(int argc, char** argv) {
   std::string name = "all", variant = "none";
   double seconds = 4;
   int thread_count = 0;
-  bool bursts = false;
+  bool bursts = false, list = false;
   program.add("--case", name, "one case, or all").show_default();
   program.add("--variant", variant, "none, ln, bn or wn").show_default();
   program.add("--seconds", seconds, "measured per case").positive().show_default();
   program.add("--threads", thread_count, "0: one per core").range(0, 1024).show_default();
   program.add("--bursts", bursts, "time a burst for every line on standard input, a number of seconds");
+  program.add("--list", list, "print the cases and their variants, a JSON line each");
   program.footer("Example: build/bench_steps --case lstm --variant ln");
   program.action([&] {
+    if (list) return list_cases();
     set_threads(thread_count);
     if (name == "all") return measure_all(argv[0], seconds, thread_count);
-    if (!cases.contains(name)) fail<UsageError>("no case '", name, "'");
     if (bursts) {
       serve_bursts(name, variant);
       return 0;
