@@ -63,14 +63,11 @@ template <Source source, size_t rows, size_t vectors>
   }
 }
 
-/// A tile with a long k, whose sums begin anew for every part of it. Apart from the short ones, which are to pay nothing
-/// for it.
+/// A tile with a long k, whose sums begin anew for every part of it. It stands apart, so that short ones pay nothing.
 template <size_t rows, size_t vectors, Source source>
 [[gnu::noinline]] void tile_in_parts(const Tile& t) {
   alignas(64) real before[rows * vectors * lanes];  // the sum of the parts before this one
   const size_t k = t.k, part = part_of_sum(k);
-#pragma GCC unroll 16
-  for (size_t i = 0; i < rows; ++i) __builtin_prefetch(t.c + i * t.c_row, 1);
   for (size_t p = 0;; p += part) {
     const bool last = k - p <= part;
     vec sum[rows][vectors] = {};
@@ -83,9 +80,9 @@ template <size_t rows, size_t vectors, Source source>
 
 template <size_t rows, size_t vectors, Source source>
 void tile(const Tile& t) {
-  if (t.k > longest_part) return tile_in_parts<rows, vectors, source>(t);
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) __builtin_prefetch(t.c + i * t.c_row, 1);
+  if (t.k > longest_part) return tile_in_parts<rows, vectors, source>(t);
   vec sum[rows][vectors] = {};
   add_products<source>(sum, t, 0, t.k);
   store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);

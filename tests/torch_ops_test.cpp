@@ -2,7 +2,7 @@
 
 #include "core/ops.h"
 #include "tests/check.h"
-#include "tests/fixtures/torch_op_fixtures.h"
+#include "tests/fixtures/torch_ops_fixtures.h"
 
 using namespace lamina;
 using namespace lamina::test;

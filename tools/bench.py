@@ -15,6 +15,8 @@ import statistics
 import subprocess
 import sys
 
+from bench_cases import chosen, listed
+
 SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
             ("attentive_reader", "ln"),
@@ -36,13 +38,6 @@ def measure(command, tuned=False):
         print(f"failed: {' '.join(command)}\n{done.stderr.strip()[-400:]}", file=sys.stderr)
         return None
     return json.loads(lines[-1])
-
-
-def cases_of(program):
-    """Every case that PyTorch's script has, too, with its variants there: {"lstm": ["none", "ln"], ...}."""
-    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
-    return {case["case"]: case["beside_pytorch"] for case in map(json.loads, listed.splitlines())
-            if case["beside_pytorch"]}
 
 
 def peer_modes(case, variant):
@@ -112,15 +107,13 @@ def main():
     parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers there, for lamina report")
     args = parser.parse_args()
-    cases = cases_of(args.program)
-    unknown = [case for case in args.case or [] if case not in cases]
-    if unknown:
-        parser.error(f"no case {unknown[0]}; there are {', '.join(cases)}")
+    variants = {each["case"]: each["beside_pytorch"] for each in listed(args.program) if each["beside_pytorch"]}
+    args.case = chosen(parser, args.case, variants)
     has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
     if not has_torch or not os.path.exists(args.peer):
         print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed")
         args.peer = None
-    rows = [row for case in args.case or cases for variant in cases[case] if (row := compare(args, case, variant))]
+    rows = [row for case in args.case for variant in variants[case] if (row := compare(args, case, variant))]
     if rows:
         print(f"\n{rows[0]['backend']}; {args.rounds} rounds of {args.seconds} s, interleaved; load "
               f"{os.getloadavg()[0]:.1f} at the end\n")

@@ -161,9 +161,17 @@ const std::vector<NamedCase> cases{
     {"lstm_h2400", {}, {"none", "ln"}, sequence_of<Lstm>(20, 64, 620, 2400, 4)},
 };
 
-const NamedCase& case_of(const std::string& name) {
+std::vector<std::string> variants_of(const NamedCase& each) {
+  std::vector<std::string> all = each.beside_pytorch;
+  all.insert(all.end(), each.alone.begin(), each.alone.end());
+  return all;
+}
+
+const NamedCase& case_of(const std::string& name, const std::string& variant) {
   const auto found = std::ranges::find(cases, name, &NamedCase::name);
   if (found == cases.end()) fail<UsageError>("no case '", name, "'; --list shows them");
+  if (std::ranges::count(variants_of(*found), variant) == 0)
+    fail<UsageError>("case '", name, "' has no variant '", variant, "'; --list shows them");
   return *found;
 }
 
@@ -199,7 +207,7 @@ double rounded(double value) { return std::round(value * 1000) / 1000; }
 class Trainer {
  public:
   Trainer(const std::string& name, const std::string& variant)
-      : timed_(case_of(name).make(norm_of(variant))),
+      : timed_(case_of(name, variant).make(norm_of(variant))),
         adam_(*timed_.step.parameters, {.learning_rate = learning_rate}),
         first_loss_(step()) {}
 
@@ -277,12 +285,6 @@ int list_cases() {
                      .dump()
               << "\n";
   return 0;
-}
-
-std::vector<std::string> variants_of(const NamedCase& each) {
-  std::vector<std::string> all = each.beside_pytorch;
-  all.insert(all.end(), each.alone.begin(), each.alone.end());
-  return all;
 }
 
 /// Runs every case in a process of its own.

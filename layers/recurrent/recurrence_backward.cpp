@@ -78,7 +78,7 @@ void Pass::backward(const Tensor& last_c) {
 
 /// Visits what of these rows the backward pass of a step reads and no later step has read, matrix by matrix.
 template <class Visit>
-void Pass::read_on_the_way_back(size_t step, const Range& rows, Visit&& visit) const {
+void Pass::read_by_backward(size_t step, const Range& rows, Visit&& visit) const {
   const size_t t = time(step);
   const auto piece = [&](const real* all_rows, size_t width) {
     visit(std::span<const real>(all_rows + rows.begin * width, rows.size() * width));
@@ -104,7 +104,7 @@ void Pass::rows_backward(size_t step, const Share& share, RowSums& sums, Back& b
   };
   if (memory_norm_.by_rows()) {
     for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-      if (r + 1 < share.rows.end) read_on_the_way_back(step, {r + 1, r + 2}, prefetch);
+      if (r + 1 < share.rows.end) read_by_backward(step, {r + 1, r + 2}, prefetch);
       const BackRow row = back_row(step, r, share, sums, back);
       open_row(t, r, row, back);
       close_row(step, r, row, back);
@@ -234,9 +234,8 @@ void Pass::product_backward(size_t step, const Share& share, Back& back) const {
   real* const dh = back.dh.data() + first * size_;
   Upcoming upcoming;
   if (step > 0)
-    read_on_the_way_back(step - 1, share.rows, [&, i = size_t{0}](std::span<const real> numbers) mutable {
-      upcoming[i++] = numbers;
-    });
+    read_by_backward(step - 1, share.rows,
+                     [&, i = size_t{0}](std::span<const real> numbers) mutable { upcoming[i++] = numbers; });
   share.for_columns(size_, [&](size_t begin, size_t end) {
     if (direct_ > 0)
       gemm_packed(count, back.dgates + gates_at(t, first), gates_width_, back.weight.direct, dh, size_, true,

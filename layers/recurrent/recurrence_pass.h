@@ -92,7 +92,7 @@ class Pass {
   void rows_backward(size_t step, const Share& share, RowSums& sums, Back& back);
   void product_backward(size_t step, const Share& share, Back& back) const;
   template <class Visit>
-  void read_on_the_way_back(size_t step, const Range& rows, Visit&& visit) const;
+  void read_by_backward(size_t step, const Range& rows, Visit&& visit) const;
   void contribute_weight(const Back& back) const;
 
   RecurrenceOptions options_;

@@ -37,8 +37,7 @@ struct RecurrentOptions {
   bool learn_initial_memory = true;  ///< LSTM, with learn_initial: c_0 too, and not h_0 alone
   bool reverse = false;              ///< from the last step to the first
   size_t condition = 0;              ///< size of a vector that enters every step; 0: there is none
-  bool checkpoint =
-      false;  ///< keep only every sqrt(T)-th state for the backward pass and compute the rest again
+  bool checkpoint = false;  ///< keep every sqrt(T)-th state; the backward pass computes the rest again
   Initializer input_initial = xavier();
   Initializer hidden_initial = orthogonal();  ///< for each gate's [H x H]
 };
