@@ -7,6 +7,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR REAL SANITIZE ARCH LAMINA_THREADS
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0 skipped=0
+# Reads to the end: a program whose reader leaves early dies of SIGPIPE, which pipefail calls a failure.
+finds() { grep "$@" >/dev/null; }
 check() {  # check TITLE COMMAND...
   local title=$1
   shift
@@ -34,8 +36,8 @@ build_program() {  # build_program HEADERS LIBRARY
 }
 does_not_link() { ! build_program "$@" >"$scratch/link" 2>&1 && grep -q 'undefined reference to .*in_' "$scratch/link"; }
 program_sums() { "$scratch/program" | tail -n +2 | diff - <(printf 'the sum of %s-byte ones: 3\nthe sum of their products: 70785\n' "$1"); }
-program_prints_threads() { "$scratch/program" | grep -q '^lamina [0-9.]*, [0-9]* threads, .* kernels$'; }
-threads_are() { LAMINA_THREADS=$1 "$scratch/program" | grep -q ", $1 threads, "; }
+program_prints_threads() { "$scratch/program" | finds '^lamina [0-9.]*, [0-9]* threads, .* kernels$'; }
+threads_are() { LAMINA_THREADS=$1 "$scratch/program" | finds ", $1 threads, "; }
 nonsense_is_named() {
   local said
   said=$(LAMINA_THREADS=many "$scratch/program" 2>&1)
@@ -53,15 +55,15 @@ check "nonsense in LAMINA_THREADS is named" nonsense_is_named
 # --- Kernels. The dynamic linker takes the best library for the CPU, or for what it is told to look for.
 
 dynamic_linker() { ldd "$scratch/program" | sed -n 's/^[[:space:]]*\(\/[^ ]*ld[^ ]*\) (.*/\1/p'; }
-cpu_is() { "$(dynamic_linker)" --help | grep -q "^ *$1 (supported"; }  # x86-64-v3
-kernels_are() { "$scratch/program" | grep -q ", $1 kernels$"; }
+cpu_is() { "$(dynamic_linker)" --help | finds "^ *$1 (supported"; }  # x86-64-v3
+kernels_are() { "$scratch/program" | finds ", $1 kernels$"; }
 masked_kernels_are() {
   "$(dynamic_linker)" --glibc-hwcaps-mask "$1" "$scratch/program" >"$scratch/masked" && cat "$scratch/masked" &&
     grep -q ", $2 kernels$" "$scratch/masked" && grep -qx 'the sum of their products: 70785' "$scratch/masked"
 }
 # A program has its own copies of inline functions, built for any x86-64: the library must not run them.
 program_lends_nothing() { ! LD_BIND_NOW=1 LD_DEBUG=bindings "$scratch/$1" 2>&1 | grep 'liblamina[^ ]* \[0\] to [^ ]*program \[0\].*`_ZN'; }
-holds_no_library() { ! ldd "$scratch/program" | grep -q liblamina; }
+holds_no_library() { ! ldd "$scratch/program" | finds liblamina; }
 
 check "the library runs none of the program's functions" program_lends_nothing program
 check_if "cpu_is x86-64-v4" "a CPU with AVX-512 runs that library" kernels_are AVX-512
@@ -125,7 +127,7 @@ done
 # --- CMake: find_package of what is installed, FetchContent of the clone.
 
 configure() { cmake -S tests/install/cmake -B "$scratch/$1" -DCMAKE_BUILD_TYPE=Release "${@:2}"; }
-cmake_program_runs() { "$scratch/$1/program" | tail -n 1 | grep -qx 'the sum of their products: 70785'; }
+cmake_program_runs() { "$scratch/$1/program" | tail -n 1 | finds -x 'the sum of their products: 70785'; }
 
 if command -v cmake >/dev/null; then
   check "find_package(Lamina) finds what is installed" configure found "-DCMAKE_PREFIX_PATH=$prefix"
