@@ -24,7 +24,8 @@ if "$steps" --case lstm --variant bn --seconds 0.1 >out 2>err; then refused=fals
 check "a variant that a case lacks is refused, not timed as another" $refused
 check "and named" grep -qF "case 'lstm' has no variant 'bn'; --list shows them" err
 if "$top/tools/compare-builds" "$steps" /bin/true >out 2>err; then refused=false; else refused=true; fi
-check "a program without a list: one line" grep -qxF '/bin/true does not list its cases; `make build/bench_steps` builds one that does' err
+check "a program without a list is refused" $refused
+check "and named, in one line" grep -qxF '/bin/true does not list its cases; `make build/bench_steps` builds one that does' err
 if "$top/tools/compare-builds" /bin/true "$steps" --case mnist_mlp_b4 --variant none >out 2>err; then refused=false; else refused=true; fi
 check "a program that cannot do it is named" grep -qF '/bin/true ended' err
 check "and the exit code is not 0" $refused
