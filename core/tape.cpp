@@ -90,6 +90,12 @@ void* Tape::reserve(size_t bytes) {
   return place;
 }
 
+std::span<const std::uint64_t> Tape::keep_ids(std::span<const Tensor> inputs) {
+  auto* const ids = static_cast<std::uint64_t*>(reserve(inputs.size() * sizeof(std::uint64_t)));
+  std::ranges::transform(inputs, ids, [](const Tensor& x) { return x.defined() ? x.storage()->id : 0; });
+  return {ids, inputs.size()};
+}
+
 void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
                               std::span<const Tensor> inputs) {
   if (outputs.size() > Node::max_outputs) fail("tape: ", op, " has too many outputs to record");
@@ -114,8 +120,6 @@ void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std
     }
   for (const Tensor& input : inputs)
     if (input.defined()) enter(*input.storage());
-  for (size_t i = 0; i < std::min(inputs.size(), Node::max_inputs); ++i)
-    node.inputs[i] = inputs[i].defined() ? inputs[i].storage()->id : 0;
   last_ = &node;
   ++count_;
   if (TapeListener* const listener = TapeListener::current()) listener->recorded(node, inputs);

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -43,11 +44,11 @@ class Tape {
  public:
   /// One recorded op. The closure stands directly behind it in the tape's memory.
   struct Node {
-    static constexpr size_t max_inputs = 8, max_outputs = 3;
+    static constexpr size_t max_outputs = 3;
     const char* op = "";
     Node* previous = nullptr;
     Tensor outputs[max_outputs];
-    std::uint64_t inputs[max_inputs] = {};  ///< ids of the (first) input buffers, 0: none
+    std::span<const std::uint64_t> inputs;  ///< ids of the buffers, 0: none; in the tape's memory
     void (*run)(Node&) = nullptr;
     void (*destroy)(Node&) = nullptr;
   };
@@ -114,7 +115,9 @@ class Tape {
     };
     static_assert(alignof(Closure) <= alignof(std::max_align_t));
     require_recordable(op, outputs, inputs);
+    const std::span<const std::uint64_t> ids = keep_ids(inputs);
     auto* const node = new (reserve(sizeof(Closure))) Closure(std::move(backward));
+    node->inputs = ids;
     node->run = [](Node& self) { static_cast<Closure&>(self).function(); };
     node->destroy = [](Node& self) { static_cast<Closure&>(self).~Closure(); };
     link(*node, op, outputs, inputs);
@@ -123,6 +126,7 @@ class Tape {
  private:
   struct Chunk;
   void* reserve(size_t bytes);
+  std::span<const std::uint64_t> keep_ids(std::span<const Tensor> inputs);
   static void require_recordable(const char* op, std::span<const Tensor> outputs,
                                  std::span<const Tensor> inputs);
   void link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs);

@@ -3,8 +3,10 @@
 #include "core/tape.h"
 
 #include <thread>
+#include <vector>
 
 #include "core/ops/map.h"
+#include "core/ops/structure.h"
 #include "core/pool.h"
 #include "tests/check.h"
 
@@ -324,6 +326,15 @@ TEST_CASE("a write into an input or a result between forward and backward is an 
   CHECK(error_after([&](Tensor&) {}) == "");
   x[0] = 3;  // before a forward pass, and after its backward, as one likes
   CHECK(error_after([&](Tensor&) {}) == "");
+}
+
+TEST_CASE("a node knows all inputs of its op, however many") {
+  std::vector<Tensor> parts;
+  for (std::uint64_t i = 0; i < 20; ++i) parts.push_back(leaf({2}, i));
+  Tape tape;
+  const Tensor loss = sum(square(concatenate(parts, 0)));
+  parts[19].values()[1] = 5;
+  CHECK_ERROR(tape.backward(loss), written("[2]", "concatenate"));
 }
 
 TEST_CASE("reading through a handle that could write is no write, nor is writing what was there") {
