@@ -11,7 +11,6 @@
 // Several threads of a program may share work out at the same time. One of them has the helpers, the others run
 // all their shares themselves.
 
-#include <algorithm>
 #include <cstddef>
 
 namespace lamina {
@@ -79,16 +78,10 @@ struct Range {
 };
 
 /// Part number `index` of [0, count) cut into `parts` pieces that start at multiples of `unit`.
-inline Range part_of(std::size_t count, std::size_t index, std::size_t parts, std::size_t unit = 1) {
-  const std::size_t share = ((count + parts - 1) / parts + unit - 1) / unit * unit;
-  return {std::min(count, index * share), std::min(count, (index + 1) * share)};
-}
+Range part_of(std::size_t count, std::size_t index, std::size_t parts, std::size_t unit = 1);
 
 /// How many shares [0, count) makes when each should have at least `grain` items: 1 to threads().
-inline std::size_t shares_of(std::size_t count, std::size_t grain) {
-  const std::size_t worth = count / std::max<std::size_t>(grain, 1);
-  return std::clamp<std::size_t>(worth, 1, inside_share() ? 1 : static_cast<std::size_t>(threads()));
-}
+std::size_t shares_of(std::size_t count, std::size_t grain);
 
 /// Calls `body(begin, end)` on disjoint ranges that cover [0, count), in parallel when every share gets at
 /// least `grain` items. Ranges start at multiples of `align`. Exceptions as in for_each_share.
@@ -99,6 +92,19 @@ void parallel_for(std::size_t count, std::size_t grain, const Body& body, std::s
     const Range range = part_of(count, share, shares, align);
     if (range.size() > 0) body(range.begin, range.end);
   });
+}
+
+/// body(i) for every i in [0, count): a loop that is vectorized and, when long enough, spread over threads.
+/// Iterations must not depend on each other.
+template <class Body>
+void for_each_index(std::size_t count, const Body& body) {
+  parallel_for(
+      count, elementwise_grain,
+      [&](std::size_t begin, std::size_t end) {
+#pragma omp simd
+        for (std::size_t i = begin; i < end; ++i) body(i);
+      },
+      16);
 }
 
 }  // namespace lamina

@@ -2,7 +2,7 @@
 // What an op of your own is written with, beside <lamina.h>; core/OWN_OP.md writes two from beginning to end.
 //
 //   record                     puts an op on the tape, with its backward pass          core/tape.h
-//   generate, for_each_index   values, element by element                              core/ops/map.h
+//   generate                   values, element by element                              core/ops/map.h
 //   contribute                 a gradient, element by element
 //   contribute_summed_rows     the gradient of a row vector that every row has read
 //   Tensor::gradient_sink      where a gradient goes that is computed in another way   core/tensor.h
@@ -10,6 +10,7 @@
 //   sum_over, column_sums      pairwise sums in a fixed order                          core/sum.h
 //   exponential_sum            what softmax divides by, without overflow               core/exponential_sum.h
 //   parallel_for               a loop shared among the threads                         core/parallel.h
+//   for_each_index             the same of single elements, vectorized
 //   gemm, PackedMatrix         products of matrices in memory                          core/gemm.h
 //   require_values, fail       errors                                                  core/error.h
 //   check_gradient             is it right?                                            core/gradient_check.h

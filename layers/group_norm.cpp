@@ -1,5 +1,6 @@
 #include "layers/group_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/ops.h"

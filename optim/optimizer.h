@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/ops/map.h"
+#include "core/parallel.h"
 #include "core/parameters.h"
 
 namespace lamina {

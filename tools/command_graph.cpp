@@ -1,5 +1,6 @@
 // lamina graph: the tape of one training step as a picture, or as a table of where the time goes.
 
+#include <algorithm>
 #include <iostream>
 
 #include "core/file.h"

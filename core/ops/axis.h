@@ -3,16 +3,11 @@
 
 #include <algorithm>
 
+#include "core/ops/axis_options.h"
 #include "core/parallel.h"
 #include "core/tensor.h"
 
 namespace lamina {
-
-/// What the result of an op that takes an axis together looks like.
-struct AxisOptions {
-  bool keep =
-      false;  ///< the axis stays, with size 1, so that the result meets the operand again: x - mean(x, 1, {.keep = true})
-};
 
 /// The shape without an axis (negative: from the end), or with size 1 along it.
 Shape reduced(const Shape& shape, int axis, const AxisOptions& options);

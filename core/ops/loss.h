@@ -3,8 +3,8 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -48,11 +48,18 @@ inline Tensor cross_entropy(const Tensor& logits, std::initializer_list<int> lab
 
 namespace detail {
 
+/// A range of whole numbers.
+template <class Labels>
+concept Integers = requires(const Labels& labels) {
+  requires std::integral<std::iter_value_t<decltype(std::ranges::begin(labels))>>;
+  std::ranges::end(labels);
+};
+
 /// Labels of any integral type as int. Throws Error for one that an int cannot hold.
-template <std::ranges::input_range Labels>
+template <Integers Labels>
 PoolVector<int> int_labels(const char* op, const Labels& labels) {
   PoolVector<int> narrow;
-  if constexpr (std::ranges::sized_range<Labels>) narrow.reserve(std::ranges::size(labels));
+  if constexpr (requires { std::ranges::size(labels); }) narrow.reserve(std::ranges::size(labels));
   for (const auto label : labels) {
     // As a sum, which prints and compares as a number whatever it was: characters and bits too.
     const auto number = +label;
@@ -65,9 +72,8 @@ PoolVector<int> int_labels(const char* op, const Labels& labels) {
 }  // namespace detail
 
 /// The same for labels of any integral type, such as std::vector<std::int64_t>, in any range.
-template <std::ranges::input_range Labels>
-requires std::integral<std::ranges::range_value_t<Labels>> &&
-    (!std::convertible_to<const Labels&, std::span<const int>>)Tensor
+template <detail::Integers Labels>
+requires(!std::convertible_to<const Labels&, std::span<const int>>) Tensor
     cross_entropy(const Tensor& logits, const Labels& labels, const CrossEntropyOptions& options = {}) {
   const PoolVector<int> narrow = detail::int_labels("cross_entropy", labels);
   return cross_entropy(logits, std::span<const int>(narrow), options);

@@ -1,5 +1,5 @@
 #pragma once
-// Tools to write elementwise ops with: loops that are vectorized and, when long enough, spread over threads.
+// Tools to write elementwise ops with: values and gradients, element by element.
 
 #include "core/parallel.h"
 #include "core/sum.h"
@@ -7,18 +7,6 @@
 #include "core/tensor.h"
 
 namespace lamina {
-
-/// body(i) for every i in [0, count). Iterations must not depend on each other.
-template <class Body>
-void for_each_index(size_t count, const Body& body) {
-  parallel_for(
-      count, elementwise_grain,
-      [&](size_t begin, size_t end) {
-#pragma omp simd
-        for (size_t i = begin; i < end; ++i) body(i);
-      },
-      16);
-}
 
 /// A new tensor with element i = value(i).
 template <class Value>

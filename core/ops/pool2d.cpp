@@ -1,5 +1,6 @@
 #include "core/ops/pool2d.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

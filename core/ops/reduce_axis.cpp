@@ -1,5 +1,8 @@
 #include "core/ops/reduce_axis.h"
 
+#include <algorithm>
+
+#include "core/ops/axis.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/elementwise.h"
 #include "core/pool_vector.h"

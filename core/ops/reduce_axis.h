@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "core/ops/axis.h"
+#include "core/ops/axis_options.h"
 #include "core/tensor.h"
 
 namespace lamina {

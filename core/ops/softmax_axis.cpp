@@ -1,8 +1,10 @@
 #include "core/ops/softmax_axis.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/exponential_sum.h"
+#include "core/ops/axis.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/loss.h"

@@ -2,6 +2,7 @@
 // of a line. The critic's answer is a constant to the actor's loss: detach().
 #include <lamina.h>
 
+#include <algorithm>
 #include <iostream>
 using namespace lamina;
 

@@ -31,8 +31,8 @@ int main(int count, char** arguments) {
   if (count < 2) return std::cerr << "usage: character_lstm FILE [STEPS]\n", 2;
   const std::string text = read_file(arguments[1]);
   const std::set<char> distinct(text.begin(), text.end());
-  const std::vector<char> alphabet(distinct.begin(), distinct.end());
-  const auto number = [&](char c) { return int(std::ranges::lower_bound(alphabet, c) - alphabet.begin()); };
+  const std::string alphabet(distinct.begin(), distinct.end());
+  const auto number = [&](char c) { return int(alphabet.find(c)); };
 
   Parameters parameters(/*seed=*/1);
   const Model model(parameters, alphabet.size());

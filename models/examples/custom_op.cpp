@@ -3,6 +3,7 @@
 #include <lamina.h>
 #include <lamina/extend.h>
 
+#include <algorithm>
 #include <iostream>
 using namespace lamina;
 

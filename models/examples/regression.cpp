@@ -52,7 +52,7 @@ int main() {
     metrics.append({{"epoch", epoch}, {"train_rmse", std::sqrt(squares)}, {"valid_rmse", error}});
     if (error < best) save(parameters, "regression.safetensors", {{"epoch", std::to_string(epoch)}});
     waited = error < best ? 0 : waited + 1;
-    best = std::min(best, error);
+    best = error < best ? error : best;
   }
   const Loaded kept = load(parameters, "regression.safetensors");
   std::cout << "epoch " << kept.metadata.at("epoch") << ": validation error " << best << " (noise: 1)\n";

@@ -1,6 +1,7 @@
 // A Transformer (Vaswani et al. 2017) with layer norm in front (Xiong et al. 2020) that learns to sort digits.
 #include <lamina.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <iostream>

@@ -1,5 +1,6 @@
 #include "models/skip_thoughts/lbfgs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <vector>

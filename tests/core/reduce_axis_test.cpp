@@ -2,6 +2,7 @@
 
 #include "core/ops/reduce_axis.h"
 
+#include "core/ops/axis.h"
 #include "core/ops/elementwise.h"
 #include "core/parallel.h"
 #include "tests/check.h"
