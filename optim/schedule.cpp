@@ -9,7 +9,8 @@ namespace lamina {
 
 real StepSchedule::at(std::uint64_t step) const {
   if (interval == 0) fail("step schedule: an interval of 0 steps; it must be positive");
-  return initial * static_cast<real>(std::pow(factor, static_cast<real>(step / interval)));
+  const std::uint64_t passed = step / interval;
+  return initial * static_cast<real>(std::pow(factor, static_cast<real>(passed)));
 }
 
 real CosineSchedule::at(std::uint64_t step) const {
