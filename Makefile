@@ -29,11 +29,12 @@ endif
 # tests built alike, one build serves both.
 SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
   $(if $(findstring clang,$(CXX)),-fsanitize=fuzzer-no-link -D__SANITIZE_ADDRESS__=1)
-# The thread sanitizer does not see what an OpenMP runtime waits for: `make test-threads` builds without it.
+# The thread sanitizer does not see what an OpenMP runtime waits for: `make test-threads` builds without it, and keeps
+# the loops marked simd.
 ifeq ($(SANITIZE),thread)
 SANITIZERS := -O1 -march=$(ARCH) -g1 -fsanitize=thread
 endif
-LANGUAGE := -std=c++20 $(if $(filter thread,$(SANITIZE)),,-fopenmp) $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
+LANGUAGE := -std=c++20 $(if $(filter thread,$(SANITIZE)),-fopenmp-simd,-fopenmp) $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
 CXXFLAGS += $(LANGUAGE) $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
 LIBRARY_LIBS := -lopenblas
 # The web server of the live report; programs that do not call it are not linked with it.

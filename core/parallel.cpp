@@ -78,16 +78,6 @@ bool inside_share() { return detail::place.inside; }
 
 size_t share_slot() { return detail::place.slot; }
 
-Range part_of(size_t count, size_t index, size_t parts, size_t unit) {
-  const size_t share = ((count + parts - 1) / parts + unit - 1) / unit * unit;
-  return {std::min(count, index * share), std::min(count, (index + 1) * share)};
-}
-
-size_t shares_of(size_t count, size_t grain) {
-  const size_t worth = count / std::max<size_t>(grain, 1);
-  return std::clamp<size_t>(worth, 1, inside_share() ? 1 : static_cast<size_t>(threads()));
-}
-
 void barrier() {
   const size_t members = detail::place.members;
   if (members == 0) fail("barrier: called outside of for_each_member");

@@ -78,10 +78,18 @@ struct Range {
 };
 
 /// Part number `index` of [0, count) cut into `parts` pieces that start at multiples of `unit`.
-Range part_of(std::size_t count, std::size_t index, std::size_t parts, std::size_t unit = 1);
+inline Range part_of(std::size_t count, std::size_t index, std::size_t parts, std::size_t unit = 1) {
+  const std::size_t share = ((count + parts - 1) / parts + unit - 1) / unit * unit;
+  const std::size_t begin = index * share, end = begin + share;
+  return {begin < count ? begin : count, end < count ? end : count};
+}
 
 /// How many shares [0, count) makes when each should have at least `grain` items: 1 to threads().
-std::size_t shares_of(std::size_t count, std::size_t grain);
+inline std::size_t shares_of(std::size_t count, std::size_t grain) {
+  if (count < 2 * grain || inside_share()) return 1;
+  const std::size_t worth = count / (grain > 0 ? grain : 1), most = static_cast<std::size_t>(threads());
+  return worth < most ? worth : most;
+}
 
 /// Calls `body(begin, end)` on disjoint ranges that cover [0, count), in parallel when every share gets at
 /// least `grain` items. Ranges start at multiples of `align`. Exceptions as in for_each_share.

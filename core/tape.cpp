@@ -90,12 +90,6 @@ void* Tape::reserve(size_t bytes) {
   return place;
 }
 
-std::span<const std::uint64_t> Tape::keep_ids(std::span<const Tensor> inputs) {
-  auto* const ids = static_cast<std::uint64_t*>(reserve(inputs.size() * sizeof(std::uint64_t)));
-  std::ranges::transform(inputs, ids, [](const Tensor& x) { return x.defined() ? x.storage()->id : 0; });
-  return {ids, inputs.size()};
-}
-
 void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
                               std::span<const Tensor> inputs) {
   if (outputs.size() > Node::max_outputs) fail("tape: ", op, " has too many outputs to record");
@@ -108,9 +102,11 @@ void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
            "a constant");
 }
 
-void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+void Tape::link(Node& node, std::uint64_t* ids, const char* op, std::span<const Tensor> outputs,
+                std::span<const Tensor> inputs) {
   node.op = op;
   node.previous = last_;
+  node.inputs = {ids, inputs.size()};
   std::ranges::copy(outputs, node.outputs);
   for (const Tensor& output : node.outputs)
     if (output.defined()) {
@@ -118,8 +114,10 @@ void Tape::link(Node& node, const char* op, std::span<const Tensor> outputs, std
       output.storage()->history = History::recorded;
       enter(*output.storage());
     }
-  for (const Tensor& input : inputs)
+  for (const Tensor& input : inputs) {
+    *ids++ = input.defined() ? input.storage()->id : 0;
     if (input.defined()) enter(*input.storage());
+  }
   last_ = &node;
   ++count_;
   if (TapeListener* const listener = TapeListener::current()) listener->recorded(node, inputs);

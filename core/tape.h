@@ -42,13 +42,13 @@ struct BackwardOptions {
 
 class Tape {
  public:
-  /// One recorded op. The closure stands directly behind it in the tape's memory.
+  /// One recorded op. The closure, then the ids of the inputs stand directly behind it in the tape's memory.
   struct Node {
     static constexpr size_t max_outputs = 3;
     const char* op = "";
     Node* previous = nullptr;
     Tensor outputs[max_outputs];
-    std::span<const std::uint64_t> inputs;  ///< ids of the buffers, 0: none; in the tape's memory
+    std::span<const std::uint64_t> inputs;  ///< ids of the buffers, 0: none
     void (*run)(Node&) = nullptr;
     void (*destroy)(Node&) = nullptr;
   };
@@ -115,21 +115,20 @@ class Tape {
     };
     static_assert(alignof(Closure) <= alignof(std::max_align_t));
     require_recordable(op, outputs, inputs);
-    const std::span<const std::uint64_t> ids = keep_ids(inputs);
-    auto* const node = new (reserve(sizeof(Closure))) Closure(std::move(backward));
-    node->inputs = ids;
+    void* const place = reserve(sizeof(Closure) + inputs.size() * sizeof(std::uint64_t));
+    auto* const node = new (place) Closure(std::move(backward));
     node->run = [](Node& self) { static_cast<Closure&>(self).function(); };
     node->destroy = [](Node& self) { static_cast<Closure&>(self).~Closure(); };
-    link(*node, op, outputs, inputs);
+    link(*node, reinterpret_cast<std::uint64_t*>(node + 1), op, outputs, inputs);
   }
 
  private:
   struct Chunk;
   void* reserve(size_t bytes);
-  std::span<const std::uint64_t> keep_ids(std::span<const Tensor> inputs);
   static void require_recordable(const char* op, std::span<const Tensor> outputs,
                                  std::span<const Tensor> inputs);
-  void link(Node& node, const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs);
+  void link(Node& node, std::uint64_t* ids, const char* op, std::span<const Tensor> outputs,
+            std::span<const Tensor> inputs);
   void enter(detail::Storage& storage) const;
   void watch(detail::Storage* storage, const Shape& shape);
   void require_unwritten() const;
