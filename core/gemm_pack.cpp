@@ -26,62 +26,60 @@ void copy_rows(size_t k, const real* a, size_t lda, real* out) {
   }
 }
 
-template <size_t... index>
-constexpr auto all_copies(std::index_sequence<index...>) {
-  return std::array{copy_rows<index + 1>...};
-}
-constexpr auto copies = all_copies(std::make_index_sequence<max_tile_rows>{});
-
 /// Reads `width` <= lanes numbers from each of `count` <= `vectors` rows, and transposes them.
 template <int vectors>
-void load_transposed(size_t count, size_t width, const real* from, size_t stride, vec (&x)[vectors]) {
-  if (count == vectors && width == lanes) {
+[[gnu::always_inline]] inline void load_transposed(size_t count, size_t width, const real* from,
+                                                   size_t stride, vec (&x)[vectors]) {
 #pragma GCC unroll 16
-    for (size_t i = 0; i < vectors; ++i) x[i] = load(from + i * stride);
-  } else {
-    for (size_t i = 0; i < vectors; ++i)
-      x[i] = i >= count       ? vec{}
-             : width == lanes ? load(from + i * stride)
-                              : load_first(from + i * stride, width);
-  }
+  for (size_t i = 0; i < vectors; ++i)
+    x[i] = i >= count       ? vec{}
+           : width == lanes ? load(from + i * stride)
+                            : load_first(from + i * stride, width);
   transpose(x);
 }
 
-/// a stored [rows x k]: blocks of `lanes` columns are transposed in registers. The vectors written overlap:
-/// what one leaves beyond its `rows` numbers, the next overwrites.
-void transpose_rows(size_t rows, size_t k, const real* a, size_t lda, real* out) {
-  constexpr size_t groups = (max_tile_rows + lanes - 1) / lanes;
-  for (size_t p = 0; p < k; p += lanes) {
-    const size_t width = std::min<size_t>(lanes, k - p);
-    vec x[groups][lanes];
-    for (size_t g = 0; g * lanes < rows; ++g)
-      load_transposed(std::min(rows - g * lanes, size_t{lanes}), width, a + g * lanes * lda + p, lda, x[g]);
-    for (size_t j = 0; j < width; ++j, out += rows)
-      for (size_t g = 0; g * lanes < rows; ++g) store(out + g * lanes, x[g][j]);
-  }
-}
-
-/// The same for at most half a vector of rows, with less than half the work.
-void transpose_few_rows(size_t rows, size_t k, const real* a, size_t lda, real* out) {
-  constexpr size_t half = lanes / 2;
-  for (size_t p = 0; p < k; p += lanes) {
-    const size_t width = std::min<size_t>(lanes, k - p);
+/// a stored [rows x width <= lanes], transposed in registers. The vectors written overlap: what one leaves beyond its
+/// `rows` numbers, the next overwrites.
+template <size_t rows>
+[[gnu::always_inline]] inline void transpose_block(size_t width, const real* a, size_t lda, real* out) {
+  constexpr size_t half = lanes / 2, groups = (rows + lanes - 1) / lanes;
+  if constexpr (rows <= half) {
     vec x[half];
-    load_transposed(rows, width, a + p, lda, x);
-    for (size_t j = 0; j < std::min(width, half); ++j, out += rows) store(out, x[j]);
-    for (size_t j = half; j < width; ++j, out += rows) store(out, second_half(x[j - half]));
+    load_transposed(rows, width, a, lda, x);
+#pragma GCC unroll 16
+    for (size_t j = 0; j < lanes; ++j)
+      if (j < width) store(out + j * rows, j < half ? x[j] : second_half(x[j - half]));
+  } else {
+    vec x[groups][lanes];
+#pragma GCC unroll 16
+    for (size_t g = 0; g < groups; ++g)
+      load_transposed(std::min(rows - g * lanes, size_t{lanes}), width, a + g * lanes * lda, lda, x[g]);
+#pragma GCC unroll 16
+    for (size_t j = 0; j < lanes; ++j)
+#pragma GCC unroll 16
+      for (size_t g = 0; g < groups; ++g)
+        if (j < width) store(out + j * rows + g * lanes, x[g][j]);
   }
 }
 
-/// b stored [columns x k]. As many streams as b has rows here are more than the hardware follows by itself.
+/// a stored [rows x k].
+template <size_t rows>
+void transpose_rows(size_t k, const real* a, size_t lda, real* out) {
+  const size_t whole = k / lanes * lanes;
+  for (size_t p = 0; p < whole; p += lanes) transpose_block<rows>(lanes, a + p, lda, out + p * rows);
+  if (whole < k) transpose_block<rows>(k - whole, a + whole, lda, out + whole * rows);
+}
+
+/// b stored [columns x k]. As many streams as b has rows here are more than the hardware follows by itself: eight vectors
+/// ahead are fetched into L2.
 void transpose_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) {
-  constexpr size_t ahead = 4 * lanes;
+  constexpr size_t ahead = 8 * lanes;
   for (size_t p = 0; p < k; p += lanes) {
     const size_t width = std::min<size_t>(lanes, k - p);
     for (size_t j = 0; j < panel_columns; j += lanes) {
       const size_t count = std::min<size_t>(lanes, columns - std::min(columns, j));
       const real* const from = b + std::min(columns, j) * ldb + p;
-      for (size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * ldb + ahead);
+      for (size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * ldb + ahead, 0, 2);
       vec x[lanes];
       load_transposed(count, width, from, ldb, x);
       for (size_t i = 0; i < width; ++i) store(out + (p + i) * panel_columns + j, x[i]);
@@ -111,15 +109,17 @@ void copy_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) 
   }
 }
 
+using PackRows = void (*)(size_t k, const real* a, size_t lda, real* out);
+template <size_t... index>
+constexpr auto for_all_heights(std::index_sequence<index...>) {
+  return std::array{std::array<PackRows, 2>{transpose_rows<index + 1>, copy_rows<index + 1>}...};
+}
+constexpr auto pack_height = for_all_heights(std::make_index_sequence<max_tile_rows>{});
+
 }  // namespace
 
 void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, real* out) {
-  if (op == Transpose::yes)
-    copies[rows - 1](k, a, lda, out);
-  else if (rows <= lanes / 2)
-    transpose_few_rows(rows, k, a, lda, out);
-  else
-    transpose_rows(rows, k, a, lda, out);
+  pack_height[rows - 1][op == Transpose::yes](k, a, lda, out);
 }
 
 void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ldb, real* out) {

@@ -88,7 +88,7 @@ vec block_column(vec x, vec y) {
 }
 
 template <int step, int count>
-void transpose_step(vec (&x)[count]) {
+[[gnu::always_inline]] inline void transpose_step(vec (&x)[count]) {
 #pragma GCC unroll 16
   for (int i = 0; i < count; ++i) {
     if (i & step) continue;
@@ -101,7 +101,7 @@ void transpose_step(vec (&x)[count]) {
 /// x[i][j] <-> x[j][i], in registers. Of half as many vectors as lanes, both halves are transposed by themselves:
 /// x[i] becomes column i, and behind it column i + lanes / 2.
 template <int count>
-void transpose(vec (&x)[count]) {
+[[gnu::always_inline]] inline void transpose(vec (&x)[count]) {
   static_assert(count == lanes || count == lanes / 2);
   if constexpr (count >= 16) transpose_step<8>(x);
   if constexpr (count >= 8) transpose_step<4>(x);
