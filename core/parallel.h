@@ -86,9 +86,10 @@ inline Range part_of(std::size_t count, std::size_t index, std::size_t parts, st
 
 /// How many shares [0, count) makes when each should have at least `grain` items: 1 to threads().
 inline std::size_t shares_of(std::size_t count, std::size_t grain) {
-  if (count < 2 * grain || inside_share()) return 1;
-  const std::size_t worth = count / (grain > 0 ? grain : 1), most = static_cast<std::size_t>(threads());
-  return worth < most ? worth : most;
+  const std::size_t worth = count / (grain > 0 ? grain : 1);
+  const std::size_t most = inside_share() ? 1 : static_cast<std::size_t>(threads());
+  if (worth > most) return most;
+  return worth > 1 ? worth : 1;
 }
 
 /// Calls `body(begin, end)` on disjoint ranges that cover [0, count), in parallel when every share gets at

@@ -2,10 +2,15 @@
 #include <lamina.h>
 
 #include <iostream>
+#include <limits>
 
 int main() {
+  // The first op of a program, too short to be shared among threads: it makes no denormal number.
+  const lamina::Tensor half =
+      lamina::Tensor::full({1}, std::numeric_limits<lamina::real>::min()) * lamina::real{0.5};
   std::cout << "lamina " << lamina::version << ", " << lamina::threads() << " threads, " << lamina::kernels()
             << " kernels\n";
+  std::cout << "half of the smallest normal number: " << half.item() << "\n";
   std::cout << "the sum of " << sizeof(lamina::real)
             << "-byte ones: " << sum(lamina::Tensor::ones({3})).item() << "\n";
   const lamina::Tensor ones = lamina::Tensor::ones({33, 65});
