@@ -21,7 +21,8 @@ struct GatheredTile {
 /// As in gemm_kernel.cpp: rows x vectors sums in registers, here with a read through its offsets.
 template <size_t rows, size_t vectors>
 void tile(const GatheredTile& t) {
-  alignas(64) real before[rows * vectors * lanes];
+  alignas(64) real aside[rows * vectors * lanes];
+  real* const before = in_memory(aside);  // the sum of the parts before this one
   size_t row[rows];
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) row[i] = t.a.row[i];
@@ -38,6 +39,7 @@ void tile(const GatheredTile& t) {
       vec right[vectors];
 #pragma GCC unroll 16
       for (size_t v = 0; v < vectors; ++v) right[v] = load(b + v * lanes);
+      hold_row<rows>(right);
 #pragma GCC unroll 16
       for (size_t i = 0; i < rows; ++i) {
         const vec x = splat(a[row[i]]);

@@ -22,6 +22,17 @@ constexpr size_t widest_tile(size_t rows) {
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
 }
 
+/// A row of b as a tile uses it: each vector once for every row of a. What the registers have room for beside the sums
+/// and one number of a stays in them; g++ would rather load it again with every multiply-add, up to three times as
+/// many loads as an AVX2 core can make.
+template <size_t rows, size_t vectors>
+[[gnu::always_inline]] inline void hold_row(vec (&row)[vectors]) {
+  constexpr size_t room = vector_registers - 1 - rows * vectors;
+  constexpr size_t held = rows == 1 ? 0 : std::min(vectors, room);
+#pragma GCC unroll 16
+  for (size_t v = 0; v < held; ++v) hold(row[v]);
+}
+
 /// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a tile
 /// sums its k products in equal parts of about 128, at most 191, and puts the sum of each aside in L1 meanwhile.
 inline constexpr size_t longest_part = 191;

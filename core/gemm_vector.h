@@ -73,6 +73,12 @@ inline void hold(vec& x) {
 #endif
 }
 
+/// Keeps an array in memory: without it the compiler may spread the array over registers that sums need.
+inline real* in_memory(real* array) {
+  asm("" : "+r"(array));
+  return array;
+}
+
 // Seen as squares of `step` x `step` blocks, two vectors x and y form [x0 x1; y0 y1]. `block_column<0>` takes
 // the left blocks of both, `block_column<1>` the right ones: exchanging x1 and y0, the step from which a
 // transpose (apply it for every power of two) and a sum over the lanes of many vectors at once are built.
