@@ -92,7 +92,9 @@ void* Tape::reserve(size_t bytes) {
 
 void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
                               std::span<const Tensor> inputs) {
-  if (outputs.size() > Node::max_outputs) fail("tape: ", op, " has too many outputs to record");
+  if (outputs.size() > Node::max_outputs) 
+    fail(op, ": ", outputs.size(), " outputs, and a node of the tape holds ", Node::max_outputs,
+         "; put some of them into one tensor and give slices of it, or record several ops");
   for (const Tensor& input : inputs)
     if (input.defined() && input.storage()->history > History::recorded)
       fail(op, ": the input ", input.shape(), " was computed on a tape that ",
@@ -102,9 +104,10 @@ void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
            "a constant");
 }
 
-void Tape::link(Node& node, std::uint64_t* ids, const char* op, std::span<const Tensor> outputs,
+void Tape::link(Node& node, std::uint64_t* ids, const Op& op, std::span<const Tensor> outputs,
                 std::span<const Tensor> inputs) {
-  node.op = op;
+  node.op = op.name;
+  node.kind = op.kind;
   node.previous = last_;
   node.inputs = {ids, inputs.size()};
   std::ranges::copy(outputs, node.outputs);

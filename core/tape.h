@@ -34,6 +34,21 @@
 
 namespace lamina {
 
+/// What those who look at a tape need to know of an op; its name is for people.
+enum class OpKind : std::uint8_t {
+  other,
+  product,  ///< the outputs are summed inputs, W h + b, where an input is W
+  relu      ///< ends in max(0, x), possibly pooled
+};
+
+/// How an op introduces itself: record("exp", ...) or record({"relu", OpKind::relu}, ...).
+struct Op {
+  Op(const char* op_name, OpKind op_kind = OpKind::other)  // NOLINT(google-explicit-constructor): most are a name
+      : name(op_name), kind(op_kind) {}
+  const char* name;
+  OpKind kind;
+};
+
 struct BackwardOptions {
   /// Keep the tape for another backward pass. Gradients of leaves add up over the passes; those of results are
   /// cleared after each, so that none counts twice. It costs the memory that ops would have used again.
@@ -46,6 +61,7 @@ class Tape {
   struct Node {
     static constexpr size_t max_outputs = 3;
     const char* op = "";
+    OpKind kind = OpKind::other;
     Node* previous = nullptr;
     Tensor outputs[max_outputs];
     std::span<const std::uint64_t> inputs;  ///< ids of the buffers, 0: none
@@ -107,14 +123,14 @@ class Tape {
 
   /// Appends a node; ops call it through `record` below.
   template <class Backward>
-  void append(const char* op, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+  void append(const Op& op, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
               Backward backward) {
     struct Closure : Node {
       explicit Closure(Backward f) : function(std::move(f)) {}
       Backward function;
     };
     static_assert(alignof(Closure) <= alignof(std::max_align_t));
-    require_recordable(op, outputs, inputs);
+    require_recordable(op.name, outputs, inputs);
     void* const place = reserve(sizeof(Closure) + inputs.size() * sizeof(std::uint64_t));
     auto* const node = new (place) Closure(std::move(backward));
     node->run = [](Node& self) { static_cast<Closure&>(self).function(); };
@@ -127,7 +143,7 @@ class Tape {
   void* reserve(size_t bytes);
   static void require_recordable(const char* op, std::span<const Tensor> outputs,
                                  std::span<const Tensor> inputs);
-  void link(Node& node, std::uint64_t* ids, const char* op, std::span<const Tensor> outputs,
+  void link(Node& node, std::uint64_t* ids, const Op& op, std::span<const Tensor> outputs,
             std::span<const Tensor> inputs);
   void enter(detail::Storage& storage) const;
   void watch(detail::Storage* storage, const Shape& shape);
@@ -163,7 +179,7 @@ class Tape {
 /// contribute to the inputs' gradients. It is not called when no gradient reached any output; an op with
 /// several outputs handles nullptr for those that were not reached.
 template <class Backward>
-void record(const char* op, std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs,
+void record(const Op& op, std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs,
             Backward backward) {
   Tape* const tape = Tape::current();
   if (tape == nullptr) return;
@@ -175,7 +191,7 @@ void record(const char* op, std::initializer_list<Tensor> outputs, std::initiali
 
 /// The usual case of one output, which it returns.
 template <class Backward>
-Tensor record(const char* op, const Tensor& output, std::initializer_list<Tensor> inputs, Backward backward) {
+Tensor record(const Op& op, const Tensor& output, std::initializer_list<Tensor> inputs, Backward backward) {
   record(op, {output}, inputs, std::move(backward));
   return output;
 }

@@ -71,7 +71,8 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
     map_norm::normalize(map, x + n * map.area(), {mu, inv}, {g, b}, out + n * map.out_area());
   });
 
-  return record(options.then.relu ? "batch_norm_maps_relu" : "batch_norm_maps", y, {a, gain, bias}, [=] {
+  const Op op = {options.then.relu ? "batch_norm_maps_relu" : "batch_norm_maps", options.then.kind()};
+  return record(op, y, {a, gain, bias}, [=] {
     const map_norm::Statistics s = {mean.data(), inverse.data()};
     const map_norm::Affine affine = {gain.data(), bias.data()};
     const size_t shares = map_norm::shares(map);

@@ -65,7 +65,8 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
     map_norm::normalize(map, x + n * map.area(), {mean, inverse}, affine, out + n * map.out_area());
   });
 
-  return record(options.then.relu ? "group_norm_relu" : "group_norm", y, {a, gain, bias}, [=] {
+  const Op op = {options.then.relu ? "group_norm_relu" : "group_norm", options.then.kind()};
+  return record(op, y, {a, gain, bias}, [=] {
     const bool want_input = a.needs_gradient();
     const GradientSink sink = want_input ? a.gradient_sink() : GradientSink{nullptr, false};
     // dgain, dbias and a place for level and along, one of each a share.

@@ -93,7 +93,7 @@ Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, 
                       [=, in = a.data(), s = scale.data(), b = offset.data(), out = y.data()](
                           size_t i, size_t c) { out[i] = in[i] * s[c] + b[c]; });
 
-  return record("weight_norm_linear", y, {x, v, gain, bias}, [=] {
+  return record({"weight_norm_linear", OpKind::product}, y, {x, v, gain, bias}, [=] {
     const real* const dy = y.gradient_data();
     const Tensor along = sum_down(rows, outputs, [dy, in = a.data()](size_t i) { return dy[i] * in[i]; });
     contribute(gain, [t = along.data(), n = norms.data()](size_t c) { return t[c] / n[c]; });

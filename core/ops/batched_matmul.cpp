@@ -120,7 +120,7 @@ Tensor batched_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& opt
     product(x + items.offset(of_a, i), y + items.offset(of_b, i), z + i * m * n, false);
   });
 
-  return record("matmul", c, {a, b}, [=] {
+  return record({"matmul", OpKind::product}, c, {a, b}, [=] {
     const real *const x = a.data(), *const y = b.data(), *const dc = c.gradient_data();
     const bool a_stored_transposed = of_a.op == Transpose::yes,
                b_stored_transposed = of_b.op == Transpose::yes;

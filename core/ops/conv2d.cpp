@@ -257,7 +257,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   Tensor y({s.images, s.out_height, s.out_width, s.outputs});
   correlate(x.data(), s.images, patches_of_x(s), pack_weight(weight, s),
             bias.defined() ? bias.data() : nullptr, y.data(), false);
-  return record("conv2d", y, {x, weight, bias}, [=] {
+  return record({"conv2d", OpKind::product}, y, {x, weight, bias}, [=] {
     contribute_weight(x, weight, bias, y.gradient_data(), s);
     contribute_input(x, weight, y.gradient_data(), s);
   });

@@ -15,8 +15,8 @@ namespace lamina {
 namespace {
 
 template <class Function, class Gradient>
-Tensor unary(const char* op, const Tensor& x, const Function& function, const Gradient& gradient) {
-  require_values(op, x);
+Tensor unary(const Op& op, const Tensor& x, const Function& function, const Gradient& gradient) {
+  require_values(op.name, x);
   const real* const from = x.data();
   const Tensor y = generate(x.shape(), [=](size_t i) { return function(from[i]); });
   return record(op, y, {x}, [x, y, gradient] {
@@ -67,7 +67,7 @@ Tensor sigmoid(const Tensor& x) {
 
 Tensor relu(const Tensor& x) {
   return unary(
-      "relu", x, [](real v) { return v < 0 ? 0 : v; },
+      {"relu", OpKind::relu}, x, [](real v) { return v < 0 ? 0 : v; },
       [](real dy, real v, real) { return dy * (v > 0 ? real(1) : real(0)); });
 }
 

@@ -37,7 +37,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   Tensor c(a_transposed ? Shape{m, n} : a.shape().with(-1, n));
   gemm(m, n, k, a.data(), a.columns(), b.data(), b.columns(), c.data(), n, {.a = a_op, .b = b_op});
 
-  return record("matmul", c, {a, b}, [=] {
+  return record({"matmul", OpKind::product}, c, {a, b}, [=] {
     const real* const dc = c.gradient_data();
     if (a_transposed)
       contribute_product(a, k, m, n, b.data(), b.columns(), b_op, dc, n, Transpose::yes);
@@ -63,7 +63,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   gemm(rows, outputs, inputs, x.data(), inputs, weight.data(), outputs, y.data(), outputs,
        {.bias = bias.defined() ? bias.data() : nullptr});
 
-  return record("linear", y, {x, weight, bias}, [=] {
+  return record({"linear", OpKind::product}, y, {x, weight, bias}, [=] {
     const real* const dy = y.gradient_data();
     contribute_product(weight, inputs, outputs, rows, x.data(), inputs, Transpose::yes, dy, outputs,
                        Transpose::no);

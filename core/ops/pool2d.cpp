@@ -137,7 +137,7 @@ Tensor relu_pool(const Tensor& x, const ReluPool& options) {
                          out + n * s.out_area() + i * row);
   });
 
-  return record(options.relu ? "relu_pool" : "max_pool2d", y, {x}, [=] {
+  return record({options.relu ? "relu_pool" : "max_pool2d", options.kind()}, y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();
     // A second contribution is computed beside the first and added to it.
     Tensor apart = sink.add ? Tensor(x.shape()) : Tensor();

@@ -2,6 +2,7 @@
 // Pooling of images [N x H x W x C]: one number for each window and channel. Windows that do not fit are left
 // out.
 
+#include "core/tape.h"
 #include "core/tensor.h"
 
 namespace lamina {
@@ -22,6 +23,7 @@ Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options = {});
 struct ReluPool {
   bool relu = false;
   size_t window = 1;
+  OpKind kind() const { return relu ? OpKind::relu : OpKind::other; }
 };
 Tensor relu_pool(const Tensor& x, const ReluPool& options);
 

@@ -111,7 +111,7 @@ Tensor StepLinear::operator()(const Tensor& x) {
   if (gathered.finished || (Tape::current() != nullptr && Tape::current() != gathered.tape))
     fail("step_linear: the session was opened for another recording; open one after each backward()");
   const Tensor y = gathered_->step(x);
-  return record("step_linear", y, {x, gathered.opening},
+  return record({"step_linear", OpKind::product}, y, {x, gathered.opening},
                 [x, y, shared = gathered_] { shared->step_backward(x, y); });
 }
 

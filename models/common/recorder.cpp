@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 
 namespace lamina {
 
@@ -24,12 +23,6 @@ double dead_fraction(const Tensor& outputs) {
   for (size_t r = 0; r < outputs.rows(); ++r)
     for (size_t c = 0; c < columns; ++c) highest[c] = std::max(highest[c], outputs[r * columns + c]);
   return static_cast<double>(std::ranges::count(highest, real{0})) / static_cast<double>(columns);
-}
-
-/// Ops whose output is W h + b when one of their inputs is W.
-bool multiplies(std::string_view op) {
-  constexpr std::string_view ops[] = {"linear", "matmul", "conv2d", "weight_norm_linear", "step_linear"};
-  return std::ranges::find(ops, op) != std::end(ops);
 }
 
 }  // namespace
@@ -105,10 +98,9 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
   const auto is_parameter = [this](const Tensor& input) { return names_.is_parameter(input); };
   const std::string layer = names_.layer_of(node, inputs);
   const Tensor& output = node.outputs[0];
-  const std::string_view op = node.op;
-  if (multiplies(op) && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
+  if (node.kind == OpKind::product && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
     add_summed_inputs(layer, output);
-  if (op.find("relu") != std::string_view::npos)
+  if (node.kind == OpKind::relu)
     add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
 }
 

@@ -6,7 +6,8 @@
 //   summed_inputs.mean                  of a = W h + b, before normalization, over cases and units
 //   summed_inputs.deviation_over_units  Eq. 3's sigma: for each case over the units; mean over cases
 //   summed_inputs.deviation_over_cases  Eq. 2's sigma: for each unit over the batch; mean over units
-//   outputs.dead                        fraction of a relu's units (maps: channels) at 0 in every case
+//   outputs.dead                        fraction of a relu's units (maps: channels) at 0 in every case: no gradient
+//                                       reaches their weights. A leaky relu has none; ops say what they are (OpKind)
 //   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases
 //   gain.mean, .deviation, .min, .max   and so for every parameter that has one number per unit
 //   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored

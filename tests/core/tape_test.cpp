@@ -337,6 +337,14 @@ TEST_CASE("a node knows all inputs of its op, however many") {
   CHECK_ERROR(tape.backward(loss), written("[2]", "concatenate"));
 }
 
+TEST_CASE("an op with more outputs than a node holds is refused with the remedy") {
+  const Tensor x = leaf({2}, 1);
+  const Tape tape;
+  CHECK_ERROR(record("split", {x.copy(), x.copy(), x.copy(), x.copy()}, {x}, [] {}),
+              "split: 4 outputs, and a node of the tape holds 3; put some of them into one tensor and give "
+              "slices of it, or record several ops");
+}
+
 TEST_CASE("reading through a handle that could write is no write, nor is writing what was there") {
   Tensor w = leaf({2}, 1), x = sample({2}, 2);
   Tape tape;

@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "core/file.h"
+#include "core/ops.h"
+#include "core/ops/map.h"
 #include "layers/layer_norm.h"
 #include "layers/linear.h"
 #include "layers/recurrent/step.h"
@@ -126,6 +128,33 @@ TEST_CASE("a recorded step says what direct computation says") {
   CHECK(value_of(rows, "hidden", "weight.angle.mean") == near(angles));
   CHECK(value_of(rows, "hidden", "weight.length.max") == near(longest));
   CHECK(value_of(rows, "hidden", "weight.change.min") == near(least_change));
+}
+
+TEST_CASE("dead units are counted for what is a relu, whatever its name") {
+  Parameters parameters(3);
+  const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
+  const Tensor x = sample({7, 5}, 1);
+  const auto times_counted = [&](const std::function<Tensor(const Tensor&)>& activation) {
+    const auto rows = record_step(parameters, [&] { return sum(square(activation(hidden(x)))); });
+    return std::ranges::count(rows, "outputs.dead", &RecordRow::quantity);
+  };
+  const auto as_op = [](const Op& op) {
+    return [op](const Tensor& a) {
+      const Tensor y = a.copy();
+      return record(op, y, {a}, [=] { contribute(a, [dy = y.gradient_data()](size_t i) { return dy[i]; }); });
+    };
+  };
+  CHECK(times_counted([](const Tensor& a) { return relu(a); }) == 1);
+  CHECK(times_counted([](const Tensor& a) { return leaky_relu(a); }) == 0);
+  CHECK(times_counted(as_op("prelude")) == 0);
+  CHECK(times_counted(as_op({"hinge", OpKind::relu})) == 1);
+  const auto pooled = [](bool relu_first) {
+    return [=](const Tensor& a) {
+      return relu_pool(a.reshape({7, 2, 3, 1}), {.relu = relu_first, .window = 2});
+    };
+  };
+  CHECK(times_counted(pooled(true)) == 1);
+  CHECK(times_counted(pooled(false)) == 0);
 }
 
 TEST_CASE("a recurrent layer's steps: the same rows at once and step by step") {
