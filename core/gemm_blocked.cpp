@@ -205,7 +205,7 @@ void PackedMatrix::pack(Transpose op, size_t k, size_t n, const real* b, size_t 
   rows_ = k;
   columns_ = n;
   const size_t panels = (n + panel_columns - 1) / panel_columns;
-  parallel_for(panels, elementwise_grain / (panel_columns * k + 1) + 1, [&](size_t begin, size_t end) {
+  parallel_for(panels, grain_of(panel_columns * k), [&](size_t begin, size_t end) {
     for (size_t panel = begin; panel < end; ++panel) {
       const size_t j = panel * panel_columns;
       pack_panel(op, k, std::min(panel_columns, n - j), b + (op == Transpose::yes ? j * ldb : j), ldb,

@@ -38,6 +38,12 @@ std::size_t share_slot();
 /// hand it over (measured).
 inline constexpr std::size_t elementwise_grain = 16384;
 
+/// How many items a share should have at least, for parallel_for and shares_of, when each item consists of `elements`
+/// and a share is worth it from `worth` of them on: fewer than elementwise_grain where they are not cheap.
+constexpr std::size_t grain_of(std::size_t elements, std::size_t worth = elementwise_grain) {
+  return worth / (elements + 1) + 1;
+}
+
 namespace detail {
 using ShareFunction = void (*)(const void* body, std::size_t share);
 void run_shares(std::size_t shares, ShareFunction function, const void* body);

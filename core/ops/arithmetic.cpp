@@ -34,7 +34,7 @@ void for_each_pair(size_t rows, size_t columns, const Element& element) {
   } else if constexpr (repeat == Repeat::number) {
     for_each_index(rows * columns, [=](size_t i) { element(i, size_t{0}); });
   } else {
-    parallel_for(rows, elementwise_grain / (columns + 1) + 1, [&](size_t begin, size_t end) {
+    parallel_for(rows, grain_of(columns), [&](size_t begin, size_t end) {
       for (size_t r = begin; r < end; ++r)
 #pragma omp simd
         for (size_t c = 0; c < columns; ++c) element(r * columns + c, repeat == Repeat::row ? c : r);

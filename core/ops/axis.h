@@ -30,7 +30,7 @@ inline constexpr size_t columns_together = 256;
 template <class Body>
 void for_each_columns(const AxisView& view, const Body& body) {
   parallel_for(
-      view.outer * view.inner, elementwise_grain / (view.along + 1) + 1,
+      view.outer * view.inner, grain_of(view.along),
       [&](size_t first, size_t last) {
         while (first < last) {
           const size_t o = first / view.inner, begin = first % view.inner;

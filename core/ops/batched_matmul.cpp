@@ -60,8 +60,8 @@ void for_each_product(size_t count, double work, const Body& product) {
     for (size_t i = 0; i < count; ++i) product(i);
     return;
   }
-  const auto grain = static_cast<size_t>(large_product / 20 / (work + 1)) + 1;
-  parallel_for(count, grain, [&](size_t begin, size_t end) {
+  constexpr auto worth_a_share = static_cast<size_t>(large_product / 20);
+  parallel_for(count, grain_of(static_cast<size_t>(work), worth_a_share), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) product(i);
   });
 }

@@ -122,7 +122,7 @@ Sharing share_out(size_t images, size_t rows, size_t work_per_row) {
   constexpr size_t worth_a_share = 100000;  // multiply-adds
   const auto team = static_cast<size_t>(threads());
   const size_t cuts = images % team == 0 ? 1 : team;
-  const size_t grain = worth_a_share / (rows * work_per_row / cuts + 1) + 1;
+  const size_t grain = grain_of(rows * work_per_row / cuts, worth_a_share);
   return {images, rows, cuts, shares_of(images * cuts, grain)};
 }
 

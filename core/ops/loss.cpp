@@ -17,7 +17,7 @@ namespace {
 /// body(r) for every row, on several threads when the rows hold enough elements.
 template <class Body>
 void for_each_row(size_t rows, size_t columns, const Body& body) {
-  parallel_for(rows, elementwise_grain / (columns + 1) + 1, [&](size_t begin, size_t end) {
+  parallel_for(rows, grain_of(columns), [&](size_t begin, size_t end) {
     for (size_t r = begin; r < end; ++r) body(r);
   });
 }

@@ -36,7 +36,7 @@ void contribute_summed_rows(const Tensor& b, size_t rows, const Value& value) {
   if (!b.needs_gradient()) return;
   const GradientSink sink = b.gradient_sink();
   parallel_for(
-      b.size(), elementwise_grain / (rows + 1) + 1,
+      b.size(), grain_of(rows),
       [=, db = sink.values](size_t begin, size_t end) {
         const auto row = [&](size_t r) { return [&, r](size_t c) { return value(r, c); }; };
         if (sink.add)

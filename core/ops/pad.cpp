@@ -25,7 +25,7 @@ struct Placement {
   template <class Row>
   void for_each_row(const Row& row) const {
     const size_t rows = sizes[0] * sizes[1] * sizes[2], length = sizes[3];
-    parallel_for(rows, elementwise_grain / (length + 1) + 1, [&](size_t begin, size_t end) {
+    parallel_for(rows, grain_of(length), [&](size_t begin, size_t end) {
       for (size_t r = begin; r < end; ++r) {
         const size_t i2 = r % sizes[2] + low[2], i1 = r / sizes[2] % sizes[1] + low[1],
                      i0 = r / sizes[2] / sizes[1] + low[0];

@@ -49,7 +49,7 @@ void put(real& to, real value) {
 template <bool add>
 void copy_lines(const Reordering& by, const real* from, real* to) {
   const size_t lines = by.sizes[0] * by.sizes[1] * by.sizes[2], length = by.sizes[3];
-  parallel_for(lines, elementwise_grain / (length + 1) + 1, [&](size_t begin, size_t end) {
+  parallel_for(lines, grain_of(length), [&](size_t begin, size_t end) {
     for (size_t line = begin; line < end; ++line) {
       const size_t outer = line / by.sizes[2];
       const real* const source = from + outer / by.sizes[1] * by.steps[0] +
@@ -95,7 +95,7 @@ void copy_transposed(const Reordering& by, size_t crossed, const real* from, rea
     if (axis != crossed) others[n++] = axis;
   const auto [outer, inner] = others;
   const size_t width = by.sizes[crossed], strips = (width + side - 1) / side, rows = by.sizes[3];
-  parallel_for(by.sizes[outer] * by.sizes[inner] * strips, elementwise_grain / (side * rows + 1) + 1,
+  parallel_for(by.sizes[outer] * by.sizes[inner] * strips, grain_of(side * rows),
                [&, outer = outer, inner = inner](size_t begin, size_t end) {
                  for (size_t unit = begin; unit < end; ++unit) {
                    const size_t column = unit % strips * side, i = unit / strips % by.sizes[inner],

@@ -32,7 +32,7 @@ Sizes sizes_of(const char* op, const Tensor& x, const Pool2dOptions& options) {
 
 template <class Body>
 void for_each_image(const Sizes& s, const Body& body) {
-  parallel_for(s.images, elementwise_grain / 4 / (s.area() + 1) + 1, [&](size_t begin, size_t end) {
+  parallel_for(s.images, grain_of(s.area(), elementwise_grain / 4), [&](size_t begin, size_t end) {
     for (size_t n = begin; n < end; ++n) body(n);
   });
 }

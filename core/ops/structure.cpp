@@ -128,7 +128,7 @@ Tensor gather(const Tensor& table, std::span<const int> indices) {
     if (index < 0 || static_cast<size_t>(index) >= entries)
       fail("gather: index ", index, " is outside the table of ", entries, " rows");
   Tensor y({indices.size(), width});
-  parallel_for(indices.size(), elementwise_grain / (width + 1) + 1,
+  parallel_for(indices.size(), grain_of(width),
                [=, from = table.data(), to = y.data()](size_t begin, size_t end) {
                  for (size_t i = begin; i < end; ++i)
                    std::copy_n(from + static_cast<size_t>(indices[i]) * width, width, to + i * width);
@@ -139,7 +139,7 @@ Tensor gather(const Tensor& table, std::span<const int> indices) {
     if (!sink.add) for_each_index(table.size(), [=, to = sink.values](size_t i) { to[i] = 0; });
     // Threads take columns, so that the order of each sum is fixed.
     parallel_for(
-        width, elementwise_grain / (kept.size() + 1) + 1,
+        width, grain_of(kept.size()),
         [&, dy = y.gradient_data()](size_t begin, size_t end) {
           for (size_t i = 0; i < kept.size(); ++i) {
             real* const target = sink.values + static_cast<size_t>(kept[i]) * width;

@@ -42,7 +42,7 @@ Sizes sizes_of(const AttentionInputs& in) {
 /// Cases are shared out among threads: each takes its own through all steps, step by step, because the cases
 /// of a step lie side by side.
 size_t shares_for(const Sizes& s) {
-  return shares_of(s.rows, elementwise_grain / 8 / (s.steps * (s.hidden + s.units) + 1) + 1);
+  return shares_of(s.rows, grain_of(s.steps * (s.hidden + s.units), elementwise_grain / 8));
 }
 
 /// to += factor * from
@@ -224,14 +224,13 @@ Tensor mean_state(const Tensor& states, const Tensor& mask) {
     for (size_t t = 0; t < s.steps; ++t)
       share_of[t * s.rows + b] = (mask.defined() ? mask[t * s.rows + b] : 1) / count;
   }
-  parallel_for(s.rows, elementwise_grain / (s.steps * s.hidden + 1) + 1,
-               [&, to = y.data()](size_t begin, size_t end) {
-                 weighted_sum(s, {begin, end}, share_of.data(), states.data(), to);
-               });
+  parallel_for(s.rows, grain_of(s.steps * s.hidden), [&, to = y.data()](size_t begin, size_t end) {
+    weighted_sum(s, {begin, end}, share_of.data(), states.data(), to);
+  });
   return record("mean_state", y, {states}, [=] {
     const GradientSink sink = states.gradient_sink();
     const real* const dy = y.gradient_data();
-    parallel_for(s.steps, elementwise_grain / (s.rows * s.hidden + 1) + 1, [&](size_t begin, size_t end) {
+    parallel_for(s.steps, grain_of(s.rows * s.hidden), [&](size_t begin, size_t end) {
       for (size_t at = begin * s.rows; at < end * s.rows; ++at) {
         real* const dd = sink.values + at * s.hidden;
         if (!sink.add) std::fill_n(dd, s.hidden, real{0});

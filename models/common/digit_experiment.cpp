@@ -30,7 +30,7 @@ Tensor DigitExperiment::loss(std::uint64_t step) {
   }
   const int* const chosen = order_.data() + step % steps_per_epoch() * options_.batch;
   Tensor images({options_.batch, pixels});
-  parallel_for(options_.batch, elementwise_grain / pixels, [&](size_t begin, size_t end) {
+  parallel_for(options_.batch, grain_of(pixels), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
       std::copy_n(data_.train.pixels.data() + static_cast<size_t>(chosen[i]) * pixels, pixels,
                   images.data() + i * pixels);

@@ -18,7 +18,7 @@ std::vector<VectorChange> column_changes(size_t rows, size_t columns, const real
   std::vector<VectorChange> changes(columns);
   std::vector<double> squares(columns, 0), along(columns, 0), moved(columns, 0);
   parallel_for(
-      columns, elementwise_grain / (rows + 1) + 1,
+      columns, grain_of(rows),
       [&, ww = squares.data(), wd = along.data(), dd = moved.data()](size_t begin, size_t end) {
         for (size_t r = 0; r < rows; ++r)
 #pragma omp simd

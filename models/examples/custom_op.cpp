@@ -12,7 +12,7 @@ using namespace lamina;
 /// da = dy b s(b);  db = dy a (s(b) + b s(b) (1 - s(b)))
 Tensor swiglu(const Tensor& x) {
   require_values("swiglu", x);
-  const size_t rows = x.rows(), width = x.columns() / 2, grain = elementwise_grain / (8 * width + 1) + 1;
+  const size_t rows = x.rows(), width = x.columns() / 2, grain = grain_of(8 * width);
   if (x.columns() != 2 * width) fail("swiglu: ", x.shape(), " has no two halves; give an even last size");
   Tensor y({rows, width});
   parallel_for(rows, grain, [=, in = x.data(), out = y.data()](size_t begin, size_t end) {

@@ -69,10 +69,9 @@ void OrderExperiment::draw_epoch(std::uint64_t epoch) {
 Tensor OrderExperiment::features_of(const Split& split, size_t count,
                                     const std::function<size_t(size_t)>& image) const {
   Tensor features({count, data_.features});
-  parallel_for(count, elementwise_grain / data_.features + 1,
-               [&, to = features.data()](size_t begin, size_t end) {
-                 for (size_t i = begin; i < end; ++i) split.copy_features(image(i), to + i * data_.features);
-               });
+  parallel_for(count, grain_of(data_.features), [&, to = features.data()](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) split.copy_features(image(i), to + i * data_.features);
+  });
   return features;
 }
 

@@ -135,7 +135,7 @@ void require_square(const Tensor& scores) {
 Tensor order_scores(const Tensor& images, const Tensor& captions) {
   require_widths(images, captions);
   const size_t rows = images.rows(), count = captions.rows(), width = images.columns();
-  const auto grain_for = [width](size_t others) { return elementwise_grain / (others * width + 1) + 1; };
+  const auto grain_for = [width](size_t others) { return grain_of(others * width); };
   Tensor scores({rows, count});
   parallel_for(
       rows, grain_for(count),

@@ -95,7 +95,7 @@ class Blocks {
     for (size_t r = 0; r < rows.size(); ++r) std::copy_n(rows[r].state, width, states_.data() + r * width);
     gemm(rows.size(), vocabulary, width, states_.data(), width, weight_.data(), vocabulary, logits_.data(),
          vocabulary, {.bias = bias_.data()});
-    parallel_for(rows.size(), elementwise_grain / vocabulary + 1, [&](size_t begin, size_t end) {
+    parallel_for(rows.size(), grain_of(vocabulary), [&](size_t begin, size_t end) {
       for (size_t r = begin; r < end; ++r) finish_row(logits_.data() + r * vocabulary, rows[r].word, r);
     });
     if (gradients_ != nullptr) add_gradients(rows.size(), first);
@@ -126,7 +126,7 @@ class Blocks {
     gemm(width, vocabulary, rows, states_.data(), width, dlogits, vocabulary, gradients_->weight.data(),
          vocabulary, {.a = Transpose::yes, .accumulate = first > 0});
     parallel_for(
-        vocabulary, elementwise_grain / rows + 1,
+        vocabulary, grain_of(rows),
         [=, db = gradients_->bias.data()](size_t begin, size_t end) {
           if (first == 0) std::fill(db + begin, db + end, real{0});
           add_column_sums(rows, begin, end, db, [=](size_t r) {

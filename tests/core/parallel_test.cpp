@@ -43,6 +43,13 @@ TEST_CASE("parallel_for covers every index once, for any count, grain and alignm
   set_threads(0);
 }
 
+TEST_CASE("a share has items of as many elements as are worth it, and one at least") {
+  CHECK(grain_of(0) == elementwise_grain + 1);
+  CHECK(grain_of(100) == elementwise_grain / 101 + 1);
+  CHECK(grain_of(10 * elementwise_grain) == 1);
+  CHECK(grain_of(100, elementwise_grain / 4) == elementwise_grain / 404 + 1);
+}
+
 TEST_CASE("small work, and work inside a parallel region, stays on its thread") {
   set_threads(2);
   int calls = 0;
