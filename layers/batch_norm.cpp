@@ -38,7 +38,7 @@ constexpr size_t block = 64;
 template <class Body>
 void for_each_block(size_t rows, size_t columns, const Body& body) {
   parallel_for(
-      columns, elementwise_grain / 4 / (rows + 1) + 1,
+      columns, grain_of(rows, elementwise_grain / 4),
       [&](size_t begin, size_t end) {
         for (size_t c = begin; c < end; c += block) body(c, std::min(block, end - c));
       },

@@ -69,7 +69,7 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
                       for (size_t d = begin; d < end; ++d) target[d] += dy[i * width + d];
                     }
                   };
-                  parallel_for(width, elementwise_grain / (kept.size() + 1) + 1, add_columns, 16);
+                  parallel_for(width, grain_of(kept.size()), add_columns, 16);
                 });
 }
 

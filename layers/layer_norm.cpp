@@ -26,7 +26,7 @@ Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon) {
 
 namespace {
 
-constexpr size_t row_grain(size_t columns) { return elementwise_grain / 4 / (columns + 1) + 1; }
+constexpr size_t row_grain(size_t columns) { return grain_of(columns, elementwise_grain / 4); }
 
 void require_features(const char* op, const Tensor& a, const Tensor& parameter, const char* which) {
   if (a.shape().rank() == 0 || a.columns() == 0)

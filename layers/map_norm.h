@@ -77,7 +77,7 @@ void input_derivative(const Map& map, const real* a, const Statistics& s, const 
 
 /// How many shares the images make; each can sum for itself, and the sums are added in the order of shares.
 inline size_t shares(const Map& map) {
-  return shares_of(map.images, elementwise_grain / 8 / (map.area() + 1) + 1);
+  return shares_of(map.images, grain_of(map.area(), elementwise_grain / 8));
 }
 
 /// Calls body(n, share) for every image n, in parallel when there is enough to do.

@@ -31,7 +31,7 @@ StepNormParameters as_one_step(const MaskedBatchNorm& norm) {
           .epsilon = epsilon};
 }
 
-size_t grain(size_t others) { return elementwise_grain / 4 / (others + 1) + 1; }
+size_t grain(size_t others) { return grain_of(others, elementwise_grain / 4); }
 
 }  // namespace
 

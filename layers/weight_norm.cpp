@@ -20,7 +20,7 @@ template <class Term>
 Tensor sum_down(size_t rows, size_t columns, const Term& term) {
   Tensor sums({columns});
   parallel_for(
-      columns, elementwise_grain / (rows + 1) + 1,
+      columns, grain_of(rows),
       [=, into = sums.data()](size_t begin, size_t end) {
         column_sums(rows, begin, end, into,
                     [=](size_t r) { return [=](size_t c) { return term(r * columns + c); }; });
@@ -32,7 +32,7 @@ Tensor sum_down(size_t rows, size_t columns, const Term& term) {
 /// element(i, j) for every element i and its column j; threads take rows.
 template <class Element>
 void for_each_in_columns(size_t rows, size_t columns, const Element& element) {
-  parallel_for(rows, elementwise_grain / (columns + 1) + 1, [=](size_t begin, size_t end) {
+  parallel_for(rows, grain_of(columns), [=](size_t begin, size_t end) {
     for (size_t r = begin; r < end; ++r)
 #pragma omp simd
       for (size_t c = 0; c < columns; ++c) element(r * columns + c, c);

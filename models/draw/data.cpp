@@ -50,7 +50,7 @@ DrawData read_amat_files(const std::filesystem::path& folder) {
 
 Tensor BinaryImages::batch(std::span<const int> chosen) const {
   Tensor images({chosen.size(), image_pixels});
-  parallel_for(chosen.size(), elementwise_grain / image_pixels, [&](size_t begin, size_t end) {
+  parallel_for(chosen.size(), grain_of(image_pixels), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
       std::copy_n(pixels.data() + static_cast<size_t>(chosen[i]) * image_pixels, image_pixels,
                   images.data() + i * image_pixels);

@@ -115,7 +115,7 @@ size_t components_of(const Tensor& output, const Tensor& target, const Tensor& m
 
 Tensor mixture_nll(const Tensor& output, const Tensor& target, const Tensor& mask) {
   const size_t m = components_of(output, target, mask), rows = output.rows(), width = output.columns();
-  const size_t grain = elementwise_grain / (8 * width) + 1;
+  const size_t grain = grain_of(8 * width);
   Tensor nll({rows});
   parallel_for(rows, grain, [&, to = nll.data()](size_t begin, size_t end) {
     for (size_t r = begin; r < end; ++r)
