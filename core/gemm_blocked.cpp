@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <new>
 
 #include "core/gemm_kernel.h"
 #include "core/parallel.h"
@@ -155,11 +153,11 @@ void multiply_k_block(const Product& q, size_t p, size_t k, ConstView addend) {
     // With one block of rows every panel is used once, right after packing: one group of panels is all we
     // keep.
     const size_t kept = reused ? (width + panel_columns - 1) / panel_columns * panel_columns : 8 * lanes;
-    real* const b_packed = workspace(Purpose::panel_of_b).reserve(kept * k);
+    real* const b_packed = scratch<PanelOfB>(kept * k);
     for (size_t rb = 0; rb < row_blocks.count; ++rb) {
       const size_t row = row_blocks.begin(rb), rows = row_blocks.length(rb);
       const Parts tiles(rows, max_tile_rows);
-      real* const a_packed = workspace(Purpose::rows_of_a).reserve(rows * k + 2 * lanes);
+      real* const a_packed = scratch<RowsOfA>(rows * k + 2 * lanes);
       pack_tiles(q.a_op, tiles, k, at(q.a_op, q.a, q.lda, row, p), q.lda, a_packed);
       for (size_t done = 0, columns = 0; done < width; done += columns) {
         columns = group_columns(tiles.length(0), width - done);
@@ -222,7 +220,7 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
   for (size_t row = 0; row < m; row += row_block) {
     const size_t rows = std::min(row_block, m - row);
     const Parts tiles(rows, max_tile_rows);
-    real* const a_packed = workspace(Purpose::rows_of_a).reserve(rows * k + lanes);
+    real* const a_packed = scratch<RowsOfA>(rows * k + lanes);
     pack_tiles(Transpose::no, tiles, k, a + row * lda, lda, a_packed);
     const size_t groups = (end - column_begin) / group_columns(tiles.length(0), end - column_begin);
     Fetcher fetcher(row == 0 ? upcoming : Upcoming{}, tiles.count * groups);

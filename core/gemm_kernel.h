@@ -7,6 +7,7 @@
 
 #include "core/gemm.h"
 #include "core/gemm_vector.h"
+#include "core/workspace.h"
 
 namespace lamina::gemm_detail {
 
@@ -114,21 +115,10 @@ void pack_rows(Transpose op, size_t rows, size_t k, const real* a, size_t lda, r
 /// op(b)[k x columns] as [k x panel_columns], columns <= panel_columns, padded with zeros.
 void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ldb, real* out);
 
-/// Scratch memory: grows to the largest request and stays, so that a training loop allocates nothing.
-class Workspace {
- public:
-  ~Workspace();
-  real* reserve(size_t count);
-
- private:
-  real* memory_ = nullptr;
-  size_t capacity_ = 0;
-};
-
-/// The caller's scratch memory for a purpose: that of its share inside shared work, otherwise that of its
-/// thread.
-enum class Purpose { rows_of_a, panel_of_b, transposed_a };
-Workspace& workspace(Purpose purpose);
+// Purposes of scratch memory.
+struct RowsOfA;
+struct PanelOfB;
+struct TransposedA;
 
 /// A matrix element by element: any row and column stride, so that a transposed result is just another view.
 struct View {

@@ -7,11 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <new>
 
 #include "core/gemm_kernel.h"
-#include "core/parallel.h"
 
 namespace lamina::gemm_detail {
 
@@ -127,32 +124,6 @@ void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ld
     transpose_panel(k, columns, b, ldb, out);
   else
     copy_panel(k, columns, b, ldb, out);
-}
-
-Workspace& workspace(Purpose purpose) {
-  constexpr size_t purposes = 3, most_shares = 256;
-  const size_t slot = share_slot();
-  if (slot != 0 && slot <= most_shares) {
-    static Workspace of_share[most_shares][purposes];
-    return of_share[slot - 1][static_cast<size_t>(purpose)];
-  }
-  static thread_local Workspace of_thread[purposes];  // here: a thread's first visit allocates a little
-  return of_thread[static_cast<size_t>(purpose)];
-}
-
-Workspace::~Workspace() { std::free(memory_); }
-
-real* Workspace::reserve(size_t count) {
-  if (count > capacity_) {
-    std::free(memory_);
-    capacity_ = (count + 1023) / 1024 * 1024;
-    memory_ = static_cast<real*>(std::aligned_alloc(64, capacity_ * sizeof(real)));
-    if (!memory_) {
-      capacity_ = 0;
-      throw std::bad_alloc();
-    }
-  }
-  return memory_;
 }
 
 }  // namespace lamina::gemm_detail

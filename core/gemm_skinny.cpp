@@ -61,7 +61,7 @@ void dot_product(const Product& q) {
   size_t lda = q.lda;
   if (q.a_op == Transpose::yes) {  // make its rows contiguous; there are few
     lda = q.k;
-    real* const copy = workspace(Purpose::transposed_a).reserve(q.m * q.k);
+    real* const copy = scratch<TransposedA>(q.m * q.k);
     for (size_t p = 0; p < q.k; ++p)
       for (size_t i = 0; i < q.m; ++i) copy[i * lda + p] = q.a[p * q.lda + i];
     a = copy;

@@ -106,14 +106,20 @@ size_t rows_at_once(size_t k) {
 /// The buffers of one block of columns: b copied when all rows of c will need it, and the sums of a row
 /// group.
 struct Buffers {
-  alignas(64) real b[max_depth * column_block];
-  alignas(64) real sums[max_stream_rows * column_block];
+  real* b;
+  real* sums;
 };
-thread_local Buffers buffers;
+
+struct StreamedRows;  // a purpose of scratch memory
+
+Buffers make_buffers() {
+  real* const b = scratch<StreamedRows>((max_depth + max_stream_rows) * column_block);
+  return {b, b + max_depth * column_block};
+}
 
 /// A group of rows of c[m x n], all of k. The sums rest in the aligned buffer until the last pass of a sequence
 /// adds them to what came before it, the addend or c.
-void stream_rows(const Product& q, size_t row, size_t rows, bool b_copied) {
+void stream_rows(const Product& q, size_t row, size_t rows, const Buffers& buffers, bool b_copied) {
   const Parts passes(q.k, depth_for(rows));
   const size_t in_sequence = steps_in_sequence / depth_for(rows);
   for (size_t pass = 0; pass < passes.count; ++pass) {
@@ -138,6 +144,7 @@ void stream_rows(const Product& q, size_t row, size_t rows, bool b_copied) {
 
 void stream_product(const Product& q) {
   const Parts row_groups(q.m, rows_at_once(q.k)), column_blocks(q.n, column_block);
+  const Buffers buffers = make_buffers();
   const bool copy_b = q.k <= max_depth && row_groups.count > 2;
   for (size_t j = 0; j < column_blocks.count; ++j) {
     Product block = q;
@@ -149,7 +156,7 @@ void stream_product(const Product& q) {
       for (size_t p = 0; p < q.k; ++p)
         std::copy_n(block.b + p * q.ldb, block.n, buffers.b + p * column_block);
     for (size_t i = 0; i < row_groups.count; ++i)
-      stream_rows(block, row_groups.begin(i), row_groups.length(i), copy_b);
+      stream_rows(block, row_groups.begin(i), row_groups.length(i), buffers, copy_b);
   }
 }
 

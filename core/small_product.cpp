@@ -33,7 +33,7 @@ void SmallProduct::operator()(const real* a, const real* b, real* c, bool accumu
     gemm(m_, n_, k_, a, lda_, b, ldb_, c, n_, {.a = a_op_, .b = b_op_, .accumulate = accumulate});
     return;
   }
-  real* const panel = workspace(Purpose::panel_of_b).reserve(panel_columns * k_);
+  real* const panel = scratch<PanelOfB>(panel_columns * k_);
   for (size_t j = 0; j < n_; j += panel_columns) {
     const size_t columns = std::min(panel_columns, n_ - j);
     pack_panel(b_op_, k_, columns, b + (b_op_ == Transpose::yes ? j * ldb_ : j), ldb_, panel);

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
-#include "core/gemm_kernel.h"
 #include "core/ops/layout.h"
 #include "core/ops/pool_rows.h"
 #include "core/sum.h"
+#include "core/workspace.h"
 
 namespace lamina::map_norm {
 
 namespace {
 
-thread_local gemm_detail::Workspace row_space, upstream_space;
+// Purposes of scratch memory.
+struct RowsOfMap;
+struct Upstream;
 
 /// The numbers of the channels, once for every column.
 void repeat(const real* channel, const Map& map, real* row) {
@@ -30,7 +32,7 @@ class Rows {
  public:
   /// Takes `extra` further rows of scratch memory, at spare().
   Rows(const Map& map, const Statistics& s, const Affine& affine, size_t extra)
-      : map_(map), affine_(affine), memory_(row_space.reserve((4 + extra) * map.row())) {
+      : map_(map), affine_(affine), memory_(scratch<RowsOfMap>((4 + extra) * map.row())) {
     repeat(s.mean, map, memory_);
     repeat(s.inverse_deviation, map, memory_ + map.row());
     if (map.per_unit) return;
@@ -94,7 +96,7 @@ Shape out_shape(const Map& map, const Tensor& a) { return a.shape().rank() == 2 
 
 /// Distances from the first number of the channel lose no digits to a mean that is far from zero.
 void moments(const Map& map, const real* a, real* mean, real* spread, real* rest) {
-  real *const sum = row_space.reserve(3 * map.row()), *const center = sum + map.row();
+  real *const sum = scratch<RowsOfMap>(3 * map.row()), *const center = sum + map.row();
   const size_t row = map.row(), first = map.border, height = map.height - 2 * first;
   const auto count = static_cast<real>(map.positions());
   const real* const start = a + (first * map.width + first) * map.channels;
@@ -143,7 +145,7 @@ void normalize(const Map& map, const real* a, const Statistics& s, const Affine&
 const real* upstream(const Map& map, const real* a, const Statistics& s, const Affine& affine,
                      const real* dy) {
   if (nothing_follows(map)) return dy;
-  real* const u = upstream_space.reserve(map.area());
+  real* const u = scratch<Upstream>(map.area());
   const size_t window = map.then.window, out_row = map.width / window * map.channels;
   const size_t covered = map.height / window * window;
   const Rows rows(map, s, affine, window);

@@ -55,7 +55,7 @@ struct Affine {
 void normalize(const Map& map, const real* a, const Statistics& s, const Affine& affine, real* y);
 
 /// u = the derivative for n gain + bias, from dy behind relu and pool. The result stays valid until the
-/// next call on the same thread.
+/// next call in the same share.
 const real* upstream(const Map& map, const real* a, const Statistics& s, const Affine& affine,
                      const real* dy);
 

@@ -109,7 +109,9 @@ struct Piece {
   size_t image, begin, end;
 };
 
-thread_local Workspace frame_space, panel_space;
+// Purposes of scratch memory.
+struct FrameOfImage;
+struct PanelOfDerivatives;
 
 /// How the images are shared out: in whole images when they divide among the threads, otherwise each is cut
 /// into as many pieces as there are threads.
@@ -133,7 +135,7 @@ void for_each_framed(const real* x, const Frame& frame, const Sharing& sharing, 
   const auto [images, rows, cuts, shares] = sharing;
   for_each_share(
       shares, [&, pieces = images * cuts, rows = rows, cuts = cuts, shares = shares](size_t share) {
-        real* const framed = frame_space.reserve(frame.size());
+        real* const framed = scratch<FrameOfImage>(frame.size());
         std::fill_n(framed, frame.size(), real{0});  // once: images cover each other
         const Range range = part_of(pieces, share, shares);
         for (size_t i = range.begin; i < range.end; ++i) {
@@ -217,7 +219,7 @@ void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
   const auto add_piece = [&](const Piece& piece, const real* framed, real* sum) {
     const size_t width = s.out_width, count = (piece.end - piece.begin) * width;
     const real* const from = dy + (piece.image * s.windows() + piece.begin * width) * s.outputs;
-    real* const panel = panel_space.reserve(count * panel_columns);
+    real* const panel = scratch<PanelOfDerivatives>(count * panel_columns);
     for (size_t j = 0; j < s.outputs; j += panel_columns) {
       const size_t columns = std::min(panel_columns, s.outputs - j);
       pack_panel(Transpose::no, count, columns, from + j, s.outputs, panel);
