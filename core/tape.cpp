@@ -14,7 +14,7 @@ namespace lamina {
 using detail::History;
 
 namespace {
-thread_local Tape* recording = nullptr;
+thread_local Tape* recorder = nullptr;
 thread_local Tape* newest = nullptr;
 thread_local bool pass_retains = false;
 
@@ -53,20 +53,20 @@ constexpr size_t round_up(size_t bytes) {
 }  // namespace
 
 Tape::Tape()
-    : enclosing_(recording), outer_(newest), recording_(next_recording()), opened_(detail::next_id()) {
-  recording = newest = this;
+    : enclosing_(recorder), outer_(newest), recording_(next_recording()), opened_(detail::next_id()) {
+  recorder = newest = this;
 }
 
 Tape::~Tape() {
   clear();
-  recording = enclosing_;
+  recorder = enclosing_;
   newest = outer_;
 }
 
-Tape* Tape::current() { return recording; }
+Tape* Tape::current() { return recorder; }
 
-Tape::Pause::Pause() : paused_(recording) { recording = nullptr; }
-Tape::Pause::~Pause() { recording = paused_; }
+Tape::Pause::Pause() : paused_(recorder) { recorder = nullptr; }
+Tape::Pause::~Pause() { recorder = paused_; }
 
 bool Tape::retaining() { return pass_retains; }
 

@@ -43,7 +43,8 @@ enum class OpKind : std::uint8_t {
 
 /// How an op introduces itself: record("exp", ...) or record({"relu", OpKind::relu}, ...).
 struct Op {
-  Op(const char* op_name, OpKind op_kind = OpKind::other)  // NOLINT(google-explicit-constructor): most are a name
+  Op(const char* op_name,
+     OpKind op_kind = OpKind::other)  // NOLINT(google-explicit-constructor): most are a name
       : name(op_name), kind(op_kind) {}
   const char* name;
   OpKind kind;
@@ -104,6 +105,15 @@ class Tape {
 
   /// The tape that records on this thread, or nullptr.
   static Tape* current();
+
+  /// The tape that records an op with these inputs: the current one if any of them needs a gradient, else nullptr.
+  static Tape* recording(std::span<const Tensor> inputs) {
+    Tape* const tape = current();
+    bool needed = false;
+    if (tape != nullptr)
+      for (const Tensor& input : inputs) needed = needed || input.needs_gradient();
+    return needed ? tape : nullptr;
+  }
 
   /// The nodes, last first: follow `previous`. For graphs and for finding where a NaN began.
   const Node* last() const { return last_; }
@@ -181,11 +191,7 @@ class Tape {
 template <class Backward>
 void record(const Op& op, std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs,
             Backward backward) {
-  Tape* const tape = Tape::current();
-  if (tape == nullptr) return;
-  bool needed = false;
-  for (const Tensor& input : inputs) needed = needed || input.needs_gradient();
-  if (needed)
+  if (Tape* const tape = Tape::recording({inputs.begin(), inputs.size()}))
     tape->append(op, {outputs.begin(), outputs.size()}, {inputs.begin(), inputs.size()}, std::move(backward));
 }
 

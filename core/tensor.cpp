@@ -202,6 +202,12 @@ GradientSink Tensor::gradient_sink() const {
   return {shared.gradient + offset_, !(first && whole)};
 }
 
+GradientTarget::GradientTarget(const Tensor& x) {
+  if (!x.defined()) return;
+  if (!x.needs_gradient()) spare_ = Tensor(x.shape());
+  sink_ = x.needs_gradient() ? x.gradient_sink() : GradientSink{spare_.data(), false};
+}
+
 real* Tensor::gradient_in_place() {
   Storage& shared = *storage_.get();
   if (shared.gradient != nullptr || size() != shared.size)

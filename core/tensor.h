@@ -242,6 +242,20 @@ class Tensor {
   Shape shape_ = Shape::none();
 };
 
+/// Where a pass that computes several gradients at once puts one of them: dL/dx, or where nobody wants that, memory
+/// that nobody reads; nowhere for an empty handle. (A gradient that is computed by itself is left out instead, where
+/// x does not need it.)
+class GradientTarget {
+ public:
+  explicit GradientTarget(const Tensor& x);
+  const GradientSink& sink() const { return sink_; }
+  GradientSink at(size_t offset) const { return {sink_.values + offset, sink_.add}; }
+
+ private:
+  Tensor spare_;
+  GradientSink sink_{nullptr, false};
+};
+
 }  // namespace LAMINA_SCALAR
 
 }  // namespace lamina

@@ -6,6 +6,7 @@
 //   contribute                 a gradient, element by element
 //   contribute_summed_rows     the gradient of a row vector that every row has read
 //   Tensor::gradient_sink      where a gradient goes that is computed in another way   core/tensor.h
+//   GradientTarget             the same for a pass that computes several gradients at once
 //   scalar::exp, tanh, sigmoid of one number; loops over them become vector code       core/math.h
 //   sum_over, column_sums      pairwise sums in a fixed order                          core/sum.h
 //   exponential_sum            what softmax divides by, without overflow               core/exponential_sum.h

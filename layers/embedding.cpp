@@ -51,7 +51,7 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
     const Tape::Pause pause;
     y = in_layer(name_, [&] { return gather(table_, indices); });
   }
-  if (Tape::current() == nullptr || !table_.needs_gradient()) return y;
+  if (Tape::recording({&table_, 1}) == nullptr) return y;
   return record("embedding", y, {table_},
                 [=, table = table_, used = used_, kept = PoolVector<int>(indices.begin(), indices.end())] {
                   detail::Storage& storage = *table.storage();

@@ -49,12 +49,10 @@ Tensor concatenate(std::span<const Tensor> parts, int axis) {
   const Shape first = parts[0].shape();
   AxisView view("concatenate", first, axis);
   view.along = 0;
-  bool needs_gradient = false;
   for (const Tensor& part : parts) {
     if (part.shape().rank() != first.rank() || part.shape().with(axis, 0) != first.with(axis, 0))
       fail("concatenate: ", first, " and ", part.shape(), " differ in more than axis ", axis);
     view.along += part.shape()[axis];
-    needs_gradient = needs_gradient || part.needs_gradient();
   }
   Tensor y(first.with(axis, view.along));
   const size_t stride = view.along * view.inner;
@@ -64,8 +62,8 @@ Tensor concatenate(std::span<const Tensor> parts, int axis) {
     move_blocks(view.outer, length, part.data(), length, y.data() + position, stride, false);
     position += length;
   }
-  Tape* const tape = Tape::current();
-  if (tape == nullptr || !needs_gradient) return y;
+  Tape* const tape = Tape::recording(parts);
+  if (tape == nullptr) return y;
   PoolVector<Tensor> kept(parts.begin(), parts.end());
   tape->append("concatenate", std::span<const Tensor>(&y, 1), parts,
                [y, axis, view, stride, kept = std::move(kept)] {
@@ -133,7 +131,7 @@ Tensor gather(const Tensor& table, std::span<const int> indices) {
                  for (size_t i = begin; i < end; ++i)
                    std::copy_n(from + static_cast<size_t>(indices[i]) * width, width, to + i * width);
                });
-  if (Tape::current() == nullptr || !table.needs_gradient()) return y;
+  if (Tape::recording({&table, 1}) == nullptr) return y;
   return record("gather", y, {table}, [=, kept = PoolVector<int>(indices.begin(), indices.end())] {
     const GradientSink sink = table.gradient_sink();
     if (!sink.add) for_each_index(table.size(), [=, to = sink.values](size_t i) { to[i] = 0; });

@@ -90,24 +90,9 @@ void weighted_sum(const Sizes& s, Range cases, const real* weights, const real* 
       add_scaled(s.hidden, weights[t * s.rows + b], states + (t * s.rows + b) * s.hidden, to + b * s.hidden);
 }
 
-/// Where a gradient goes: into the tensor, or nowhere that matters.
-class Target {
- public:
-  explicit Target(const Tensor& of) {
-    if (!of.defined()) return;
-    if (!of.needs_gradient()) spare_ = Tensor(of.shape());
-    sink_ = of.needs_gradient() ? of.gradient_sink() : GradientSink{spare_.data(), false};
-  }
-  GradientSink at(size_t offset) const { return {sink_.values + offset, sink_.add}; }
-
- private:
-  Tensor spare_;
-  GradientSink sink_{nullptr, false};
-};
-
 /// All that the backward pass of some cases writes; dquery, drelation and dweight start as zeros.
 struct Gradients {
-  Target states, keys;
+  GradientTarget states, keys;
   Tensor query, relation;
   Tensor weight;  ///< [shares x A]
 };
@@ -192,8 +177,8 @@ Attended attend(const AttentionInputs& in) {
         weighted_sum(s, cases, alpha, in.states.data(), r);
       });
   record("attend", out.context, {in.states, in.keys, in.query, in.relation, in.weight}, [=] {
-    const Gradients to{.states = Target(in.states),
-                       .keys = Target(in.keys),
+    const Gradients to{.states = GradientTarget(in.states),
+                       .keys = GradientTarget(in.keys),
                        .query = Tensor::zeros(in.query.shape()),
                        .relation = in.relation.defined() ? Tensor::zeros(in.relation.shape()) : Tensor(),
                        .weight = Tensor::zeros({shares, s.units})};

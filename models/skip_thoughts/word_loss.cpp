@@ -142,12 +142,6 @@ class Blocks {
   Tensor states_, logits_, losses_;
 };
 
-bool anything_needs_gradient(std::span<const Predictions> decoders, const Tensor& weight,
-                             const Tensor& bias) {
-  return weight.needs_gradient() || bias.needs_gradient() ||
-         std::ranges::any_of(decoders, [](const auto& decoder) { return decoder.states.needs_gradient(); });
-}
-
 /// A decoder whose words outlive the caller's.
 struct Kept {
   Tensor states;
@@ -160,29 +154,25 @@ struct Kept {
 Tensor word_loss(std::span<const Predictions> decoders, const Tensor& weight, const Tensor& bias) {
   require_fit(decoders, weight, bias);
   const PoolVector<Predicting> rows = predicting_states(decoders);
-  Tape* const tape = Tape::current();
-  const bool recording = tape != nullptr && anything_needs_gradient(decoders, weight, bias);
+  PoolVector<Tensor> inputs = {weight, bias};
+  for (const auto& decoder : decoders) inputs.push_back(decoder.states);
+  Tape* const tape = Tape::recording(inputs);
   Gradients gradients;
-  if (recording)
+  if (tape != nullptr)
     gradients = {.states = Tensor({rows.size(), weight.rows()}),
                  .weight = Tensor(weight.shape()),
                  .bias = Tensor(bias.shape())};
   double total = 0;
   {
-    Blocks blocks(weight, bias, rows.size(), recording ? &gradients : nullptr);
+    Blocks blocks(weight, bias, rows.size(), tape != nullptr ? &gradients : nullptr);
     for (size_t first = 0; first < rows.size(); first += block_rows)
       total += blocks.run(std::span(rows).subspan(first, std::min(block_rows, rows.size() - first)), first);
   }
   Tensor loss = Tensor::full({}, static_cast<real>(total / static_cast<double>(rows.size())));
-  if (!recording) return loss;
+  if (tape == nullptr) return loss;
 
-  PoolVector<Tensor> inputs;
   PoolVector<Kept> kept;
-  for (const auto& [states, words] : decoders) {
-    inputs.push_back(states);
-    kept.push_back({states, {words.begin(), words.end()}});
-  }
-  inputs.insert(inputs.end(), {weight, bias});
+  for (const auto& [states, words] : decoders) kept.push_back({states, {words.begin(), words.end()}});
   tape->append("word_loss", std::span<const Tensor>(&loss, 1), inputs,
                [=, kept = std::move(kept), gradients = std::move(gradients)] {
                  const real upstream = *loss.gradient_data();

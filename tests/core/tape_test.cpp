@@ -60,6 +60,17 @@ TEST_CASE("nothing is recorded without a tape, or without a leaf that asks") {
   CHECK(tape.last()->outputs[0].storage() == y.storage());
 }
 
+TEST_CASE("the tape that would record an op is known before") {
+  const Tensor inputs[] = {sample({2}, 1), leaf({2}, 2), Tensor()};
+  CHECK(Tape::recording(inputs) == nullptr);
+  const Tape tape;
+  CHECK(Tape::recording(inputs) == &tape);
+  CHECK(Tape::recording({inputs, 1}) == nullptr);
+  CHECK(Tape::recording({inputs + 2, 1}) == nullptr);
+  const Tape::Pause pause;
+  CHECK(Tape::recording(inputs) == nullptr);
+}
+
 TEST_CASE("a pause stops recording while it lives") {
   Tensor x = leaf({3}, 1);
   Tape tape;

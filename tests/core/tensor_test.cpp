@@ -105,6 +105,19 @@ TEST_CASE("gradients through reshape, slice and step") {
   });
 }
 
+TEST_CASE("a gradient's target: the gradient, or memory that nobody reads") {
+  const Tensor wanted = leaf({2, 3}, 1), unwanted = sample({2, 3}, 2);
+  const GradientTarget into(wanted), nowhere(unwanted), none{Tensor()};
+  CHECK(into.sink().values == wanted.gradient_data());
+  CHECK(into.at(4).values == wanted.gradient_data() + 4);
+  CHECK(!into.sink().add);
+  CHECK(GradientTarget(wanted).sink().add);
+  CHECK(nowhere.sink().values != nullptr);
+  CHECK(!nowhere.sink().add);
+  CHECK(unwanted.gradient_data() == nullptr);
+  CHECK(none.sink().values == nullptr);
+}
+
 TEST_CASE("detach: same values, no gradient, and it may be a leaf of its own") {
   Tensor x = leaf({3}, 1);
   Tape tape;
