@@ -83,12 +83,11 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
   if (statistics != nullptr) *statistics = {mean, variance};
 
   return record("batch_norm", y, {a, gain, bias}, [=] {
-    Tensor dgain({columns}), dbias({columns}), unused;
-    if (!a.needs_gradient()) unused = Tensor(a.shape());
-    const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{unused.data(), false};
+    Tensor dgain({columns}), dbias({columns});
+    const GradientTarget da(a);
     for_each_block(rows, columns,
-                   [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), mu = mean.data(),
-                    inverse = inverse_deviation.data(), dg = dgain.data(),
+                   [=, sink = da.sink(), x = a.data(), dy = y.gradient_data(), g = gain.data(),
+                    mu = mean.data(), inverse = inverse_deviation.data(), dg = dgain.data(),
                     db = dbias.data()](size_t first, size_t width) {
                      two_column_sums(rows, first, first + width, db, dg, [=](size_t r) {
                        return [=, start = r * columns](size_t c) {

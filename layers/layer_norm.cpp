@@ -85,12 +85,11 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
 
   return record(op, y, {a, gain, bias}, [=] {
     const auto* const s = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
-    Tensor da_unused = a.needs_gradient() ? Tensor() : Tensor(a.shape());
-    const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{da_unused.data(), false};
+    const GradientTarget da(a);
     // One row of sums for gain and bias a share: no two write the same place.
     const size_t shares = shares_of(rows, row_grain(columns));
     Tensor partial = Tensor::zeros({shares, 2, columns});
-    const RowsBackward<centered> backward = {columns, a.data(), y.gradient_data(), gain.data(), s, sink};
+    const RowsBackward<centered> backward = {columns, a.data(), y.gradient_data(), gain.data(), s, da.sink()};
     for_each_share(shares, [=, &backward, sums = partial.data()](size_t share) {
       const Range range = part_of(rows, share, shares);
       backward(range.begin, range.end, sums + share * 2 * columns);
