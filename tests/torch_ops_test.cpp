@@ -2,11 +2,16 @@
 
 #include "core/ops.h"
 #include "tests/check.h"
-#include "tests/fixtures/torch_ops_fixtures.h"
+#include "tests/fixtures/torch_axis_fixtures.h"
+#include "tests/fixtures/torch_elementwise_fixtures.h"
 
 using namespace lamina;
 using namespace lamina::test;
-namespace torch = lamina::test::torch_ops;
+
+namespace torch {
+using namespace lamina::test::torch_axis;
+using namespace lamina::test::torch_elementwise;
+}  // namespace torch
 
 namespace {
 

@@ -5,6 +5,8 @@
 #include "layers/group_norm.h"
 #include "tests/check.h"
 #include "tests/fixtures/torch_conv_fixtures.h"
+#include "tests/fixtures/torch_map_norm_fixtures.h"
+#include "tests/fixtures/torch_unit_norm_fixtures.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -25,7 +27,7 @@ void check_equal(const Tensor& ours, const std::vector<double>& theirs) {
 /// x is [N x C x H x W] as PyTorch has it; `layer` sees channels last.
 struct Run {
   Tensor x = wanted({2, 4, 5, 6}, torch_conv::x);
-  Tensor gain = wanted({4}, torch_conv::gain), bias = wanted({4}, torch_conv::bias);
+  Tensor gain = wanted({4}, torch_map_norm::gain), bias = wanted({4}, torch_map_norm::bias);
 
   template <class Apply>
   void compare(const Apply& layer, const std::vector<double>& value, const std::vector<double>& dx) {
@@ -59,29 +61,29 @@ TEST_CASE("torch: pooling") {
 TEST_CASE("torch: batch, group and instance norm of feature maps") {
   Run batch, group, instance;
   batch.compare([&](const Tensor& x) { return batch_norm_maps(x, batch.gain, batch.bias); },
-                torch_conv::batch_norm, torch_conv::batch_norm_dx);
-  check_equal(batch.gain.gradient(), torch_conv::batch_norm_dgain);
-  check_equal(batch.bias.gradient(), torch_conv::batch_norm_dbias);
+                torch_map_norm::batch_norm, torch_map_norm::batch_norm_dx);
+  check_equal(batch.gain.gradient(), torch_map_norm::batch_norm_dgain);
+  check_equal(batch.bias.gradient(), torch_map_norm::batch_norm_dbias);
   group.compare([&](const Tensor& x) { return group_norm(x, group.gain, group.bias, {.groups = 2}); },
-                torch_conv::group_norm, torch_conv::group_norm_dx);
-  check_equal(group.gain.gradient(), torch_conv::group_norm_dgain);
-  check_equal(group.bias.gradient(), torch_conv::group_norm_dbias);
+                torch_map_norm::group_norm, torch_map_norm::group_norm_dx);
+  check_equal(group.gain.gradient(), torch_map_norm::group_norm_dgain);
+  check_equal(group.bias.gradient(), torch_map_norm::group_norm_dbias);
   instance.compare(
       [&](const Tensor& x) { return group_norm(x, instance.gain, instance.bias, {.groups = 4}); },
-      torch_conv::instance_norm, torch_conv::instance_norm_dx);
-  check_equal(instance.gain.gradient(), torch_conv::instance_norm_dgain);
-  check_equal(instance.bias.gradient(), torch_conv::instance_norm_dbias);
+      torch_map_norm::instance_norm, torch_map_norm::instance_norm_dx);
+  check_equal(instance.gain.gradient(), torch_map_norm::instance_norm_dgain);
+  check_equal(instance.bias.gradient(), torch_map_norm::instance_norm_dbias);
 }
 
 TEST_CASE("torch: layer norm of feature maps, a gain and a bias for each unit") {
   Run run;
-  Tensor gain = wanted({1, 4, 5, 6}, torch_conv::unit_gain),
-         bias = wanted({1, 4, 5, 6}, torch_conv::unit_bias);
+  Tensor gain = wanted({1, 4, 5, 6}, torch_unit_norm::gain),
+         bias = wanted({1, 4, 5, 6}, torch_unit_norm::bias);
   run.compare(
       [&](const Tensor& x) {
         return group_norm(x, channels_last(gain).reshape({5, 6, 4}), channels_last(bias).reshape({5, 6, 4}));
       },
-      torch_conv::layer_norm, torch_conv::layer_norm_dx);
-  check_equal(gain.gradient(), torch_conv::layer_norm_dunit_gain);
-  check_equal(bias.gradient(), torch_conv::layer_norm_dunit_bias);
+      torch_unit_norm::layer_norm, torch_unit_norm::layer_norm_dx);
+  check_equal(gain.gradient(), torch_unit_norm::layer_norm_dgain);
+  check_equal(bias.gradient(), torch_unit_norm::layer_norm_dbias);
 }
