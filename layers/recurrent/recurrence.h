@@ -1,31 +1,14 @@
 #pragma once
 // A cell carried through time, with or without normalization, as one node on the tape.
 //
-// The caller has projected the inputs of all steps with one product; here each step adds W_h h_{t-1},
-// normalizes, and updates the state, forward and then backward through time. The gradient of W_h is one
-// product over all steps at the end.
+// The caller has projected the inputs of all steps with one product; here each step adds W_h h_{t-1} and runs the
+// normalized row-step, forward and then backward through time. The gradient of W_h is one product over all steps at the
+// end.
 
-#include "core/tensor.h"
-#include "layers/recurrent/cell.h"
-#include "layers/recurrent/sequence_record.h"
-#include "layers/recurrent/step_norm.h"
+#include "core/gemm.h"
+#include "layers/recurrent/row_step.h"
 
 namespace lamina {
-
-struct RecurrenceOptions {
-  const Cell* cell = nullptr;
-  StepNormParameters input_norm = {};  ///< over the x part (Eq. 20, 26)
-  /// For the simple cell over the sum of both parts (Eq. 4), otherwise over the hidden part.
-  StepNormParameters hidden_norm = {};
-  StepNormParameters memory_norm = {};  ///< over c in h = o tanh(c) (Eq. 22, 31), for cells with memory
-  Tensor condition = {};  ///< [B x gates H], added to the x part of every step after its normalization
-  Mode mode = Mode::train;
-  bool count_padded = false;         ///< batch norm: padded cases enter the statistics
-  real clip = 0;                     ///< bound of dL/d(summed inputs), element by element; 0: none
-  bool reverse = false;              ///< from the last step to the first
-  SequenceRecord* record = nullptr;  ///< with room for every step; must outlive backward()
-  size_t record_from = 0;            ///< the place of step 0 in it
-};
 
 struct RecurrentState {
   Tensor h = {};  ///< [B x H]
@@ -35,11 +18,70 @@ struct RecurrentState {
   RecurrentState detach() const { return {h.defined() ? h.detach() : h, c.defined() ? c.detach() : c}; }
 };
 
+struct RecurrenceOptions {
+  RowStepOptions step;
+  bool reverse = false;  ///< from the last step to the first
+};
+
 /// x_part [T x B x gates H] is used up: without an input norm its buffer holds other numbers afterwards.
 /// weight [H x gates H]. State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded
 /// steps, through which the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x
 /// H] and returns the state after the last step. Shapes must have been checked.
 RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                           const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
+
+/// The pass behind it, for nodes that do more: sizes, what is kept for the backward pass, and both passes.
+///
+/// Gradients of summed inputs take the place of the summed inputs, unless batch norm has to see all rows of a step
+/// before, or the tape is retained for another backward pass.
+class RecurrencePass {
+ public:
+  /// Without a tape that records, `recording` is false and nothing is kept.
+  RecurrencePass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
+                 const RecurrentState& initial, const Tensor& mask, const Tensor& hidden, bool recording);
+
+  RecurrentState forward();
+  /// dL/dc_T [B x H], or nullptr; dL/dh_t is the gradient of `hidden`.
+  void backward(const real* dlast_c);
+
+ private:
+  // Where the numbers of step t are. Without a tape only one step of `kept_` and two of `memory_` exist.
+  const real* mask_at(size_t t) const { return mask_.defined() ? mask_.data() + t * rows_ : nullptr; }
+  size_t time(size_t step) const { return options_.reverse ? steps_ - 1 - step : step; }
+  Rows<real> rows_of(Tensor& all, size_t slot) const {
+    return {all.data_unwatched() + slot * rows_ * all.columns(), all.columns()};
+  }
+  size_t memory_slot(size_t t) const { return recording_ ? t : t % 2; }
+  Rows<const real> outside_at(size_t t) const {
+    const real* const d = hidden_.gradient_data();
+    return {d == nullptr ? d : d + t * rows_ * hidden_.columns(), hidden_.columns()};
+  }
+  RowStep::Step at(size_t step);
+  Schedule schedule() const { return {rows_, step_.hidden(), step_.width(), steps_, step_.by_rows()}; }
+
+  /// Both column ranges of W_h (or of its transpose) in the layout of the product kernel.
+  struct PackedWeight {
+    PackedMatrix direct, kept;
+  };
+  PackedWeight pack(Transpose op) const;
+  void product_forward(size_t step, const Share& share, const PackedWeight& weight);
+
+  struct Back;
+  RowStep::Gradients gradients_at(size_t t, Back& back) const;
+  void product_backward(size_t step, const Share& share, Back& back);
+  void contribute_weight(const Back& back);
+
+  RecurrenceOptions options_;
+  bool recording_;
+  size_t steps_, rows_;
+  RowStep step_;
+  Tensor x_part_;  ///< before its normalization
+  Tensor gates_;   ///< after it, then as the cell leaves them, if they are kept; without norm x_part_ itself
+  Tensor weight_, mask_, hidden_;
+  RecurrentState initial_;
+  Tensor kept_part_;  ///< [T x B x kept], before normalization
+  Tensor memory_;     ///< c_t [T x B x H]
+  Tensor zeros_;      ///< [B x H], where no initial state was given
+};
 
 }  // namespace lamina

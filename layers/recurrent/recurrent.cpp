@@ -151,21 +151,25 @@ Tensor Recurrent::project_condition(const Tensor& v) const {
   return composed::normalize(condition_norm, matmul(v, condition_weight));
 }
 
+RowStepOptions Recurrent::step_options(Mode mode, SequenceRecord* record) const {
+  return {.cell = cell_,
+          .input_norm = input_norm,
+          .hidden_norm = hidden_norm,
+          .memory_norm = memory_norm,
+          .mode = mode,
+          .clip = options_.clip,
+          .record = record};
+}
+
 /// One piece, from step `begin` of the whole on: project all inputs, then carry the state through.
 RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
                               const Tensor& condition, size_t begin, const Tensor& hidden) const {
-  return recurrence({.cell = cell_,
-                     .input_norm = input_norm,
-                     .hidden_norm = hidden_norm,
-                     .memory_norm = memory_norm,
-                     .condition = condition,
-                     .mode = with.mode,
-                     .count_padded = with.count_padded,
-                     .clip = options_.clip,
-                     .reverse = options_.reverse,
-                     .record = with.record,
-                     .record_from = begin},
-                    project(x), effective_hidden_weight(), state, with.mask, hidden);
+  RowStepOptions step = step_options(with.mode, with.record);
+  step.condition = condition;
+  step.count_padded = with.count_padded;
+  step.record_from = begin;
+  return recurrence({.step = step, .reverse = options_.reverse}, project(x), effective_hidden_weight(), state,
+                    with.mask, hidden);
 }
 
 /// The same without keeping anything for the backward pass, which runs the piece a second time.

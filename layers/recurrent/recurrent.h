@@ -81,6 +81,9 @@ class Recurrent {
   /// What is given, else learned, else nothing, which means zeros: [rows x hidden].
   RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
 
+  /// What a row-step of this layer does, without a condition.
+  RowStepOptions step_options(Mode mode, SequenceRecord* record) const;
+
   const std::string& name() const { return name_; }
   const RecurrentOptions& options() const { return options_; }
   const Cell& cell() const { return *cell_; }

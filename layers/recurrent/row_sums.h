@@ -2,7 +2,8 @@
 // Gradients of gains and biases: sums over all rows of all steps, which one running sum would round as often.
 //
 // 256 rows are added up in sequence. Their sum is added to that of 256 rows before, this to that of the 512
-// before both, and so on as in a binary counter, so that every number passes log2(rows / 256) additions more.
+// before both, and so on as in a binary counter, so that every number passes log2(rows / 256) additions more. With a
+// single level all rows are added up in sequence.
 
 #include <algorithm>
 #include <bit>
@@ -18,13 +19,13 @@ class RowSums {
   /// How many levels, each of `width` numbers, so many rows take.
   static size_t levels(size_t rows) { return 1 + static_cast<size_t>(std::bit_width(rows / in_sequence)); }
 
-  RowSums(real* memory, size_t width) : memory_(memory), width_(width) {}
+  RowSums(real* memory, size_t width, size_t levels) : memory_(memory), width_(width), levels_(levels) {}
 
   /// [width]: where the row at hand is added.
   real* running() const { return memory_; }
 
   void end_row() {
-    if (++rows_ < in_sequence) return;
+    if (levels_ == 1 || ++rows_ < in_sequence) return;
     rows_ = 0;
     add_up(0);
     for (size_t level = 1, before = blocks_++; before % 2 == 1; ++level, before /= 2) add_up(level);
@@ -42,7 +43,7 @@ class RowSums {
   }
 
   real* memory_;
-  size_t width_, rows_ = 0, blocks_ = 0;
+  size_t width_, levels_, rows_ = 0, blocks_ = 0;
 };
 
 }  // namespace lamina::detail
