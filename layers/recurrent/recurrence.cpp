@@ -65,15 +65,18 @@ RecurrencePass::PackedWeight RecurrencePass::pack(Transpose op) const {
 
 // ---------------------------------------------------------------- forward
 
-RecurrentState RecurrencePass::forward() {
+RecurrentState RecurrencePass::forward(Feedback* feedback) {
   const Schedule work = schedule();
   RowStep::Workspace workspace = step_.workspace(work.threads());
   const PackedWeight weight = pack(Transpose::no);
   work.run([&](const Share& share) {
     const RowStep::Desk own = step_.desk(workspace, share.thread);
     for (size_t step = 0; step < steps_; ++step) {
+      const RowStep::Step here = at(step);
+      if (feedback != nullptr) feedback->enter(here.t, share, here.x.first);
       product_forward(step, share, weight);
-      step_.forward(at(step), share, own);
+      step_.forward(here, share, own);
+      if (feedback != nullptr) feedback->look(here.t, share.rows, here.h.first);
       share.wait();
     }
   });
@@ -131,7 +134,15 @@ RowStep::Gradients RecurrencePass::gradients_at(size_t t, Back& back) const {
   return d;
 }
 
-void RecurrencePass::backward(const real* dlast_c) {
+/// Ahead of its turn in the row-step, for those who add to dL/dh_t as well.
+void RecurrencePass::add_outside(RowStep::Gradients& d, const Range& rows) const {
+  for (size_t r = rows.begin; d.outside.first != nullptr && r < rows.end; ++r)
+#pragma omp simd
+    for (size_t j = 0; j < step_.hidden(); ++j) d.h[r][j] += d.outside[r][j];
+  d.outside = {};
+}
+
+void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
   const Schedule work = schedule();
   // The x part is private to the layer, so this is the first and only contribution to its gradient. It cannot take
   // the place of the summed inputs when another pass will need them, nor after such a pass, when it has a place.
@@ -148,15 +159,22 @@ void RecurrencePass::backward(const real* dlast_c) {
             .dh = Tensor::zeros(state),
             .dc = Tensor::zeros(state),
             .dcondition = condition.defined() ? Tensor::zeros(condition.shape()) : Tensor(),
-            .workspace = step_.workspace(work.threads(), detail::RowSums::levels(steps_ * rows_))};
+            .workspace = step_.workspace(work.threads(),
+                                         feedback != nullptr ? 1 : detail::RowSums::levels(steps_ * rows_))};
   if (dlast_c != nullptr) std::copy_n(dlast_c, state.size(), back.dc.data());
 
   work.run([&](const Share& share) {
     RowStep::Desk own = step_.desk(back.workspace, share.thread);
     for (size_t step = steps_; step-- > 0;) {
-      step_.backward(at(step), gradients_at(time(step), back), share, own);
+      RowStep::Gradients d = gradients_at(time(step), back);
+      if (feedback != nullptr) {
+        add_outside(d, share.rows);
+        feedback->look_backward(time(step), share.rows, d.h.first);
+      }
+      step_.backward(at(step), d, share, own);
       share.wait();
       product_backward(step, share, back);
+      if (feedback != nullptr) feedback->enter_backward(time(step), share.rows, d.x.first);
       share.wait();
     }
   });

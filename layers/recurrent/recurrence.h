@@ -30,7 +30,22 @@ struct RecurrenceOptions {
 RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                           const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
 
-/// The pass behind it, for nodes that do more: sizes, what is kept for the backward pass, and both passes.
+/// What a model does between the steps of a layer that feeds back: it looks at h_t and adds to the summed inputs of step
+/// t + 1. Each thread works on its share.
+class Feedback {
+ public:
+  virtual ~Feedback() = default;
+  /// Adds to x [B x gates H], the x part of step t, the share's rows and columns of products.
+  virtual void enter(size_t t, const Share& share, real* x) = 0;
+  /// Looks at h_t [B x H].
+  virtual void look(size_t t, const Range& rows, const real* h) = 0;
+  /// Adds to dL/dh_t [B x H] what came of the look.
+  virtual void look_backward(size_t t, const Range& rows, real* dh) = 0;
+  /// From dL/dx [B x gates H] of step t.
+  virtual void enter_backward(size_t t, const Range& rows, const real* dx) = 0;
+};
+
+/// The pass behind recurrence(), for nodes that do more: sizes, what is kept for the backward pass, and both passes.
 ///
 /// Gradients of summed inputs take the place of the summed inputs, unless batch norm has to see all rows of a step
 /// before, or the tape is retained for another backward pass.
@@ -40,9 +55,9 @@ class RecurrencePass {
   RecurrencePass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                  const RecurrentState& initial, const Tensor& mask, const Tensor& hidden, bool recording);
 
-  RecurrentState forward();
+  RecurrentState forward(Feedback* feedback = nullptr);
   /// dL/dc_T [B x H], or nullptr; dL/dh_t is the gradient of `hidden`.
-  void backward(const real* dlast_c);
+  void backward(const real* dlast_c, Feedback* feedback = nullptr);
 
  private:
   // Where the numbers of step t are. Without a tape only one step of `kept_` and two of `memory_` exist.
@@ -68,6 +83,7 @@ class RecurrencePass {
 
   struct Back;
   RowStep::Gradients gradients_at(size_t t, Back& back) const;
+  void add_outside(RowStep::Gradients& d, const Range& rows) const;
   void product_backward(size_t step, const Share& share, Back& back);
   void contribute_weight(const Back& back);
 

@@ -4,136 +4,143 @@
 
 #include "core/listener.h"
 #include "core/ops.h"
+#include "core/ops/map.h"
 #include "core/tape.h"
-#include "layers/recurrent/cell.h"
-#include "models/handwriting/window_lstm_pass.h"
 
 namespace lamina::handwriting {
 
-namespace detail {
+namespace {
 
-Pass::Pass(const WindowLayer& layer, const Tensor& x_part, const TextBatch& texts, const WindowState& initial)
-    : x_part_(x_part),
-      hidden_weight_(layer.lstm.hidden_weight),
-      window_weight_(layer.lstm.input_weight.slice(3, layer.lstm.input_weight.rows())),
+/// The window between the steps of the LSTM: what it keeps for the backward pass, and both passes.
+class SlidingWindow final : public Feedback {
+ public:
+  /// Of the window before the first step, w [B x C] and kappa [B x K], what is empty is zeros.
+  SlidingWindow(const WindowLayer& layer, const TextBatch& texts, const Tensor& first_w,
+                const Tensor& first_kappa, size_t steps);
+
+  void enter(size_t t, const Share& share, real* x) override;
+  void look(size_t t, const Range& rows, const real* h) override;
+  /// Before the backward pass, with dL/dkappa_T [B x K], where there is one.
+  void start_backward(const Tensor& dlast_kappa);
+  void look_backward(size_t t, const Range& rows, real* dh) override;
+  void enter_backward(size_t t, const Range& rows, const real* dx) override;
+  /// After it, with h_t [T x B x H] and dL/d(x part) [T x B x 4 H].
+  void contribute(const Tensor& hidden, const real* dx);
+
+  Tensor w() const { return w_; }
+  Tensor last_kappa() const { return kappa_.step(steps_ - 1); }
+
+ private:
+  real* at(Tensor& of, size_t t, size_t r) const {
+    return of.data_unwatched() + (t * rows_ + r) * of.columns();
+  }
+  /// What step t starts from: its place in the results of the step before, or before the first step.
+  const real* before(const Tensor& first, Tensor& all, size_t t, size_t r) const {
+    return t == 0 ? first.data() + r * first.columns() : at(all, t - 1, r);
+  }
+  WindowStep case_of(size_t r) const { return {gaussians_, symbols_, texts_.row(r)}; }
+  size_t wide() const { return weight_.columns(); }
+
+  Tensor weight_, readout_weight_, readout_bias_;
+  TextBatch texts_;
+  size_t steps_, rows_, size_, symbols_, gaussians_;
+  Tensor first_w_, first_kappa_;
+  Tensor w_, kappa_, parameters_;         ///< [T x B x C], [T x B x K], [T x B x 3 K]
+  PackedMatrix packed_, packed_readout_;  ///< transposed for the backward pass
+  Tensor dw_, dkappa_, dparameters_;      ///< [B x C] and [B x K] of the step at hand, [T x B x 3 K]
+};
+
+SlidingWindow::SlidingWindow(const WindowLayer& layer, const TextBatch& texts, const Tensor& first_w,
+                             const Tensor& first_kappa, size_t steps)
+    : weight_(layer.lstm.input_weight.slice(3, layer.lstm.input_weight.rows())),
       readout_weight_(layer.readout.weight),
       readout_bias_(layer.readout.bias),
       texts_(texts),
-      initial_(initial),
-      steps_(x_part.shape()[0]),
-      rows_(x_part.shape()[1]),
-      size_(hidden_weight_.rows()),
-      symbols_(window_weight_.rows()),
+      steps_(steps),
+      rows_(texts.rows()),
+      size_(readout_weight_.rows()),
+      symbols_(weight_.rows()),
       gaussians_(readout_weight_.columns() / 3),
-      clip_(layer.lstm.options().clip),
-      input_norm_(layer.lstm.input_norm, steps_, rows_, Mode::train),
-      hidden_norm_(layer.lstm.hidden_norm, steps_, rows_, Mode::train),
-      memory_norm_(layer.lstm.memory_norm, steps_, rows_, Mode::train),
-      hidden_({steps_, rows_, size_}),
-      memory_({steps_, rows_, size_}),
-      window_({steps_, rows_, symbols_}),
-      parameters_({steps_, rows_, 3 * gaussians_}),
-      kappa_({steps_, rows_, gaussians_}),
-      record_(record_for(nullptr, layer.lstm.name(), steps_), 0, steps_, rows_) {
-  if (normalized()) hidden_part_ = Tensor(x_part.shape());
-  if (!initial_.h.defined()) initial_.h = Tensor::zeros({rows_, size_});
-  if (!initial_.w.defined()) initial_.w = Tensor::zeros({rows_, symbols_});
-  if (!initial_.carry.defined()) initial_.carry = Tensor::zeros({rows_, size_ + gaussians_});
-}
-
-WindowSequence Pass::forward() {
-  packed_hidden_.pack(Transpose::no, size_, wide(), std::as_const(hidden_weight_).data(), wide());
-  packed_window_.pack(Transpose::no, symbols_, wide(), std::as_const(window_weight_).data(), wide());
+      first_w_(first_w.defined() ? first_w : Tensor::zeros({rows_, symbols_})),
+      first_kappa_(first_kappa.defined() ? first_kappa : Tensor::zeros({rows_, gaussians_})),
+      w_({steps, rows_, symbols_}),
+      kappa_({steps, rows_, gaussians_}),
+      parameters_({steps, rows_, 3 * gaussians_}) {
+  packed_.pack(Transpose::no, symbols_, wide(), std::as_const(weight_).data(), wide());
   packed_readout_.pack(Transpose::no, size_, 3 * gaussians_, std::as_const(readout_weight_).data(),
                        3 * gaussians_);
-  const Schedule work = schedule();
-  Tensor scratch({work.threads(), scratch_size()});
-  work.run([&](const Share& share) {
-    for (size_t t = 0; t < steps_; ++t) {
-      multiply(t, share);
-      share.wait();
-      for (size_t r = share.rows.begin; r < share.rows.end; ++r) {
-        if (normalized()) {
-          input_norm_.measure_row(t, r, at(x_part_, t, r));
-          hidden_norm_.measure_row(t, r, at(hidden_part_, t, r));
-        }
-        update_row(t, r, scratch_of(scratch, share.thread));
-      }
-      look(t, share.rows);
-      share.wait();
-    }
-  });
-  for (size_t t = 0; record_.wanted() && t < steps_; ++t) record_.finish_forward(t);
-  Tensor carry({rows_, size_ + gaussians_});
-  for (size_t r = 0; r < rows_; ++r) {
-    real* const to = carry.data() + r * carry.columns();
-    std::copy_n(at(memory_, steps_ - 1, r), size_, to);
-    std::copy_n(at(kappa_, steps_ - 1, r), gaussians_, to + size_);
-  }
-  return {.hidden = hidden_,
-          .window = window_,
-          .last = {.h = hidden_.step(steps_ - 1), .w = window_.step(steps_ - 1), .carry = carry}};
 }
 
-/// W_w w_{t-1} onto the x part, W_h h_{t-1} onto it too or, to be normalized by itself, apart.
-void Pass::multiply(size_t t, const Share& share) {
+/// W_w w_{t-1}
+void SlidingWindow::enter(size_t t, const Share& share, real* x) {
   const size_t first = share.rows_of_product.begin, count = share.rows_of_product.size();
-  if (count == 0) return;
-  real *const x = at(x_part_, t, first), *const hidden = normalized() ? at(hidden_part_, t, first) : x;
   share.for_columns(wide(), [&](size_t begin, size_t end) {
-    gemm_packed(count, w_before(t, first), symbols_, packed_window_, x, wide(), true, begin, end);
-    gemm_packed(count, h_before(t, first), size_, packed_hidden_, hidden, wide(), !normalized(), begin, end);
+    gemm_packed(count, before(first_w_, w_, t, first), symbols_, packed_, x + first * wide(), wide(), true,
+                begin, end);
   });
-}
-
-/// From summed inputs, normalized if the layer is, to the gates, which it returns, and c_t.
-real* Pass::update_gates(size_t t, size_t r, const Scratch& scratch, real* c) {
-  real* gates = at(x_part_, t, r);
-  if (normalized()) {
-    input_norm_.normalize_row(t, r, gates, scratch.gates);
-    hidden_norm_.normalize_row(t, r, at(hidden_part_, t, r), scratch.hidden_part);
-    gates = scratch.gates;
-  }
-  lstm_cell().forward({.hidden = size_,
-                       .gates = gates,
-                       .kept = scratch.hidden_part,
-                       .all_kept = normalized(),
-                       .previous = c_before(t, r),
-                       .next = c});
-  return gates;
-}
-
-/// The next state (Eq. 17-22).
-void Pass::update_row(size_t t, size_t r, const Scratch& scratch) {
-  real *const c = at(memory_, t, r), *const h = at(hidden_, t, r);
-  if (record_.wanted())
-    record_.summed_inputs(t, r, at(x_part_, t, r), wide(), normalized() ? at(hidden_part_, t, r) : nullptr,
-                          normalized() ? wide() : 0);
-  const real *const gates = update_gates(t, r, scratch, c), *used = c;
-  if (normalized()) {
-    memory_norm_.measure_row(t, r, c);
-    memory_norm_.normalize_row(t, r, c, scratch.c);
-    used = scratch.c;
-  }
-  lstm_output(size_, gates, used, h);
-  if (record_.wanted()) record_.hidden(t, r, h, size_);
 }
 
 /// Moves the window and reads the text through it.
-void Pass::look(size_t t, const Range& rows) {
-  if (rows.size() == 0) return;
+void SlidingWindow::look(size_t t, const Range& rows, const real* h) {
   const size_t width = 3 * gaussians_;
   const real* const bias = std::as_const(readout_bias_).data();
-  gemm_packed(rows.size(), at(hidden_, t, rows.begin), size_, packed_readout_, at(parameters_, t, rows.begin),
+  gemm_packed(rows.size(), h + rows.begin * size_, size_, packed_readout_, at(parameters_, t, rows.begin),
               width, false);
   for (size_t r = rows.begin; r < rows.end; ++r) {
     real* const parameters = at(parameters_, t, r);
     for (size_t i = 0; i < width; ++i) parameters[i] += bias[i];
-    window_step(r).forward(parameters, kappa_before(t, r), at(kappa_, t, r), at(window_, t, r));
+    case_of(r).forward(parameters, before(first_kappa_, kappa_, t, r), at(kappa_, t, r), at(w_, t, r));
   }
 }
 
-}  // namespace detail
+void SlidingWindow::start_backward(const Tensor& dlast_kappa) {
+  packed_.pack(Transpose::yes, wide(), symbols_, std::as_const(weight_).data(), wide());
+  packed_readout_.pack(Transpose::yes, 3 * gaussians_, size_, std::as_const(readout_weight_).data(),
+                       3 * gaussians_);
+  dw_ = Tensor::zeros({rows_, symbols_});
+  dkappa_ = dlast_kappa.defined() ? dlast_kappa : Tensor::zeros({rows_, gaussians_});
+  dparameters_ = Tensor(parameters_.shape());
+}
+
+/// From w_t and kappa_t to h_t.
+void SlidingWindow::look_backward(size_t t, const Range& rows, real* dh) {
+  const real* const outside = w_.gradient_data();
+  for (size_t r = rows.begin; r < rows.end; ++r) {
+    real* const dw = at(dw_, 0, r);
+    for (size_t i = 0; outside != nullptr && i < symbols_; ++i)
+      dw[i] += outside[(t * rows_ + r) * symbols_ + i];
+    case_of(r).backward(at(parameters_, t, r), at(kappa_, t, r), dw, at(dkappa_, 0, r),
+                        at(dparameters_, t, r));
+  }
+  gemm_packed(rows.size(), at(dparameters_, t, rows.begin), 3 * gaussians_, packed_readout_,
+              dh + rows.begin * size_, size_, true);
+}
+
+/// dw_{t-1} = d W_w^T; of few columns, which are shared out by rows
+void SlidingWindow::enter_backward(size_t, const Range& rows, const real* dx) {
+  gemm_packed(rows.size(), dx + rows.begin * wide(), wide(), packed_, at(dw_, 0, rows.begin), symbols_,
+              false);
+}
+
+/// Weights: sums over the steps of what they multiplied times the gradient of the product, one product each.
+void SlidingWindow::contribute(const Tensor& hidden, const real* dx) {
+  const size_t cases = steps_ * rows_, width = 3 * gaussians_;
+  const auto weight = [&](const Tensor& of, const real* in, const real* d, size_t rows) {
+    if (!of.needs_gradient() || rows == 0) return;
+    const GradientSink sink = of.gradient_sink();
+    gemm(of.rows(), of.columns(), rows, in, of.rows(), d, of.columns(), sink.values, of.columns(),
+         {.a = Transpose::yes, .accumulate = sink.add});
+  };
+  weight(weight_, std::as_const(first_w_).data(), dx, rows_);
+  weight(weight_, std::as_const(w_).data(), dx + rows_ * wide(), cases - rows_);
+  weight(readout_weight_, hidden.data(), dparameters_.data(), cases);
+  contribute_summed_rows(readout_bias_, cases,
+                         [=, d = dparameters_.data()](size_t r, size_t c) { return d[r * width + c]; });
+  lamina::contribute(first_w_, [d = dw_.data()](size_t i) { return d[i]; });
+  lamina::contribute(first_kappa_, [d = dkappa_.data()](size_t i) { return d[i]; });
+}
+
+}  // namespace
 
 WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const TextBatch& texts,
                            const WindowState& initial) {
@@ -142,15 +149,41 @@ WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const Text
     fail("window lstm: the points are ", shape, "; [T x B x 3] with T > 0 is needed");
   if (texts.rows() != shape[1])
     fail("window lstm: ", texts.rows(), " texts for ", shape[1], " cases; each needs its own");
-  const Scope scope(layer.lstm.name());
-  const Tensor x_part = linear(x, layer.lstm.input_weight.slice(0, 3), layer.lstm.bias);
-  detail::Pass pass(layer, x_part, texts, initial);
-  WindowSequence result = pass.forward();
-  record("window_lstm", {result.hidden, result.window, result.last.carry},
-         {x_part, layer.lstm.input_weight, layer.lstm.hidden_weight, layer.readout.weight, layer.readout.bias,
-          initial.h, initial.w, initial.carry},
-         [pass = std::move(pass), result]() mutable { pass.backward(result); });
-  return result;
+  const Lstm& lstm = layer.lstm;
+  const Scope scope(lstm.name());
+  const size_t steps = shape[0], size = lstm.options().hidden,
+               all = size + layer.readout.weight.columns() / 3;
+  const auto part = [](const Tensor& carry, size_t begin, size_t end) {
+    return carry.defined() ? slice(carry, 1, begin, end) : Tensor();
+  };
+  const RecurrentState start{.h = initial.h, .c = part(initial.carry, 0, size)};
+  const Tensor kappa = part(initial.carry, size, all), hidden({steps, shape[1], size}),
+               x_part = linear(x, lstm.input_weight.slice(0, 3), lstm.bias);
+  const RowStepOptions step = lstm.step_options(Mode::train, record_for(nullptr, lstm.name(), steps));
+  RecurrencePass pass({.step = step}, x_part, lstm.hidden_weight, start, {}, hidden,
+                      Tape::current() != nullptr);
+  SlidingWindow window(layer, texts, initial.w, kappa, steps);
+  const Tensor c = pass.forward(&window).c, w = window.w();
+  Tensor carry;
+  {
+    const Tape::Pause pause;
+    carry = concatenate({c, window.last_kappa()}, 1);
+  }
+  record("window_lstm", {hidden, w, carry},
+         {x_part, lstm.input_weight, lstm.hidden_weight, layer.readout.weight, layer.readout.bias, initial.h,
+          initial.w, start.c, kappa, step.input_norm.gain, step.input_norm.bias, step.hidden_norm.gain,
+          step.hidden_norm.bias, step.memory_norm.gain, step.memory_norm.bias},
+         [=, pass = std::move(pass), window = std::move(window)]() mutable {
+           const Tape::Pause pause;
+           const Tensor dcarry = carry.gradient_data() != nullptr ? carry.gradient() : Tensor();
+           const Tensor dc = part(dcarry, 0, size);
+           window.start_backward(part(dcarry, size, all));
+           pass.backward(dc.defined() ? dc.data() : nullptr, &window);
+           window.contribute(hidden, x_part.gradient_data());
+         });
+  return {.hidden = hidden,
+          .window = w,
+          .last = {.h = hidden.step(steps - 1), .w = w.step(steps - 1), .carry = carry}};
 }
 
 }  // namespace lamina::handwriting
