@@ -7,7 +7,7 @@
 
 #include "core/gemm.h"
 #include "core/parallel.h"
-#include "layers/recurrent/sequence_record.h"
+#include "layers/recurrent/row_step.h"
 #include "models/draw/glimpses.h"
 
 namespace lamina::draw::detail {
@@ -44,16 +44,17 @@ class Pass {
   struct Unit {
     Product gates;
     size_t h;  ///< column of its state in the trace
-    StepNorm norm;
-    Tensor c;           ///< c_{t-1} in slot t [slots x B x H]
-    CaseRecord record;  ///< for those who study it
-    Tensor dc = {};     ///< [B x H]
+    RowStep step;
+    Tensor c;        ///< c_{t-1} in slot t [slots x B x H]
+    Tensor dc = {};  ///< [B x H]
+    RowStep::Workspace workspace = {};
   };
 
   Product product(const Tensor& weight, size_t from, size_t later) const;
   Unit unit(const std::string& name, const Tensor& weight, size_t from, size_t h,
             const StepNormParameters& norm) const;
   Tensor for_all_slots(size_t columns) const { return Tensor({slots_, rows_, columns}); }
+  std::array<Unit*, 2> units() { return {&encoder_, &decoder_}; }
   std::array<Product*, 5> products() { return {&encoder_.gates, &decoder_.gates, &latent_, &write_, &read_}; }
 
   /// Slot t holds glimpse t; without a tape there are only two, used in turns.
@@ -65,23 +66,22 @@ class Pass {
 
   void pack(Transpose op);
   size_t shares() const { return shares_of(rows_, least_rows); }
-  size_t scratch_size() const {
-    return std::max({reading_.scratch_size(), writing_.scratch_size(), 2 * sizes_.hidden});
-  }
+  size_t scratch_size() const { return std::max(reading_.scratch_size(), writing_.scratch_size()); }
   ReadCase read_case(size_t t, size_t r);
   WriteCase write_case(size_t t, size_t r);
 
   void start(size_t r);
   void multiply(Product& product, size_t t, const Range& rows);
   void look(size_t t, size_t r, real* scratch);
-  void step(Unit& unit, size_t t, size_t r, real* scratch);
+  RowStep::Step step_at(Unit& unit, size_t t);
+  void step(Unit& unit, size_t t, const Share& share);
   void sample(size_t t, size_t r);
   void draw(size_t t, size_t r, real* scratch);
 
   void start_backward(const Glimpses& result);
-  void backward_rows(const Range& rows, const real* dkl, real* scratch, real* sums);
+  void backward_rows(const Share& share, const real* dkl, real* scratch);
   void draw_backward(size_t t, size_t r, real* scratch);
-  void step_backward(Unit& unit, size_t t, size_t r, real* scratch, real* sums);
+  void step_backward(Unit& unit, size_t t, const Share& share);
   void sample_backward(size_t t, size_t r, real dkl);
   void look_backward(size_t t, size_t r, real* scratch);
   void multiply_backward(Product& product, size_t t, const Range& rows, bool accumulate);

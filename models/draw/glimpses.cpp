@@ -6,7 +6,6 @@
 
 #include "core/math.h"
 #include "core/tape.h"
-#include "layers/recurrent/cell.h"
 #include "models/draw/glimpse_pass.h"
 
 namespace lamina::draw {
@@ -46,9 +45,13 @@ Pass::Unit Pass::unit(const std::string& name, const Tensor& weight, size_t from
                       const StepNormParameters& norm) const {
   return {.gates = product(weight, from, 0),
           .h = h,
-          .norm = StepNorm(norm, sizes_.glimpses, rows_, Mode::train),
-          .c = for_all_slots(sizes_.hidden),
-          .record = CaseRecord(record_for(nullptr, name, sizes_.glimpses), 0, sizes_.glimpses, rows_)};
+          .step = {{.cell = &lstm_cell(),
+                    .memory_norm = norm,
+                    .record = record_for(nullptr, name, sizes_.glimpses)},
+                   sizes_.hidden,
+                   sizes_.glimpses,
+                   rows_},
+          .c = for_all_slots(sizes_.hidden)};
 }
 
 void Pass::pack(Transpose op) {
@@ -78,9 +81,11 @@ Glimpses Pass::forward() {
   pack(Transpose::no);
   const size_t count = shares();
   Tensor scratch({count, scratch_size()});
-  for_each_share(count, [&](size_t share) {
-    const Range rows = part_of(rows_, share, count);
-    real* const own = row(scratch, share);
+  for (Unit* const unit : units()) unit->workspace = unit->step.workspace(count);
+  for_each_share(count, [&](size_t number) {
+    const Range rows = part_of(rows_, number, count);
+    const Share share{.thread = number, .rows = rows, .rows_of_product = rows};
+    real* const own = row(scratch, number);
     const auto for_rows = [&](const auto& body) {
       for (size_t r = rows.begin; r < rows.end; ++r) body(r);
     };
@@ -89,17 +94,17 @@ Glimpses Pass::forward() {
       multiply(read_, t, rows);
       for_rows([&](size_t r) { look(t, r, own); });
       multiply(encoder_.gates, t, rows);
-      for_rows([&](size_t r) { step(encoder_, t, r, own); });
+      step(encoder_, t, share);
       multiply(latent_, t, rows);
       for_rows([&](size_t r) { sample(t, r); });
       multiply(decoder_.gates, t, rows);
-      for_rows([&](size_t r) { step(decoder_, t, r, own); });
+      step(decoder_, t, share);
       multiply(write_, t, rows);
       for_rows([&](size_t r) { draw(t, r, own); });
     }
   });
-  for (const Unit* const unit : {&encoder_, &decoder_})
-    for (size_t t = 0; unit->record.wanted() && t < sizes_.glimpses; ++t) unit->record.finish_forward(t);
+  for (const Unit* const unit : units())
+    for (size_t t = 0; t < sizes_.glimpses; ++t) unit->step.finish_forward(t);
   Tensor canvas({rows_, sizes_.pixels()});
   for (size_t line = 0; line < rows_ * sizes_.side; ++line)
     std::copy_n(canvas_.data() + line * reading_.width(), sizes_.side, canvas.data() + line * sizes_.side);
@@ -108,7 +113,7 @@ Glimpses Pass::forward() {
 
 /// Both states and memories are zeros before the first glimpse.
 void Pass::start(size_t r) {
-  for (Unit* const unit : {&encoder_, &decoder_}) {
+  for (Unit* const unit : units()) {
     real* const h = trace(0, r, unit->h);
     std::fill_n(h, sizes_.hidden, real{0});
     h[sizes_.hidden] = 1;
@@ -127,26 +132,23 @@ void Pass::look(size_t t, size_t r, real* scratch) {
   read_forward(reading_, read, row(canvas_, r), scratch);
 }
 
+RowStep::Step Pass::step_at(Unit& unit, size_t t) {
+  const auto rows_of = [&](Tensor& all, size_t slot) { return Rows<real>{at(all, slot, 0), all.columns()}; };
+  const auto state = [&](size_t slot) { return Rows<real>{trace(slot, 0, unit.h), columns_.end}; };
+  return {.t = t,
+          .x = rows_of(unit.gates.out, t),
+          .gates = rows_of(unit.gates.out, t),
+          .kept = {},
+          .before_h = state(t),
+          .before_c = rows_of(unit.c, t),
+          .h = state(t + 1),
+          .c = rows_of(unit.c, t + 1)};
+}
+
 /// Eq. 17-19; under layer norm h = o tanh(LN(c)) (Eq. 31).
-void Pass::step(Unit& unit, size_t t, size_t r, real* scratch) {
-  const size_t hidden = sizes_.hidden;
-  real *const gates = at(unit.gates.out, t, r), *const h = trace(t + 1, r, unit.h);
-  real* c = at(unit.c, t + 1, r);
-  if (unit.record.wanted()) unit.record.summed_inputs(t, r, gates, 4 * hidden, nullptr, 0);
-  lstm_cell().forward({.hidden = hidden,
-                       .gates = gates,
-                       .kept = nullptr,
-                       .all_kept = false,
-                       .previous = at(unit.c, t, r),
-                       .next = c});
-  if (unit.norm.active()) {
-    unit.norm.measure_row(t, r, c);
-    unit.norm.normalize_row(t, r, c, scratch);
-    c = scratch;
-  }
-  lstm_output(hidden, gates, c, h);
-  h[hidden] = 1;
-  if (unit.record.wanted()) unit.record.hidden(t, r, h, hidden);
+void Pass::step(Unit& unit, size_t t, const Share& share) {
+  unit.step.forward(step_at(unit, t), share, unit.step.desk(unit.workspace, share.thread));
+  for (size_t r = share.rows.begin; r < share.rows.end; ++r) *trace(t + 1, r, unit.h + sizes_.hidden) = 1;
 }
 
 /// z = mu + sigma noise,   KL(N(mu, sigma) || N(0, 1)) = sum (mu^2 + sigma^2 - 1)/2 - log sigma

@@ -4,7 +4,6 @@
 
 #include "core/math.h"
 #include "core/tape.h"
-#include "layers/recurrent/cell.h"
 #include "models/draw/glimpse_pass.h"
 
 namespace lamina::draw::detail {
@@ -13,17 +12,18 @@ void Pass::backward(const Glimpses& result) {
   Tape::require_last_pass("glimpses");
   pack(Transpose::yes);
   start_backward(result);
-  const size_t count = shares(), sums_size = 4 * sizes_.hidden;
-  Tensor scratch({count, scratch_size()}), sums = Tensor::zeros({count, sums_size});
+  const size_t count = shares();
+  Tensor scratch({count, scratch_size()});
   const real* const dkl = result.kl.gradient_data();
   for_each_share(count, [&](size_t share) {
-    backward_rows(part_of(rows_, share, count), dkl, row(scratch, share), row(sums, share));
+    const Range rows = part_of(rows_, share, count);
+    backward_rows({.thread = share, .rows = rows, .rows_of_product = rows}, dkl, row(scratch, share));
   });
-  for (const Unit* const unit : {&encoder_, &decoder_})
-    for (size_t t = 0; unit->record.wanted() && t < sizes_.glimpses; ++t) unit->record.finish_backward(t);
   for (const Product* const product : products()) contribute(*product);
-  encoder_.norm.contribute(sums.data(), count, sums_size);
-  decoder_.norm.contribute(sums.data() + sums_size / 2, count, sums_size);
+  for (const Unit* const unit : units()) {
+    unit->step.contribute(unit->workspace);
+    for (size_t t = 0; t < sizes_.glimpses; ++t) unit->step.finish_backward(t);
+  }
 }
 
 /// The canvas's buffer takes its gradient, which is the same for all glimpses but for what they read of it.
@@ -33,24 +33,28 @@ void Pass::start_backward(const Glimpses& result) {
     for (size_t line = 0; line < rows_ * sizes_.side; ++line)
       std::copy_n(dcanvas + line * sizes_.side, sizes_.side, canvas_.data() + line * reading_.width());
   drow_ = Tensor::zeros({rows_, columns_.end});
-  for (Unit* const unit : {&encoder_, &decoder_}) unit->dc = Tensor::zeros({rows_, sizes_.hidden});
+  for (Unit* const unit : units()) {
+    unit->dc = Tensor::zeros({rows_, sizes_.hidden});
+    unit->workspace = unit->step.workspace(shares(), 1);
+  }
 }
 
 /// On entering glimpse t, drow holds the gradients of the states h^dec_t and h^enc_t; on leaving it, those of
 /// the states before.
-void Pass::backward_rows(const Range& rows, const real* dkl, real* scratch, real* sums) {
+void Pass::backward_rows(const Share& share, const real* dkl, real* scratch) {
+  const Range& rows = share.rows;
   const auto for_rows = [&](const auto& body) {
     for (size_t r = rows.begin; r < rows.end; ++r) body(r);
   };
   for (size_t t = sizes_.glimpses; t-- > 0;) {
     for_rows([&](size_t r) { draw_backward(t, r, scratch); });
     multiply_backward(write_, t, rows, true);
-    for_rows([&](size_t r) { step_backward(decoder_, t, r, scratch, sums + 2 * sizes_.hidden); });
+    step_backward(decoder_, t, share);
     multiply_backward(decoder_.gates, t, rows, false);
     for_rows([&](size_t r) { sample_backward(t, r, dkl == nullptr ? 0 : dkl[r]); });
     multiply_backward(latent_, t, rows, true);
+    step_backward(encoder_, t, share);
     for_rows([&](size_t r) {
-      step_backward(encoder_, t, r, scratch, sums);
       std::fill(row(drow_, r) + columns_.glimpse, row(drow_, r) + columns_.end, real{0});
     });
     multiply_backward(encoder_.gates, t, rows, true);
@@ -64,29 +68,18 @@ void Pass::draw_backward(size_t t, size_t r, real* scratch) {
   write_backward(writing_, write_case(t, r), row(canvas_, r), out, out + focus_size, scratch);
 }
 
-void Pass::step_backward(Unit& unit, size_t t, size_t r, real* scratch, real* sums) {
+/// Gates become their gradients where they are.
+void Pass::step_backward(Unit& unit, size_t t, const Share& share) {
   const size_t hidden = sizes_.hidden;
-  const real *const c = at(unit.c, t + 1, r), *used = c;
-  real *const gates = at(unit.gates.out, t, r), *const dc = row(unit.dc, r), *const dused = scratch + hidden;
-  if (unit.record.wanted()) unit.record.hidden_gradient(t, r, row(drow_, r) + unit.h, hidden);
-  if (unit.norm.active()) {
-    unit.norm.normalize_row(t, r, c, scratch);
-    used = scratch;
-  }
-  lstm_output_backward(hidden, gates, used, row(drow_, r) + unit.h, gates, dused);
-  if (unit.norm.active()) unit.norm.backward_row(t, r, c, dused, dused, sums, sums + hidden);
-#pragma omp simd
-  for (size_t j = 0; j < hidden; ++j) dc[j] += dused[j];
-  lstm_cell().backward({.hidden = hidden,
-                        .gates = gates,
-                        .kept = nullptr,
-                        .all_kept = false,
-                        .previous = at(unit.c, t, r),
-                        .next = c,
-                        .dnext = dc,
-                        .dgates = gates,
-                        .dkept = nullptr,
-                        .dprevious = dc});
+  const RowStep::Step at = step_at(unit, t);
+  RowStep::Desk own = unit.step.desk(unit.workspace, share.thread);
+  unit.step.backward(at,
+                     {.x = at.x,
+                      .kept = {},
+                      .outside = {},
+                      .h = {drow_.data() + unit.h, columns_.end},
+                      .c = {unit.dc.data(), hidden}},
+                     share, own);
 }
 
 /// dmu = dz + dKL mu,   dlog sigma = dz sigma noise + dKL (sigma^2 - 1)
