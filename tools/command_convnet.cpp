@@ -1,7 +1,6 @@
 // lamina convnet: our experiment on Section 6.7. Trains a small convolutional network with each chosen
 // normalization and batch size, or, with --stats, looks at the feature maps of networks that were trained.
 
-#include <filesystem>
 #include <iostream>
 
 #include "core/file.h"
@@ -10,15 +9,10 @@
 #include "models/convnet/positions.h"
 #include "tools/commands.h"
 #include "tools/digit_command.h"
-#include "tools/plot.h"
 
 namespace lamina {
 
 namespace {
-
-std::unique_ptr<DigitExperiment> make_experiment(const MnistData& data, const DigitOptions& options) {
-  return std::make_unique<convnet::ConvnetExperiment>(data, options);
-}
 
 /// One heat map for each layer and statistic.
 std::vector<Panel> maps_of(const std::vector<convnet::PositionStatistics>& layers) {
@@ -38,36 +32,30 @@ std::vector<Panel> maps_of(const std::vector<convnet::PositionStatistics>& layer
   return panels;
 }
 
-/// Writes positions.csv, positions.md and the figure positions.svg into the folder of a trained network.
-void study(const RunFolder& folder) {
-  CommonFlags flags;
-  from_settings(folder.config().settings, flags);
-  const MnistData data = load_digits(flags);
-  convnet::ConvnetExperiment experiment(data, options_of(variants_of(flags).front(), flags));
-  load_model(folder, experiment.parameters);
-  const auto layers = convnet::position_statistics(experiment.model, data.test);
-  write_file(folder.file("positions.csv"), convnet::to_csv(layers));
-  const std::string table = convnet::border_table(layers);
-  write_file(folder.file("positions.md"), table);
-  std::cout << folder.config().variant << ": " << data.source << "\n\n" << table << std::endl;
-  if (write_figure(folder.file("positions"), maps_of(layers)))
-    std::cout << "figure: " << folder.file("positions.svg") << ", " << folder.file("positions.png") << "\n\n";
-}
+class ConvnetCommand final : public DigitCommand {
+ public:
+  explicit ConvnetCommand(Command& command) : DigitCommand(command, {.epochs = {.paper = 20, .small = 2}}) {}
 
-/// The study of one run, or of every variant in the folder of several.
-int run_stats(const std::string& path, int threads) {
-  set_threads(threads);
-  const RunFolder whole = RunFolder::open(path);
-  if (whole.config().experiment != "convnet")
-    fail<UsageError>("--stats ", path, ": a run of lamina ", whole.config().experiment,
-                     "; give the folder of a run of lamina convnet");
-  CommonFlags flags;
-  from_settings(whole.config().settings, flags);
-  const auto variants = variants_of(flags);
-  for (const Variant& variant : variants)
-    study(variants.size() == 1 ? whole : RunFolder::open(whole.file(variant.name())));
-  return 0;
-}
+  /// Writes positions.csv, positions.md and the figure positions.svg into the folder of a trained network.
+  void study(const RunFolder& folder) {
+    load();
+    convnet::ConvnetExperiment experiment(data(), options());
+    load_model(folder, experiment.parameters);
+    const auto layers = convnet::position_statistics(experiment.model, data().test);
+    write_file(folder.file("positions.csv"), convnet::to_csv(layers));
+    const std::string table = convnet::border_table(layers);
+    write_file(folder.file("positions.md"), table);
+    std::cout << folder.config().variant << ": " << data().source << "\n\n" << table << std::endl;
+    if (write_figure(folder.file("positions"), maps_of(layers)))
+      std::cout << "figure: " << folder.file("positions.svg") << ", " << folder.file("positions.png")
+                << "\n\n";
+  }
+
+ private:
+  std::unique_ptr<DigitExperiment> make() const override {
+    return std::make_unique<convnet::ConvnetExperiment>(data(), options());
+  }
+};
 
 }  // namespace
 
@@ -76,16 +64,16 @@ void add_convnet_command(Command& program) {
   command.footer(
       "Example: lamina convnet --data mnist --norm none,batch,layer,group --batch 128,4 --out runs/convnet\n"
       "         lamina convnet --stats runs/convnet");
-  const auto flags = std::make_shared<CommonFlags>();
+  const auto convnet = std::make_shared<ConvnetCommand>(command);
   const auto stats = std::make_shared<std::string>();
-  add_common_flags(command, *flags, {"layer", "none", "batch", "group", "layer-interior"});
   command.add("--stats", *stats,
               "instead of training: statistics of every position of the feature maps, border against "
               "centre, for the run in this folder");
-  command.action([flags, stats] {
-    if (!stats->empty()) return run_stats(*stats, flags->threads);
-    return run_digit_command(
-        {.name = "convnet", .make = make_experiment, .paper_epochs = 20, .small_epochs = 2}, *flags);
+  command.action([convnet, stats] {
+    if (stats->empty()) return convnet->run();
+    set_threads(convnet->threads);
+    convnet->for_each_run("--stats", *stats, [&](const RunFolder& folder) { convnet->study(folder); });
+    return 0;
   });
 }
 

@@ -12,12 +12,12 @@ namespace {
 struct ClozeFlags {
   std::vector<std::string> books;
   std::string out;
-  std::int64_t seed = 1;
+  size_t seed = 1;
 };
 
 int run_cloze(const ClozeFlags& flags) {
   const auto [train, valid, test] =
-      attentive_reader::make_cloze(flags.books, flags.out, {.seed = static_cast<std::uint64_t>(flags.seed)});
+      attentive_reader::make_cloze(flags.books, flags.out, {.seed = flags.seed});
   std::cout << flags.out << ": " << train << " training, " << valid << " validation and " << test
             << " test questions\n";
   return 0;

@@ -14,6 +14,7 @@
 #include "tools/commands.h"
 #include "tools/common_flags.h"
 #include "tools/double_program.h"
+#include "tools/flag_value.h"
 #include "tools/result_folder.h"
 
 namespace lamina {
@@ -24,7 +25,7 @@ using namespace analysis;
 
 struct GeometryFlags {
   std::string data, out = "runs/geometry";
-  std::int64_t seed = 1, steps = 500;
+  size_t seed = 1, steps = 500;
   std::vector<double> scales{0.5, 1, 2, 4};
   int threads = 0;
 };
@@ -176,7 +177,7 @@ std::vector<TurningCurve> watch_all(const GeometryFlags& flags, const MnistData&
                                               .scale = scale,
                                               .steps = steps,
                                               .window = std::min<std::uint64_t>(25, steps),
-                                              .seed = static_cast<std::uint64_t>(flags.seed)}));
+                                              .seed = flags.seed}));
   return curves;
 }
 
@@ -185,9 +186,9 @@ RunConfig config_of(const GeometryFlags& flags) {
   if (!flags.data.empty()) config.settings.set("data", flags.data);
   config.settings.set("seed", flags.seed);
   config.settings.set("steps", flags.steps);
-  std::string scales;
-  for (const double scale : flags.scales) scales += (scales.empty() ? "" : ",") + text(scale);
-  config.settings.set("scales", scales);
+  std::vector<std::string> scales;
+  for (const double scale : flags.scales) scales.push_back(text(scale));
+  config.settings.set("scales", joined(scales));
   return config;
 }
 
@@ -198,7 +199,7 @@ int run(const GeometryFlags& flags) {
   set_threads(flags.threads);
   const ResultFolder folder(flags.out);
   write_config(folder.path(), config_of(flags));
-  const auto seed = static_cast<std::uint64_t>(flags.seed);
+  const size_t seed = flags.seed;
   const bool smoke = smoke_epochs() > 0;
   const size_t built_in = smoke ? 500 : 10000;
   const MnistData data = flags.data.empty() ? synthetic_mnist(seed, built_in, 1, 1) : load_mnist(flags.data);
@@ -208,8 +209,7 @@ int run(const GeometryFlags& flags) {
   const auto terms = cross_terms(seed);
   const auto kl = kl_curves(seed);
   const auto weights = weight_sweeps(seed), inputs = input_sweeps(seed);
-  const auto turning = watch_all(
-      flags, data, static_cast<std::uint64_t>(smoke ? std::min<std::int64_t>(flags.steps, 2) : flags.steps));
+  const auto turning = watch_all(flags, data, smoke ? std::min<size_t>(flags.steps, 2) : flags.steps);
 
   folder.report(text(
       "Fisher matrices: formulas (12) and (13), and (32) to (35), against autodiff; largest difference by "
@@ -252,7 +252,7 @@ void add_geometry_command(Command& program) {
       .positive()
       .show_default();
   command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
-  command.add("--threads", flags->threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  add_threads_flag(command, flags->threads);
   command.add("--out", flags->out, "folder for tables and figures").show_default();
   command.action([flags] { return run(*flags); });
 }

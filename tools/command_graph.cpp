@@ -19,7 +19,7 @@ namespace {
 
 struct GraphFlags {
   std::string experiment, norm, out;
-  std::int64_t batch = 0, repeat = 5;
+  size_t batch = 0, repeat = 5;
   int threads = 0;
   bool collapse = false, profile = false;
 };
@@ -31,10 +31,9 @@ std::string names() {
 }
 
 const NamedTrainingStep& find_step(const std::string& name) {
-  const auto& steps = training_steps();
-  const auto place = std::ranges::find(steps, name, &NamedTrainingStep::name);
-  if (place == steps.end()) fail<UsageError>("graph ", name, ": no such experiment; there are ", names());
-  return *place;
+  const NamedTrainingStep* const step = find_training_step(name);
+  if (step == nullptr) fail<UsageError>("graph ", name, ": no such experiment; there are ", names());
+  return *step;
 }
 
 Norm norm_for(const NamedTrainingStep& step, const std::string& name) {
@@ -69,8 +68,8 @@ int run(const GraphFlags& flags) {
   const NamedTrainingStep& named = find_step(flags.experiment);
   const Norm norm = norm_for(named, flags.norm);
   set_threads(flags.threads);
-  const size_t batch = flags.batch > 0 ? static_cast<size_t>(flags.batch) : named.batch;
-  TapeGraph graph = trace(named.make({.norm = norm, .batch = batch}), static_cast<size_t>(flags.repeat));
+  const size_t batch = flags.batch > 0 ? flags.batch : named.batch;
+  TapeGraph graph = trace(named.make({.norm = norm, .batch = batch}), flags.repeat);
   if (flags.collapse) graph = collapse(graph);
   std::cout << named.name << ", norm " << name_of(norm) << ", batch " << batch << ", " << threads()
             << " threads; each time is the shortest of " << flags.repeat << "\n\n";
@@ -101,7 +100,7 @@ void add_graph_command(Command& program) {
   command.add("--repeat", flags->repeat, "how often to run the step; the shortest times count")
       .range(1, 1000)
       .show_default();
-  command.add("--threads", flags->threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  add_threads_flag(command, flags->threads);
   command.add("--out", flags->out, "folder for the graph; by default runs/graph-EXPERIMENT");
   command.action([flags] { return run(*flags); });
 }

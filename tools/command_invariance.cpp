@@ -16,7 +16,7 @@ namespace {
 using namespace analysis;
 
 struct InvarianceFlags {
-  std::int64_t draws = 50, seed = 1;
+  size_t draws = 50, seed = 1;
   std::vector<double> magnitudes = InvarianceOptions{}.magnitudes;
   std::string out = "runs/invariance";
 };
@@ -42,10 +42,9 @@ int run(const InvarianceFlags& flags) {
   continue_in_double();
   const ResultFolder folder(flags.out);
   const auto results =
-      measure_invariance({.draws = static_cast<size_t>(
-                              smoke_epochs() > 0 ? std::min<std::int64_t>(flags.draws, 2) : flags.draws),
+      measure_invariance({.draws = smoke_epochs() > 0 ? std::min<size_t>(flags.draws, 2) : flags.draws,
                           .magnitudes = flags.magnitudes,
-                          .seed = static_cast<std::uint64_t>(flags.seed)});
+                          .seed = flags.seed});
   const std::string differing = disagreements(results);
   const std::string report = text(
       "Largest change of the output, relative to it. yes: below ", invariance_threshold,

@@ -25,6 +25,7 @@ FlagRules rules_for(const int&) {
               WholeRange{.least = std::numeric_limits<int>::min(), .most = std::numeric_limits<int>::max()}};
 }
 FlagRules rules_for(const std::int64_t&) { return {.whole = WholeRange()}; }
+FlagRules rules_for(const size_t&) { return {.whole = WholeRange{.least = 0}}; }
 FlagRules rules_for(const std::optional<std::int64_t>&) { return {.whole = WholeRange()}; }
 FlagRules rules_for(const double&) { return {.real = RealRange()}; }
 FlagRules rules_for(const std::string&) { return {}; }
@@ -36,6 +37,9 @@ FlagRules rules_for(const std::vector<Item>&) {
 
 void read_word(const std::string& word, const FlagRules& rules, std::int64_t& value) {
   value = read_number(word, *rules.whole);
+}
+void read_word(const std::string& word, const FlagRules& rules, size_t& value) {
+  value = static_cast<size_t>(read_number(word, *rules.whole));
 }
 void read_word(const std::string& word, const FlagRules& rules, std::optional<std::int64_t>& value) {
   value = read_number(word, *rules.whole);
@@ -165,10 +169,12 @@ Flag Command::add(const std::string& name, Value& value, const std::string& desc
 template Flag Command::add(const std::string&, bool&, const std::string&);
 template Flag Command::add(const std::string&, int&, const std::string&);
 template Flag Command::add(const std::string&, std::int64_t&, const std::string&);
+template Flag Command::add(const std::string&, size_t&, const std::string&);
 template Flag Command::add(const std::string&, double&, const std::string&);
 template Flag Command::add(const std::string&, std::string&, const std::string&);
 template Flag Command::add(const std::string&, std::optional<std::int64_t>&, const std::string&);
 template Flag Command::add(const std::string&, std::vector<std::int64_t>&, const std::string&);
+template Flag Command::add(const std::string&, std::vector<size_t>&, const std::string&);
 template Flag Command::add(const std::string&, std::vector<double>&, const std::string&);
 template Flag Command::add(const std::string&, std::vector<std::string>&, const std::string&);
 

@@ -73,8 +73,8 @@ class Command {
   void require_command();
 
   /// Adds a flag such as "--seed", or an argument without one such as "RUN", read into `value`: a
-  /// std::string, int, std::int64_t or double, a vector of them, a std::optional<std::int64_t>, or a bool,
-  /// which the flag sets.
+  /// std::string, int, std::int64_t, size_t or double, a vector of them, a std::optional<std::int64_t>, or a
+  /// bool, which the flag sets.
   template <class Value>
   Flag add(const std::string& name, Value& value, const std::string& description);
   /// The same for values that `read` makes something else of.

@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
-#include <sstream>
+#include <utility>
 
 #include "core/parallel.h"
-#include "models/common/metrics.h"
 #include "models/order_embedding/experiment.h"
 #include "models/text/tokenizer.h"
 #include "tools/commands.h"
-#include "tools/common_flags.h"
-#include "tools/optimizer_flag.h"
-#include "tools/order_report.h"
-#include "tools/training_runs.h"
+#include "tools/flag_value.h"
+#include "tools/training_command.h"
 
 namespace lamina {
 
@@ -22,146 +19,23 @@ namespace {
 
 using namespace order_embedding;
 
-struct OrderFlags {
-  CommonFlags common;
-  std::vector<std::string> scores;  ///< empty, with empty norms: the three rows of Table 2
-  std::int64_t validate_every = 0;  ///< 0: the preset's
-  std::string optimizer = "adam", best_by = "both";
-  std::vector<OrderVariant> variants;
-};
-
-/// All combinations of the chosen scores and norms, or the paper's three.
-std::vector<OrderVariant> variants_of(const OrderFlags& flags, bool norm_given) {
-  if (flags.scores.empty() && !norm_given) return {{"cosine", "none"}, {"order", "none"}, {"order", "layer"}};
-  std::vector<OrderVariant> variants;
-  for (const std::string& score : flags.scores.empty() ? std::vector<std::string>{"order"} : flags.scores)
-    for (const std::string& norm : flags.common.norms) variants.push_back({score, norm});
-  return variants;
-}
-
-/// What the user left open is the preset's.
-void fill_in_preset(OrderFlags& flags) {
-  CommonFlags& common = flags.common;
-  const Preset preset = preset_of(common.preset);
-  if (common.epochs == 0) common.epochs = static_cast<std::int64_t>(preset.epochs);
-  if (common.smoke > 0) common.epochs = std::min(common.epochs, common.smoke);
-  if (common.batches.empty()) common.batches = {static_cast<std::int64_t>(preset.options.batch)};
-  if (common.learning_rate == 0) common.learning_rate = preset.options.learning_rate;
-  if (flags.validate_every == 0) flags.validate_every = static_cast<std::int64_t>(preset.validate_every);
-}
-
-Settings to_settings(const OrderFlags& flags) {
-  Settings settings = to_settings(flags.common);
-  std::string names, scores, norms;
-  for (const OrderVariant& variant : flags.variants) {
-    const char* const comma = names.empty() ? "" : ",";
-    names += comma + variant.name();
-    scores += comma + variant.score;
-    norms += comma + variant.norm;
-  }
-  settings.set("variants", names);
-  settings.set("score", scores);  // of each variant
-  settings.set("norm", norms);
-  settings.set("validate_every", flags.validate_every);
-  settings.set("optimizer", flags.optimizer);
-  settings.set("best_by", flags.best_by);
-  return settings;
-}
-
-void from_settings(const Settings& settings, OrderFlags& flags) {
-  from_settings(settings, flags.common);
-  flags.validate_every = settings.get<std::int64_t>("validate_every");
-  for (const auto& [name, value] :
-       {std::pair("optimizer", &flags.optimizer), std::pair("best_by", &flags.best_by)})
-    if (settings.has(name)) *value = settings.get<std::string>(name);
-  flags.variants.clear();
-  std::istringstream names(settings.get<std::string>("variants"));
-  for (std::string name; std::getline(names, name, ',');) {
-    const size_t dash = std::min(name.find('-'), name.size() - 1);
-    flags.variants.push_back({name.substr(0, dash), name.substr(dash + 1)});
-  }
-}
-
-OrderOptions options_of(const OrderVariant& variant, const OrderFlags& flags) {
-  OrderOptions options = preset_of(flags.common.preset).options;
-  options.score = variant.score == "order" ? Score::order : Score::cosine;
-  options.norm = norm_from(variant.norm);
-  options.batch = static_cast<size_t>(flags.common.batches.front());
-  options.optimizer = optimizer_from(flags.optimizer);
-  options.learning_rate = flags.common.learning_rate;
-  options.best_by = flags.best_by == "both" ? BestBy::both : BestBy::image;
-  options.seed = static_cast<std::uint64_t>(flags.common.seed);
-  return options;
-}
-
-Data load_data(const OrderFlags& flags) {
-  if (!flags.common.data.empty()) return load_coco(flags.common.data);
-  const auto seed = static_cast<std::uint64_t>(flags.common.seed);
-  if (flags.common.smoke > 0) return synthetic_coco(seed, {.train = 320, .valid = 50, .test = 100});
-  return synthetic_coco(seed, preset_of(flags.common.preset).world);
-}
-
-/// Trains a variant, tests its best model and adds what came of it to the results.
-Outcome run_variant(const RunFolder& folder, const OrderVariant& variant, const OrderFlags& flags,
-                    const Data& data, std::vector<OrderResult>& results) {
-  OrderExperiment experiment(data, options_of(variant, flags), folder);
-  const std::uint64_t steps =
-      updates_in(static_cast<std::uint64_t>(flags.common.epochs), experiment.steps_per_epoch());
-  const Outcome outcome =
-      train(folder, experiment.parameters, *experiment.optimizer, experiment,
-            plan_in_periods(title_of(variant), steps, static_cast<std::uint64_t>(flags.validate_every),
-                            "validation"));
-  if (outcome == Outcome::interrupted) return outcome;
-  load_model(folder, experiment.parameters, best_model);
-  const Retrieval test = experiment.test();
-  experiment.write_test(test);
-  results.push_back({.variant = variant,
-                     .curves = read_table(folder.file("metrics.csv")),
-                     .best_by = experiment.options().best_by,
-                     .test = test});
-  return outcome;
-}
-
-int train_variants(OrderFlags flags, bool norm_given) {
-  flags.variants = variants_of(flags, norm_given);
-  const std::optional<RunFolder> resumed =
-      folder_to_resume("order-embedding", flags.common, to_settings(flags));
-  if (resumed)
-    from_settings(resumed->config().settings, flags);
-  else
-    fill_in_preset(flags);
-  set_threads(flags.common.threads);
-  const Data data = load_data(flags);
-  if (flags.common.batches.size() > 1)
-    fail<UsageError>("--batch: one size at a time; its negatives are the batch, so sizes are not compared");
-  require_fitting(flags.common, data.train.images, "training images");
-  std::vector<OrderResult> results;
-  return train_all(
-      {.command = "order-embedding",
-       .source = data.source,
-       .names = names_of(flags.variants),
-       .settings = to_settings(flags),
-       .settings_alone =
-           [&](size_t i) {
-             OrderFlags own = flags;
-             own.variants = {flags.variants[i]};
-             return to_settings(own);
-           },
-       .train = [&](const RunFolder& folder,
-                    size_t i) { return run_variant(folder, flags.variants[i], flags, data, results); },
-       .summary = [&] { return summary(results); },
-       .figure = [&] { return figure(results, static_cast<double>(flags.validate_every)); }},
-      resumed, flags.common.out);
-}
-
-// --- Searching
-
 struct SearchFlags {
   std::string run, sentence;
   std::optional<std::int64_t> image;
-  std::int64_t count = 5;
+  size_t count = 5;
   int threads = 0;
 };
+
+std::vector<ReportColumn> recall_columns() {
+  std::vector<ReportColumn> columns{title_column("")};
+  for (const std::string direction : {"caption", "image"}) {
+    for (const int k : {1, 5, 10})
+      columns.push_back(
+          tested(text(k == 1 ? direction + " " : "", "R@", k), text("test_", direction, "_r", k), "%.1f"));
+    columns.push_back(tested("mean r", text("test_", direction, "_mean_rank"), "%.1f"));
+  }
+  return columns;
+}
 
 /// The numbers of the largest scores, largest first.
 std::vector<size_t> best_of(const Tensor& scores, size_t count) {
@@ -182,7 +56,7 @@ void list_images(const OrderExperiment& experiment, const Data& data, const Sear
   const Points points = experiment.embed(data.test, 0, data.test.images);
   const Tensor scores =
       experiment.model.scores(points.images, experiment.embed(data.vocabulary.sentence(words)));
-  for (const size_t image : best_of(scores, static_cast<size_t>(search.count)))
+  for (const size_t image : best_of(scores, search.count))
     std::cout << text("image ", image, ", score ", scores[image], ": ",
                       data.test.captions[image * captions_per_image])
               << '\n';
@@ -194,38 +68,191 @@ void list_captions(const OrderExperiment& experiment, const Data& data, const Se
     fail<UsageError>("--image ", image, ": the test images have the numbers 0 to ", data.test.images - 1);
   const Points points = experiment.embed(data.test, 0, data.test.images);
   const Tensor scores = experiment.model.scores(points.images.slice(image, image + 1), points.captions);
-  for (const size_t caption : best_of(scores, static_cast<size_t>(search.count)))
+  for (const size_t caption : best_of(scores, search.count))
     std::cout << text(caption / captions_per_image == image ? "* " : "  ", "score ", scores[caption], ": ",
                       data.test.captions[caption])
               << '\n';
 }
 
-/// Lists test images for a sentence, or captions for a test image.
-int run_search(const SearchFlags& search) {
-  if (search.sentence.empty() == !search.image)
-    fail<UsageError>("search: give a sentence in quotes, or --image N");
-  const RunFolder folder = RunFolder::open(search.run);
-  if (folder.config().experiment != "order-embedding")
-    fail<UsageError>("search ", search.run, ": a run of lamina ", folder.config().experiment,
-                     "; give the folder of a run of lamina order-embedding");
-  OrderFlags flags;
-  from_settings(folder.config().settings, flags);
-  if (flags.variants.size() > 1)
-    fail<UsageError>("search ", search.run, ": holds several runs; name one of them, as in ",
-                     folder.file(flags.variants.back().name()));
-  set_threads(search.threads);
-  const Data data = load_data(flags);
-  OrderExperiment experiment(data, options_of(flags.variants.front(), flags), folder);
-  load_model(folder, experiment.parameters, best_model);
-  std::cout << data.source << '\n';
-  if (search.image)
-    list_captions(experiment, data, search);
-  else
-    list_images(experiment, data, search);
-  return 0;
-}
+class OrderCommand final : public TrainingCommand {
+ public:
+  explicit OrderCommand(Command& command)
+      : TrainingCommand(command, {.epochs = {preset_of("paper").epochs, preset_of("small").epochs}}) {
+    fields
+        .add("--score", scores_, "how a pair is scored, or both separated by a comma: order, cosine",
+             {.required = false})
+        .separated_by_commas()
+        .one_of({"order", "cosine"});
+    fields
+        .add("--validate-every", validate_every_, "updates between validations; 300 in the paper",
+             {preset_of("paper").validate_every, preset_of("small").validate_every})
+        .positive();
+    fields
+        .add("--best-by", best_by_,
+             "what the kept model is best at: R@1 + R@5 + R@10 of both directions, or of image search alone, "
+             "which is the rule of the public code",
+             {.required = false})
+        .one_of({"both", "image"})
+        .show_default();
+    fields.keep("variants", names_, {});
+    add_optimizer_flag();
+  }
 
-void add_search(Command& command) {
+  /// Lists test images for a sentence, or captions for a test image.
+  int search(const SearchFlags& flags) {
+    if (flags.sentence.empty() == !flags.image)
+      fail<UsageError>("search: give a sentence in quotes, or --image N");
+    const RunFolder folder = open_single("search", flags.run);
+    set_threads(flags.threads);
+    load();
+    OrderExperiment experiment(*data_, options(), folder);
+    load_model(folder, experiment.parameters, best_model);
+    std::cout << data_->source << '\n';
+    if (flags.image)
+      list_captions(experiment, *data_, flags);
+    else
+      list_images(experiment, *data_, flags);
+    return 0;
+  }
+
+ private:
+  /// All combinations of the chosen scores and norms, or the three rows of Table 2.
+  void spell_out() override {
+    if (scores_.empty() && !fields.given("--norm")) {
+      scores_ = {"cosine", "order", "order"};
+      norms = {"none", "none", "layer"};
+    } else {
+      const std::vector<std::string> each = std::exchange(norms, {});
+      for (const std::string& score :
+           scores_.empty() ? std::vector<std::string>{"order"} : std::exchange(scores_, {})) {
+        scores_.insert(scores_.end(), each.size(), score);
+        norms.insert(norms.end(), each.begin(), each.end());
+      }
+    }
+    for (size_t i = 0; i < norms.size(); ++i) names_.push_back(scores_[i] + "-" + norms[i]);
+  }
+
+  std::vector<Variant> variants() const override {
+    std::vector<Variant> all;
+    for (const std::string& name : names_) {
+      const size_t dash = std::min(name.find('-'), name.size() - 1);
+      const std::string score = name.substr(0, dash), norm = name.substr(dash + 1);
+      all.push_back({.norm = norm,
+                     .name = name,
+                     .title = text(score == "order" ? "OE" : "Sym", norm == "layer" ? " + LN" : ""),
+                     .line = score == "order" ? Line::solid : Line::dashed});
+      for (const auto& [key, value] : {std::pair("variants", name), {"score", score}, {"norm", norm}})
+        all.back().own.set(key, value);
+    }
+    return all;
+  }
+
+  TrainingData load() override {
+    data_ = !data_folder.empty() ? load_coco(data_folder)
+            : smoke > 0          ? synthetic_coco(seed, {.train = 320, .valid = 50, .test = 100})
+                                 : synthetic_coco(seed, preset_of(preset).world);
+    if (batches.size() > 1)
+      fail<UsageError>("--batch: one size at a time; its negatives are the batch, so sizes are not compared");
+    return {.source = data_->source, .cases = data_->train.images, .called = "training images"};
+  }
+
+  /// Trains a variant and tests its best model.
+  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+    OrderExperiment experiment(*data_, options(), folder);
+    const Outcome outcome = train(folder, experiment.parameters, *experiment.optimizer, experiment,
+                                  plan_in_periods(label, updates_in(epochs, experiment.steps_per_epoch()),
+                                                  validate_every_, "validation"));
+    if (outcome == Outcome::interrupted) return outcome;
+    load_model(folder, experiment.parameters, best_model);
+    experiment.write_test(experiment.test());
+    return outcome;
+  }
+
+  /// Table 2, and when each variant reached its best validation, the first of equals, as training keeps it: against the
+  /// order embedding without normalization, or else the first.
+  std::string summary(const TrainedVariants& trained) const override {
+    const auto found =
+        std::ranges::find(trained, "order-none", [](const auto& each) { return each.variant.name; });
+    const TrainedVariant& baseline = found == trained.end() ? trained.front() : *found;
+    const auto best = [this](const Table& curves) {
+      const std::vector<double> sums = sums_of(curves);
+      const auto highest = std::ranges::max_element(sums);
+      return std::pair(*highest, curves.column("step")[static_cast<size_t>(highest - sums.begin())]);
+    };
+    const auto goal = best(baseline.curves);
+    const auto reached = [this, goal](const TrainedVariant& each, double unit,
+                                      const char* format) -> std::string {
+      const std::vector<double> sums = sums_of(each.curves);
+      const auto place = std::ranges::find_if(sums, [=](double sum) { return sum >= goal.first; });
+      if (place == sums.end()) return {};
+      return formatted(format, each.curves.column("step")[static_cast<size_t>(place - sums.begin())] / unit);
+    };
+    const std::string& name = baseline.variant.title;
+    const std::vector<ReportColumn> times{
+        title_column(""),
+        last("updates", "step", "%.0f"),
+        {"best validation at update",
+         [&](const auto& each) { return formatted("%.0f", best(each.curves).second); }},
+        {"its sum of R@K", [&](const auto& each) { return formatted("%.1f", best(each.curves).first); }},
+        {"best at / best of " + name + " at",
+         [&](const auto& each) { return formatted("%.2f", best(each.curves).second / goal.second); }},
+        {"reaches the best of " + name + " at",
+         [&](const auto& each) {
+           const std::string step = reached(each, 1, "%.0f");
+           return step.empty() ? "never" : step;
+         }},
+        {"that / best of " + name + " at",
+         [&](const auto& each) { return reached(each, goal.second, "%.2f"); }},
+        last("seconds", "seconds", "%.0f")};
+    return table_of(trained, recall_columns()) + "\n" + table_of(trained, times);
+  }
+
+  /// Image recall on the validation set against updates in periods between validations.
+  std::vector<Panel> figure(const TrainedVariants& trained) const override {
+    const auto period = static_cast<double>(validate_every_);
+    std::vector<Panel> panels;
+    for (const int k : {1, 5, 10}) {
+      panels.push_back(panel_of(trained,
+                                {.title = text("image R@", k, ", validation"),
+                                 .x_label = text("iteration / ", period),
+                                 .y_label = text("R@", k, " [%]")},
+                                "step", text("valid_image_r", k)));
+      for (Curve& curve : panels.back().curves)
+        for (double& step : curve.x) step /= period;
+    }
+    return panels;
+  }
+
+  OrderOptions options() const {
+    OrderOptions options = preset_of(preset).options;
+    options.score = names_.front().starts_with("order") ? Score::order : Score::cosine;
+    options.norm = norm();
+    options.batch = batch();
+    options.optimizer = optimizer_kind();
+    options.learning_rate = learning_rate;
+    options.best_by = best_by_ == "both" ? BestBy::both : BestBy::image;
+    options.seed = seed;
+    return options;
+  }
+
+  /// What the best model of a run was chosen by, at each validation.
+  std::vector<double> sums_of(const Table& curves) const {
+    if (best_by_ == "both") return curves.column("valid_sum");
+    std::vector<double> sums(curves.column("step").size());
+    for (const int k : {1, 5, 10}) {
+      const auto recall = curves.column(text("valid_image_r", k));
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += recall[i];
+    }
+    return sums;
+  }
+
+  std::vector<std::string> names_, scores_;  ///< of each variant, as are `norms`
+  size_t validate_every_ = 0;
+  std::string best_by_ = "both";
+  std::optional<Data> data_;
+};
+
+void add_search(Command& command, const std::shared_ptr<OrderCommand>& order) {
   Command& search =
       command.add_command("search", "test images for a sentence, or captions for a test image (* its own)");
   search.footer(
@@ -236,8 +263,8 @@ void add_search(Command& command) {
   search.add("SENTENCE", flags->sentence, "in quotes");
   search.add("--image", flags->image, "number of a test image, from 0").non_negative();
   search.add("--count", flags->count, "how many to list").positive().show_default();
-  search.add("--threads", flags->threads, "worker threads; 0: one per core").range(0, 1024).show_default();
-  search.action([flags] { return run_search(*flags); });
+  add_threads_flag(search, flags->threads);
+  search.action([order, flags] { return order->search(*flags); });
 }
 
 }  // namespace
@@ -251,25 +278,9 @@ void add_order_embedding_command(Command& program) {
       "Example: lamina order-embedding --epochs 24 --out runs/order\n"
       "         lamina order-embedding --data coco --score order --norm none,layer --out runs/coco\n"
       "         lamina order-embedding search runs/order/order-layer \"two dogs chase a ball\"");
-  const auto flags = std::make_shared<OrderFlags>();
-  add_common_flags(command, flags->common, {"layer", "none"});
-  command.add("--score", flags->scores, "how a pair is scored, or both separated by a comma: order, cosine")
-      .separated_by_commas()
-      .one_of({"order", "cosine"});
-  command.add("--validate-every", flags->validate_every, "updates between validations; 300 in the paper")
-      .positive();
-  command
-      .add("--best-by", flags->best_by,
-           "what the kept model is best at: R@1 + R@5 + R@10 of both directions, or of image search alone, "
-           "which is the rule of the public code")
-      .one_of({"both", "image"})
-      .show_default();
-  add_optimizer_flag(command, flags->optimizer);
-  add_search(command);
-  command.action([flags, &command] {
-    if (!flags->common.resume) require_learning_rate(command, flags->optimizer);
-    return train_variants(*flags, command.given("--norm"));
-  });
+  const auto order = std::make_shared<OrderCommand>(command);
+  add_search(command, order);
+  command.action([order] { return order->run(); });
 }
 
 }  // namespace lamina

@@ -1,98 +1,101 @@
 // lamina skip-thoughts: Section 6.3, Figure 3 and Table 3. Trains skip-thought vectors with each chosen
 // normalization; what comes out of it is in skip_vectors.cpp.
 
-#include <cstdio>
-
 #include "core/folder.h"
 #include "tools/commands.h"
-#include "tools/optimizer_flag.h"
 #include "tools/skip_thoughts.h"
-#include "tools/variant_command.h"
 
 namespace lamina {
 
-namespace {
-
 using namespace skip_thoughts;
 
+SkipCommand::SkipCommand(Command& command)
+    : TrainingCommand(command,
+                      {.epochs = {preset_of("paper").epochs, preset_of("small").epochs},
+                       .batch = SkipOptions().batch,
+                       .learning_rate = {SkipOptions().learning_rate, SkipOptions().learning_rate}}) {
+  fields
+      .add("--condition", condition_,
+           "how the encoding reaches the decoders: as their first state, or as an input of every step")
+      .one_of({"initial", "every-step"})
+      .show_default();
+  fields
+      .add("--evaluate-every", evaluate_every_,
+           "updates between evaluations, each of which keeps the encoder; 50,000 in the paper",
+           {preset_of("paper").evaluate_every, preset_of("small").evaluate_every})
+      .positive();
+  fields.keep("embedding", embedding_);
+  fields.keep("hidden", hidden_);
+  fields.add("--lazy", lazy_,
+             "update only the embeddings of words in the batch (lazy Adam); faster, and not Adam's result",
+             {.required = false});
+  add_optimizer_flag();
+}
+
+/// Small embeddings are half as wide, and GRUs a quarter.
+void SkipCommand::complete() {
+  if (hidden_ > 0) return;
+  const SkipOptions options = preset_of(preset).options;
+  embedding_ = smoke > 0 ? 30 : options.embedding;
+  hidden_ = smoke > 0 ? 60 : options.hidden;
+}
+
+SkipOptions SkipCommand::options() const {
+  return {.norm = norm(),
+          .condition = condition_ == "initial" ? Condition::initial : Condition::every_step,
+          .embedding = embedding_,
+          .hidden = hidden_,
+          .batch = batch(),
+          .optimizer = optimizer_kind(),
+          .learning_rate = learning_rate,
+          .lazy = lazy_,
+          .seed = seed};
+}
+
+Corpus SkipCommand::corpus(const std::string& saved) const {
+  const Preset sizes = preset_of(preset);
+  if (data_folder.empty()) return synthetic_stories(seed, smoke > 0 ? 150 : sizes.stories);
+  constexpr size_t without_a_word = 2;  // <eos> and <unk>
+  return saved.empty() ? scan_books(data_folder, sizes.vocabulary - without_a_word) : load_books(saved);
+}
+
 /// What an earlier sitting of the run in --out knows about the books, if there was one.
-std::string folder_of_saved_corpus(const CommonFlags& flags) {
-  std::vector<std::string> folders{flags.out};
-  for (const Variant& variant : variants_of(flags)) folders.push_back(flags.out + "/" + variant.name());
+std::string SkipCommand::folder_of_saved_corpus() const {
+  std::vector<std::string> folders{out};
+  for (const Variant& variant : variants()) folders.push_back(out + "/" + variant.name);
   for (const std::string& folder : folders)
-    if (flags.resume && exists(folder + "/passages.tsv")) return folder;
+    if (resume && exists(folder + "/passages.tsv")) return folder;
   return {};
 }
 
-Prepared prepare(const SkipFlags& flags) {
-  const auto corpus = std::make_shared<const Corpus>(corpus_of(flags, folder_of_saved_corpus(flags.common)));
-  return {.source = corpus->source,
-          .training_cases = corpus->sentences(),
-          .train = [=](const RunFolder& folder, const Variant& variant, const std::string& label) {
-            SkipExperiment experiment(*corpus, options_of(flags, variant.norm, variant.batch), folder);
-            const std::uint64_t total =
-                updates_in(static_cast<std::uint64_t>(flags.common.epochs), experiment.steps_per_epoch());
-            return train(folder, experiment.parameters, *experiment.optimizer, experiment,
-                         plan_in_periods(label, total, static_cast<std::uint64_t>(flags.evaluate_every),
-                                         "evaluation"));
-          }};
+TrainingData SkipCommand::load() {
+  corpus_ = corpus(folder_of_saved_corpus());
+  return {.source = corpus_->source, .cases = corpus_->sentences()};
 }
 
-std::string summary(const std::vector<Variant>& variants, const std::vector<Table>& tables) {
-  std::string out =
-      "| variant | updates | epochs | train nats per word | held-out nats per word | seconds |\n"
-      "|---|---|---|---|---|---|\n";
-  for (size_t i = 0; i < variants.size(); ++i) {
-    const auto last = [&](const char* name) { return tables[i].column(name).back(); };
-    char row[256];
-    std::snprintf(row, sizeof row, "| %s | %.0f | %.2f | %.3f | %.3f | %.0f |\n",
-                  title_of(variants[i].norm).c_str(), last("step"), last("epoch"), last("train_nll"),
-                  last("valid_nll"), last("seconds"));
-    out += row;
-  }
-  return out;
+Outcome SkipCommand::train_variant(const RunFolder& folder, const std::string& label) {
+  SkipExperiment experiment(*corpus_, options(), folder);
+  return train(folder, experiment.parameters, *experiment.optimizer, experiment,
+               plan_in_periods(label, updates_in(epochs, experiment.steps_per_epoch()), evaluate_every_,
+                               "evaluation"));
+}
+
+std::string SkipCommand::summary(const TrainedVariants& trained) const {
+  return table_of(trained,
+                  {title_column("variant"), last("updates", "step", "%.0f"), last("epochs", "epoch", "%.2f"),
+                   last("train nats per word", "train_nll", "%.3f"),
+                   last("held-out nats per word", "valid_nll", "%.3f"), last("seconds", "seconds", "%.0f")});
 }
 
 /// What the neighbours of a sentence cost, on the text that is learned and on what is held out.
-std::vector<Panel> figure(const std::vector<Variant>& variants, const std::vector<Table>& tables) {
+std::vector<Panel> SkipCommand::figure(const TrainedVariants& trained) const {
   std::vector<Panel> panels;
   for (const auto& [column, title] :
-       {std::pair("valid_nll", "text held out"), std::pair("train_nll", "text that is learned")}) {
-    Panel panel{.title = title, .x_label = "updates", .y_label = "nats per word"};
-    for (size_t i = 0; i < variants.size(); ++i)
-      panel.curves.push_back({.title = title_of(variants[i].norm),
-                              .x = tables[i].column("step"),
-                              .y = tables[i].column(column),
-                              .color = color_of(variants[i].norm)});
-    panels.push_back(panel);
-  }
+       {std::pair("valid_nll", "text held out"), std::pair("train_nll", "text that is learned")})
+    panels.push_back(panel_of(trained, {.title = title, .x_label = "updates", .y_label = "nats per word"},
+                              "step", column));
   return panels;
 }
-
-int train_all(const std::shared_ptr<SkipFlags>& flags) {
-  write_settings(*flags, flags->common.own);  // as they were given
-  const Preset paper = preset_of("paper");
-  const VariantCommand command{
-      .name = "skip-thoughts",
-      .paper_epochs = static_cast<std::int64_t>(paper.epochs),
-      .small_epochs = static_cast<std::int64_t>(preset_of("small").epochs),
-      .batch = static_cast<std::int64_t>(paper.options.batch),
-      .learning_rate = paper.options.learning_rate,
-      .prepare =
-          [flags](CommonFlags& common) {
-            flags->common = common;
-            if (common.resume) read_settings(common.own, *flags);
-            fill_in_preset(*flags);
-            write_settings(*flags, common.own);
-            return prepare(*flags);
-          },
-      .summary = summary,
-      .figure = figure,
-  };
-  return run_variants(command, flags->common);
-}
-
-}  // namespace
 
 void add_skip_thoughts_command(Command& program) {
   Command& command = program.add_command(
@@ -100,25 +103,9 @@ void add_skip_thoughts_command(Command& program) {
   command.footer(
       "Example: lamina skip-thoughts --data books --norm none,layer --out runs/skip-thoughts\n"
       "         lamina skip-thoughts eval runs/skip-thoughts --data tasks");
-  const auto flags = std::make_shared<SkipFlags>();
-  add_common_flags(command, flags->common, {"layer", "none"});
-  command
-      .add("--condition", flags->condition,
-           "how the encoding reaches the decoders: as their first state, or as an input of every step")
-      .one_of({"initial", "every-step"})
-      .show_default();
-  command
-      .add("--evaluate-every", flags->evaluate_every,
-           "updates between evaluations, each of which keeps the encoder; 50,000 in the paper")
-      .positive();
-  command.add("--lazy", flags->lazy,
-              "update only the embeddings of words in the batch (lazy Adam); faster, and not Adam's result");
-  add_optimizer_flag(command, flags->optimizer);
-  add_skip_vector_commands(command);
-  command.action([flags, &command] {
-    if (!flags->common.resume) require_learning_rate(command, flags->optimizer);
-    return train_all(flags);
-  });
+  const auto skip = std::make_shared<SkipCommand>(command);
+  add_skip_vector_commands(command, skip);
+  command.action([skip] { return skip->run(); });
 }
 
 }  // namespace lamina

@@ -19,7 +19,7 @@ namespace lamina {
 namespace {
 
 struct StabilityFlags {
-  std::int64_t steps = 200, hidden = 128, batch = 16, seed = 1;
+  size_t steps = 200, hidden = 128, batch = 16, seed = 1;
   std::vector<double> scales{0.5, 1, 2};
   double input = 0.1;
   std::string function = "tanh", out = "runs/stability";
@@ -40,15 +40,13 @@ Tensor normal(const Shape& shape, std::uint64_t seed, double deviation) {
 
 /// The same inputs, first state, loss and (but for the scale) weights for every norm and scale.
 SequenceRecord observe(const StabilityFlags& flags, Norm norm, double scale) {
-  const auto steps = static_cast<size_t>(flags.steps), rows = static_cast<size_t>(flags.batch),
-             hidden = static_cast<size_t>(flags.hidden);
-  const auto seed = static_cast<std::uint64_t>(flags.seed);
+  const size_t hidden = flags.hidden, rows = flags.batch, seed = flags.seed;
   Parameters parameters(seed);
   Rnn rnn(parameters, "rnn", {.input = hidden, .hidden = hidden, .norm = norm},
           flags.function == "relu" ? relu_cell() : tanh_cell());
   for (real& weight : rnn.hidden_weight.values()) weight *= static_cast<real>(scale);
   const double unit = 1 / std::sqrt(static_cast<double>(hidden));  // vectors of length 1
-  const Tensor x = normal({steps, rows, hidden}, seed + 1, flags.input);
+  const Tensor x = normal({flags.steps, rows, hidden}, seed + 1, flags.input);
   const Tensor start = normal({rows, hidden}, seed + 2, unit).require_gradient();
   const Tensor direction = normal({rows, hidden}, seed + 3, unit);
   SequenceRecord record;

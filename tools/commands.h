@@ -1,5 +1,5 @@
 #pragma once
-// The subcommands of `lamina`. Each is defined in the file command_<name>.cpp.
+// The subcommands of `lamina`. Each is defined in the file command_<name>.cpp; a new one is added to the list below.
 
 #include "tools/command_line.h"
 
@@ -19,5 +19,12 @@ void add_geometry_command(Command& program);
 void add_inspect_command(Command& program);
 void add_graph_command(Command& program);
 void add_report_command(Command& program);
+
+/// All of them, in the order of --help.
+inline constexpr void (*add_commands[])(Command& program) = {
+    add_mnist_command,           add_stability_command,   add_convnet_command,          add_draw_command,
+    add_order_embedding_command, add_handwriting_command, add_attentive_reader_command, add_data_command,
+    add_skip_thoughts_command,   add_invariance_command,  add_geometry_command,         add_inspect_command,
+    add_graph_command,           add_report_command};
 
 }  // namespace lamina

@@ -1,28 +1,34 @@
 #pragma once
-// What the commands that train classifiers of digits share beyond variant_command.h: their data, their table
-// and their figure.
+// The commands that train classifiers of digits: their data, their table and their figure.
 
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "models/common/digit_experiment.h"
-#include "tools/variant_command.h"
+#include "tools/training_command.h"
 
 namespace lamina {
 
-struct DigitCommand {
-  std::string name;  ///< "mnist", as on the command line
-  std::function<std::unique_ptr<DigitExperiment>(const MnistData& data, const DigitOptions& options)> make;
-  std::int64_t paper_epochs = 60, small_epochs = 5;
+class DigitCommand : public TrainingCommand {
+ public:
+  using TrainingCommand::TrainingCommand;
+
+  DigitOptions options() const;
+  /// The data that --data names, or built-in ones; only a few of those in a smoke run.
+  TrainingData load() override;
+  const MnistData& data() const { return *data_; }
+
+ protected:
+  virtual std::unique_ptr<DigitExperiment> make() const = 0;
+
+  Outcome train_variant(const RunFolder& folder, const std::string& label) override;
+  std::string summary(const TrainedVariants& trained) const override;
+  std::vector<Panel> figure(const TrainedVariants& trained) const override;
+
+ private:
+  std::optional<MnistData> data_;
 };
-
-DigitOptions options_of(const Variant& variant, const CommonFlags& flags);
-
-/// The data that --data names, or built-in ones; only a few of those in a smoke run.
-MnistData load_digits(const CommonFlags& flags);
-
-/// Trains, prints and saves a summary and draws the figure. Returns the exit code.
-int run_digit_command(const DigitCommand& command, const CommonFlags& flags);
 
 }  // namespace lamina

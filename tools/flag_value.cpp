@@ -19,12 +19,6 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
-  return list;
-}
-
 /// The ends of a range as --help shows them: those that are not the widest.
 template <class Range>
 std::string ends_of(const Range& range) {
@@ -40,15 +34,6 @@ Number number_within(const std::string& text, const std::optional<Number>& numbe
   fail<UsageError>(text, " is not ", describe(range));
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> words;
-  size_t start = 0;
-  for (size_t comma; (comma = list.find(',', start)) != std::string::npos; start = comma + 1)
-    words.push_back(list.substr(start, comma - start));
-  words.push_back(list.substr(start));
-  return words;
-}
-
 void check_word(const std::string& word, const std::string& given, const FlagRules& rules) {
   if (word.empty() && given.empty()) fail<UsageError>("the value is empty; give one or leave the flag out");
   if (word.empty()) fail<UsageError>('\'', given, "' has an empty place between its commas");
@@ -59,6 +44,21 @@ void check_word(const std::string& word, const std::string& given, const FlagRul
 }
 
 }  // namespace
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  return list;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  size_t start = 0;
+  for (size_t comma; (comma = list.find(',', start)) != std::string::npos; start = comma + 1)
+    words.push_back(list.substr(start, comma - start));
+  if (!list.empty()) words.push_back(list.substr(start));
+  return words;
+}
 
 std::optional<std::int64_t> whole_number(std::string_view text) { return number_in<std::int64_t>(text); }
 
@@ -93,7 +93,8 @@ std::string FlagRules::kind() const {
 std::vector<std::string> checked_words(const std::vector<std::string>& given, const FlagRules& rules) {
   std::vector<std::string> words;
   for (const std::string& value : given)
-    for (const std::string& word : rules.separated_by_commas ? split(value) : std::vector{value}) {
+    for (const std::string& word :
+         rules.separated_by_commas && !value.empty() ? split(value) : std::vector{value}) {
       check_word(word, value, rules);
       words.push_back(word);
     }

@@ -53,20 +53,7 @@ int main(int argc, char** argv) {
   program.add_version(text("lamina ", version, ", commit ", commit(), ", ",
                            sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend()));
   program.footer("Example: lamina mnist --norm none,batch,layer --preset small");
-  add_mnist_command(program);
-  add_stability_command(program);
-  add_convnet_command(program);
-  add_draw_command(program);
-  add_order_embedding_command(program);
-  add_handwriting_command(program);
-  add_attentive_reader_command(program);
-  add_data_command(program);
-  add_skip_thoughts_command(program);
-  add_invariance_command(program);
-  add_geometry_command(program);
-  add_inspect_command(program);
-  add_graph_command(program);
-  add_report_command(program);
+  for (const auto add : add_commands) add(program);
   program.add_command("list", "lists the commands, one per line").action([&] {
     return list_commands(program);
   });

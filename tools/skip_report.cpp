@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <filesystem>
 #include <limits>
 
-#include "tools/common_flags.h"
+#include "tools/norm_table.h"
 
 namespace lamina {
 
@@ -26,31 +24,26 @@ constexpr std::array<ScoreColumn, 7> columns{{{"sick_r", "SICK r", "%.3f", &Task
                                               {"subj", "SUBJ", "%.1f", &TaskScores::subj},
                                               {"mpqa", "MPQA", "%.1f", &TaskScores::mpqa}}};
 
-std::string number(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
+const std::string bag_of_words = "bag-of-words";
 
 /// The row of the most updates up to a limit; that of a bag of words is 0.
-std::string row_of(const JudgedRun& run, double limit, const std::string& title) {
-  const std::vector<double> steps = run.scores.column("step");
-  size_t row = steps.size();
-  for (size_t i = 0; i < steps.size(); ++i)
-    if (steps[i] <= limit && (row == steps.size() || steps[i] >= steps[row])) row = i;
-  if (row == steps.size()) return {};
-  std::string line = "| " + title + " | " + number("%.0f", steps[row]) + " |";
+std::string row_of(const TrainedVariant& run, double limit, const std::string& title) {
+  const std::vector<double> steps = run.curves.column("step");
+  const auto end = std::ranges::upper_bound(steps, limit);
+  if (end == steps.begin()) return {};
+  const auto row = static_cast<size_t>(end - steps.begin()) - 1;
+  std::vector<std::string> cells{title, formatted("%.0f", steps[row])};
   for (const ScoreColumn& score : columns)
-    line += " " + number(score.format, run.scores.column(score.column)[row]) + " |";
-  return line + "\n";
+    cells.push_back(formatted(score.format, run.curves.column(score.column)[row]));
+  return markdown_row(cells);
 }
 
 /// The most updates for which every trained run has a row.
-double updates_of_all(const std::vector<JudgedRun>& runs) {
+double updates_of_all(const TrainedVariants& runs) {
   double least = std::numeric_limits<double>::infinity();
-  for (const JudgedRun& run : runs)
-    if (const auto steps = run.scores.column("step"); !steps.empty() && run.norm != "bag-of-words")
-      least = std::min(least, std::ranges::max(steps));
+  for (const auto& [run, scores, test] : runs)
+    if (!scores.rows.empty() && run.norm != bag_of_words)
+      least = std::min(least, scores.column("step").back());
   return least;
 }
 
@@ -70,45 +63,41 @@ std::string line_of(const TaskScores& scores) {
   std::string line;
   for (const ScoreColumn& score : columns)
     line += (line.empty() ? "" : ", ") + std::string(score.title) + " " +
-            number(score.format, scores.*score.value);
+            formatted(score.format, scores.*score.value);
   return line;
 }
 
-std::string table_3(const std::vector<JudgedRun>& runs) {
-  std::string out = "| | updates |", rule = "|---|---|";
-  for (const ScoreColumn& score : columns) {
-    out += " " + std::string(score.title) + " |";
-    rule += "---|";
-  }
-  out += "\n" + rule + "\n";
-  const double updates = updates_of_all(runs);
-  for (const JudgedRun& run : runs)
-    if (run.norm != "bag-of-words") out += row_of(run, 0, title_of(run.norm) + ", untrained");
-  for (const JudgedRun& run : runs)
-    if (updates > 0 || run.norm == "bag-of-words") out += row_of(run, updates, title_of(run.norm));
-  return out;
+TrainedVariant read_scores(const std::string& norm, const std::string& path) {
+  TrainedVariant run{{.norm = norm, .name = norm, .title = title_of(norm)}, read_table(path)};
+  const auto& names = run.curves.columns;
+  const auto step = static_cast<size_t>(std::ranges::find(names, "step") - names.begin());
+  std::ranges::stable_sort(run.curves.rows, {}, [=](const std::vector<double>& row) { return row[step]; });
+  return run;
 }
 
-std::vector<Panel> figure_3(const std::vector<JudgedRun>& runs) {
-  std::vector<Panel> panels;
+std::string table_3(const TrainedVariants& runs) {
+  std::vector<std::string> titles{"", "updates"};
+  std::string rule = "|---|---|", rows;
   for (const ScoreColumn& score : columns) {
-    if (score.value == &TaskScores::sick_rho) continue;  // as in the paper
-    Panel panel{.title = score.title, .x_label = "updates", .y_label = score.title};
-    for (const JudgedRun& run : runs) {
-      if (run.norm == "bag-of-words") continue;
-      std::vector<std::pair<double, double>> points;
-      const auto steps = run.scores.column("step"), values = run.scores.column(score.column);
-      for (size_t i = 0; i < steps.size(); ++i) points.emplace_back(steps[i], values[i]);
-      std::ranges::sort(points);
-      Curve curve{.title = title_of(run.norm), .x = {}, .y = {}, .color = color_of(run.norm)};
-      for (const auto& [x, y] : points) {
-        curve.x.push_back(x);
-        curve.y.push_back(y);
-      }
-      panel.curves.push_back(std::move(curve));
-    }
-    panels.push_back(std::move(panel));
+    titles.emplace_back(score.title);
+    rule += "---|";
   }
+  const double updates = updates_of_all(runs);
+  for (const TrainedVariant& run : runs)
+    if (run.variant.norm != bag_of_words) rows += row_of(run, 0, run.variant.title + ", untrained");
+  for (const TrainedVariant& run : runs)
+    if (updates > 0 || run.variant.norm == bag_of_words) rows += row_of(run, updates, run.variant.title);
+  return markdown_row(titles) + rule + "\n" + rows;
+}
+
+std::vector<Panel> figure_3(const TrainedVariants& runs) {
+  TrainedVariants trained = runs;
+  std::erase_if(trained, [](const TrainedVariant& run) { return run.variant.norm == bag_of_words; });
+  std::vector<Panel> panels;
+  for (const ScoreColumn& score : columns)
+    if (score.value != &TaskScores::sick_rho)  // as in the paper
+      panels.push_back(panel_of(trained, {.title = score.title, .x_label = "updates", .y_label = score.title},
+                                "step", score.column));
   return panels;
 }
 

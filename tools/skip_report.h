@@ -4,10 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/common/metrics.h"
-#include "models/common/run_folder.h"
 #include "models/skip_thoughts/evaluation.h"
-#include "tools/plot.h"
+#include "tools/variant_report.h"
 
 namespace lamina {
 
@@ -17,16 +15,14 @@ void append_scores(const std::string& path, double updates, const skip_thoughts:
 /// "SICK r 0.842, rho 0.767, MSE 0.298, MR 77.3, ..."
 std::string line_of(const skip_thoughts::TaskScores& scores);
 
-struct JudgedRun {
-  std::string variant, norm;
-  Table scores;  ///< its file of scores
-};
+/// A run with its file of scores, in the order of their updates.
+TrainedVariant read_scores(const std::string& norm, const std::string& path);
 
 /// A row per run, all after as many updates: the most that every trained run was judged at. Above them a row per run
 /// before any update: what a score owes to learning is what it has more.
-std::string table_3(const std::vector<JudgedRun>& runs);
+std::string table_3(const TrainedVariants& runs);
 
 /// Six scores against updates.
-std::vector<Panel> figure_3(const std::vector<JudgedRun>& runs);
+std::vector<Panel> figure_3(const TrainedVariants& runs);
 
 }  // namespace lamina

@@ -1,35 +1,39 @@
 #pragma once
-// What the subcommands of lamina skip-thoughts share.
+// lamina skip-thoughts: what its training, and the commands that use what was trained, share.
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "models/skip_thoughts/experiment.h"
-#include "tools/commands.h"
-#include "tools/common_flags.h"
+#include "tools/training_command.h"
 
 namespace lamina {
 
-struct SkipFlags {
-  CommonFlags common;
-  std::string condition = "initial", optimizer = "adam";
-  std::int64_t evaluate_every = 0;         ///< 0: the preset's
-  std::int64_t embedding = 0, hidden = 0;  ///< the preset's
-  bool lazy = false;
+class SkipCommand final : public TrainingCommand {
+ public:
+  explicit SkipCommand(Command& command);
+
+  skip_thoughts::SkipOptions options() const;
+  /// The books in --data, as the run in `saved` knows them if that is not empty, or the built-in stories.
+  skip_thoughts::Corpus corpus(const std::string& saved) const;
+
+ private:
+  void complete() override;
+  TrainingData load() override;
+  Outcome train_variant(const RunFolder& folder, const std::string& label) override;
+  std::string summary(const TrainedVariants& trained) const override;
+  std::vector<Panel> figure(const TrainedVariants& trained) const override;
+  std::string folder_of_saved_corpus() const;
+
+  std::string condition_ = "initial";
+  size_t evaluate_every_ = 0, embedding_ = 0, hidden_ = 0;  ///< 0: the preset's
+  bool lazy_ = false;
+  std::optional<skip_thoughts::Corpus> corpus_;
 };
 
-/// What the user left open is the preset's: small embeddings are half as wide, and GRUs a quarter.
-void fill_in_preset(SkipFlags& flags);
-
-void write_settings(const SkipFlags& flags, Settings& settings);
-void read_settings(const Settings& settings, SkipFlags& flags);
-
-/// A model's options, once the preset is filled in.
-skip_thoughts::SkipOptions options_of(const SkipFlags& flags, const std::string& norm, std::int64_t batch);
-
-/// The books in --data, as the run in `saved` knows them if that is not empty, or the built-in stories.
-skip_thoughts::Corpus corpus_of(const SkipFlags& flags, const std::string& saved);
-
 /// encode, eval and neighbours: what trained vectors are for.
-void add_skip_vector_commands(Command& command);
+void add_skip_vector_commands(Command& command, const std::shared_ptr<SkipCommand>& skip);
 
 }  // namespace lamina

@@ -29,27 +29,21 @@ using namespace skip_thoughts;
 
 /// A run's encoder with its vocabulary.
 struct Trained {
-  explicit Trained(const RunFolder& folder)
-      : flags(flags_of(folder)),
-        vocabulary(load_vocabulary(folder.path())),
-        encoder(parameters, norm_from(flags.common.norms.front()), sizes()) {}
-
-  static SkipFlags flags_of(const RunFolder& folder) {
-    SkipFlags flags;
-    from_settings(folder.config().settings, flags.common);
-    read_settings(folder.config().settings, flags);
-    fill_in_preset(flags);
-    return flags;
+  Trained(SkipCommand& skip, const RunFolder& folder) : Trained(options_of(skip, folder), folder.path()) {}
+  Trained(const SkipOptions& options, const std::string& path)
+      : vocabulary(load_vocabulary(path)),
+        encoder(parameters, options.norm,
+                {.vocabulary = vocabulary.size(), .embedding = options.embedding, .hidden = options.hidden}) {
   }
-  Sizes sizes() const {
-    const SkipOptions options = options_of(flags, flags.common.norms.front(), 1);
-    return {.vocabulary = vocabulary.size(), .embedding = options.embedding, .hidden = options.hidden};
+
+  static SkipOptions options_of(SkipCommand& skip, const RunFolder& folder) {
+    skip.open("RUN", folder.path());
+    return skip.options();
   }
 
   /// The words that the encoder has learned, with their vectors as they are now.
   WordTable words() const { return {.vocabulary = vocabulary, .vectors = encoder.words().table()}; }
 
-  SkipFlags flags;
   Vocabulary vocabulary;
   Parameters parameters{0};
   Encoder encoder;
@@ -91,25 +85,15 @@ void add_word_vectors(Command& command, std::string& path) {
       "regression");
 }
 
-RunFolder open_run(const std::string& command, const std::string& path) {
-  RunFolder folder = RunFolder::open(path);
-  if (folder.config().experiment != "skip-thoughts")
-    fail<UsageError>(command, " ", path, ": a run of lamina ", folder.config().experiment,
-                     "; give the folder of a run of lamina skip-thoughts");
-  return folder;
-}
+RunFolder open_any(const std::string& path) { return open_run("skip-thoughts", "eval", path); }
 
 /// A run of one variant.
-RunFolder open_single_run(const std::string& command, const std::string& path) {
-  RunFolder folder = open_run(command, path);
+RunFolder open_encoder(const std::string& command, const std::string& path) {
+  RunFolder folder = open_run("skip-thoughts", command, path);
   if (!exists(folder.file("vocabulary.txt")))
     fail<UsageError>(command, " ", path, ": holds no encoder; name the run of one variant, as in ",
                      folder.file("layer-b64"));
   return folder;
-}
-
-void add_threads(Command& command, int& threads) {
-  command.add("--threads", threads, "worker threads; 0: one per core").range(0, 1024).show_default();
 }
 
 // --- encode
@@ -132,13 +116,13 @@ std::vector<std::string> lines_of_standard_input() {
   return lines;
 }
 
-int run_encode(const EncodeFlags& flags) {
+int run_encode(SkipCommand& skip, const EncodeFlags& flags) {
   if (::isatty(STDOUT_FILENO) == 1)
     fail<UsageError>(
         "encode: writes numbers that a terminal cannot show; redirect them, as in > vectors.npy");
   set_threads(flags.threads);
-  const RunFolder folder = open_single_run("encode", flags.run);
-  Trained trained(folder);
+  const RunFolder folder = open_encoder("encode", flags.run);
+  Trained trained(skip, folder);
   load_model(folder, trained.parameters);
   const std::vector<std::string> lines = lines_of_standard_input();
   std::optional<WordVectors> vectors;
@@ -150,22 +134,22 @@ int run_encode(const EncodeFlags& flags) {
   return 0;
 }
 
-void add_encode(Command& parent) {
+void add_encode(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   Command& command =
       parent.add_command("encode", "vectors of the sentences on standard input, one per line, as .npy");
   command.footer("Example: lamina skip-thoughts encode runs/skip-thoughts/layer-b64 < lines > vectors.npy");
   const auto flags = std::make_shared<EncodeFlags>();
   command.add("RUN", flags->run, "folder of a run of one variant").required();
   add_word_vectors(command, flags->word_vectors);
-  add_threads(command, flags->threads);
-  command.action([flags] { return run_encode(*flags); });
+  add_threads_flag(command, flags->threads);
+  command.action([skip, flags] { return run_encode(*skip, *flags); });
 }
 
 // --- neighbours
 
 struct NeighbourFlags {
   std::string run, sentence;
-  std::int64_t count = 5, among = 5000;
+  size_t count = 5, among = 5000;
   int threads = 0;
 };
 
@@ -184,13 +168,13 @@ std::vector<std::string> sentences_of(const Corpus& corpus, size_t most) {
   return found;
 }
 
-int run_neighbours(const NeighbourFlags& flags) {
+int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
   set_threads(flags.threads);
-  const RunFolder folder = open_single_run("neighbours", flags.run);
-  Trained trained(folder);
+  const RunFolder folder = open_encoder("neighbours", flags.run);
+  Trained trained(skip, folder);
   load_model(folder, trained.parameters);
-  const Corpus corpus = corpus_of(trained.flags, folder.path());
-  std::vector<std::string> sentences = sentences_of(corpus, static_cast<size_t>(flags.among));
+  const Corpus corpus = skip.corpus(folder.path());
+  std::vector<std::string> sentences = sentences_of(corpus, flags.among);
   sentences.push_back(flags.sentence);
   const Tensor vectors = encode(trained.encoder, trained.words(), sentences);
   const DenseFeatures features(vectors);
@@ -198,7 +182,7 @@ int run_neighbours(const NeighbourFlags& flags) {
   const real* const own = vectors.data() + last * vectors.columns();
   std::vector<std::pair<real, size_t>> cosines;  // vectors have length 1
   for (size_t i = 0; i < last; ++i) cosines.emplace_back(features.dot(i, own), i);
-  const auto count = std::min(cosines.size(), static_cast<size_t>(flags.count));
+  const auto count = std::min(cosines.size(), flags.count);
   std::ranges::partial_sort(cosines, cosines.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>());
   std::cout << corpus.source << '\n';
   for (size_t i = 0; i < count; ++i)
@@ -206,7 +190,7 @@ int run_neighbours(const NeighbourFlags& flags) {
   return 0;
 }
 
-void add_neighbours(Command& parent) {
+void add_neighbours(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   Command& command =
       parent.add_command("neighbours", "the sentences of a run's own text that are nearest to one");
   command.footer(
@@ -216,20 +200,20 @@ void add_neighbours(Command& parent) {
   command.add("SENTENCE", flags->sentence, "in quotes").required();
   command.add("--count", flags->count, "how many to list").positive().show_default();
   command.add("--among", flags->among, "how many sentences to look through, about").positive().show_default();
-  add_threads(command, flags->threads);
-  command.action([flags] { return run_neighbours(*flags); });
+  add_threads_flag(command, flags->threads);
+  command.action([skip, flags] { return run_neighbours(*skip, *flags); });
 }
 
 // --- eval
 
 struct EvalFlags {
   std::string run, data, features = "vectors", out, sick = "penalty", word_vectors;
-  std::int64_t inner_folds = 1;
+  size_t inner_folds = 1;
   bool last = false;
   int threads = 0;
 
   EvaluationOptions options() const {
-    return {.inner_folds = static_cast<size_t>(inner_folds),
+    return {.inner_folds = inner_folds,
             .sick = sick == "penalty" ? SickFit::penalty : SickFit::early_stopping};
   }
   /// In a run's folder: the scores by this protocol, apart from those by another.
@@ -266,15 +250,15 @@ std::vector<RunFolder> runs_in(const std::string& path) {
   const auto single = [](const std::string& folder) {
     return exists(folder + "/vocabulary.txt") || exists(folder + "/tasks.csv");
   };
-  if (single(path)) return {open_run("eval", path)};
-  if (!is_folder(path)) return {open_single_run("eval", path)};
+  if (single(path)) return {open_any(path)};
+  if (!is_folder(path)) return {open_encoder("eval", path)};
   std::vector<std::string> paths = entries_of(path);
   std::erase_if(paths, [&](const std::string& entry) { return !single(entry); });
-  if (paths.empty()) return {open_single_run("eval", path)};
+  if (paths.empty()) return {open_encoder("eval", path)};
   std::ranges::reverse(paths);  // the baseline before layer norm
   std::vector<RunFolder> runs;
   runs.reserve(paths.size());
-  for (const std::string& folder : paths) runs.push_back(open_run("eval", folder));
+  for (const std::string& folder : paths) runs.push_back(open_any(folder));
   return runs;
 }
 
@@ -292,10 +276,10 @@ std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, const EvalFla
   return snapshots;
 }
 
-void evaluate_run(const RunFolder& run, const TaskData& data, const EvalFlags& flags) {
+void evaluate_run(SkipCommand& skip, const RunFolder& run, const TaskData& data, const EvalFlags& flags) {
   const std::vector<std::uint64_t> snapshots = missing_snapshots(run, flags);
   if (snapshots.empty()) return;
-  Trained trained(run);
+  Trained trained(skip, run);
   std::optional<WordVectors> vectors;
   if (!flags.word_vectors.empty())
     vectors = vectors_for(flags.word_vectors, trained.vocabulary, data.sentences());
@@ -330,7 +314,7 @@ void evaluate_words(const TaskData& data, const EvalFlags& flags) {
   append_scores(folder.file(flags.task_file()), 0, scores);
 }
 
-int run_eval(const EvalFlags& flags) {
+int run_eval(SkipCommand& skip, const EvalFlags& flags) {
   const bool words = flags.features == "bag-of-words";
   if (words != flags.run.empty())
     fail<UsageError>("eval: give the folder of a run, or --features bag-of-words without one");
@@ -343,12 +327,12 @@ int run_eval(const EvalFlags& flags) {
     evaluate_words(data, flags);
     return 0;
   }
-  std::vector<JudgedRun> judged;
+  TrainedVariants judged;
   for (const RunFolder& run : runs) {
-    evaluate_run(run, data, flags);
+    evaluate_run(skip, run, data, flags);
     if (exists(run.file(flags.task_file())))
-      judged.push_back({run.config().variant, run.config().settings.get<std::string>("norm"),
-                        read_table(run.file(flags.task_file()))});
+      judged.push_back(
+          read_scores(run.config().settings.get<std::string>("norm"), run.file(flags.task_file())));
   }
   if (judged.empty())
     fail<DataError>(flags.run, ": holds no snapshots yet; wait for the run's first evaluation");
@@ -360,7 +344,7 @@ int run_eval(const EvalFlags& flags) {
   return 0;
 }
 
-void add_eval(Command& parent) {
+void add_eval(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   Command& command = parent.add_command(
       "eval", "the scores of Table 3 on SICK, MR, CR, SUBJ and MPQA, for every encoder that a run has kept");
   command.footer(
@@ -388,16 +372,16 @@ void add_eval(Command& parent) {
   add_word_vectors(command, flags->word_vectors);
   command.add("--last", flags->last, "only the last encoder of each run, and the one before any update");
   command.add("--out", flags->out, "with bag-of-words: a folder to keep the scores in, for the report");
-  add_threads(command, flags->threads);
-  command.action([flags] { return run_eval(*flags); });
+  add_threads_flag(command, flags->threads);
+  command.action([skip, flags] { return run_eval(*skip, *flags); });
 }
 
 }  // namespace
 
-void add_skip_vector_commands(Command& command) {
-  add_encode(command);
-  add_eval(command);
-  add_neighbours(command);
+void add_skip_vector_commands(Command& command, const std::shared_ptr<SkipCommand>& skip) {
+  add_encode(command, skip);
+  add_eval(command, skip);
+  add_neighbours(command, skip);
 }
 
 }  // namespace lamina

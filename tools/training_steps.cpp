@@ -1,5 +1,7 @@
 #include "tools/training_steps.h"
 
+#include <algorithm>
+
 #include "core/listener.h"
 #include "core/ops.h"
 #include "layers/recurrent/recurrent.h"
@@ -157,6 +159,12 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"gru", dense, 32, usual_recurrent_step<Gru>},
   };
   return steps;
+}
+
+const NamedTrainingStep* find_training_step(std::string_view name) {
+  const auto& steps = training_steps();
+  const auto place = std::ranges::find(steps, name, &NamedTrainingStep::name);
+  return place == steps.end() ? nullptr : &*place;
 }
 
 }  // namespace lamina

@@ -3,6 +3,7 @@
 // one line to the table in training_steps.cpp.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/common/training_step.h"
@@ -43,5 +44,8 @@ struct NamedTrainingStep {
 };
 
 const std::vector<NamedTrainingStep>& training_steps();
+
+/// None where there is no experiment of this name.
+const NamedTrainingStep* find_training_step(std::string_view name);
 
 }  // namespace lamina

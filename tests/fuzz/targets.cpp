@@ -145,8 +145,9 @@ void state(std::string_view bytes) {
 void config(std::string_view bytes) {
   static const InputFolder folder;
   folder.put("config.json", bytes);
-  CommonFlags flags;
-  from_settings(RunFolder::open(folder.path()).config().settings, flags);
+  Command command("mnist", "for tests");
+  CommonFlags flags(command, {"none"}, {});
+  flags.fields.read(RunFolder::open(folder.path()).config().settings);
 }
 
 void metrics(std::string_view bytes) {

@@ -97,24 +97,25 @@ TEST_CASE("damaged: numbers that do not fit are refused where config.json is rea
 }
 
 TEST_CASE("damaged: a batch in config.json that is no number") {
-  CommonFlags flags;
-  flags.batches = {128};
-  flags.epochs = 1;
-  Settings settings = to_settings(flags);
-  for (const char* const batch : {"abc", "128,abc", "0", "99999999999999999999", "12 "}) {
+  Command command("mnist", "for tests");
+  CommonFlags flags(command, {"none", "layer"}, {});
+  flags.fields.fill_in(true);
+  Settings settings = flags.fields.settings();
+  flags.fields.read(settings);
+  for (const char* const batch : {"abc", "128,abc", "0", "99999999999999999999", "12 ", "-1", "1,", ","}) {
     settings.set("batch", batch);
     CHECK(message_of<DataError>([&] {
-            from_settings(settings, flags);
+            flags.fields.read(settings);
           }).starts_with("config.json: setting 'batch' holds '"));
   }
 }
 
 TEST_CASE("damaged: a gain in config.json that is no number") {
   const TemporaryFolder folder;
-  CommonFlags flags;
-  flags.norms = {"layer"};
-  flags.batches = {64};
-  Settings settings = to_settings(flags);
+  Command command("attentive-reader", "for tests");
+  CommonFlags flags(command, {"layer"}, {.batch = 64});
+  flags.fields.fill_in(true);
+  Settings settings = flags.fields.settings();
   for (const auto& [name, value] : {std::pair("updates", 2), {"validate_every", 1}, {"sentences", 4}})
     settings.set(name, value);
   for (const auto& [name, value] : {std::pair("answers", "entities"), {"padding", "zeros"}, {"gain", "abc"}})

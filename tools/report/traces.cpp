@@ -1,12 +1,11 @@
 #include "tools/report/traces.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <type_traits>
 
 #include "core/error.h"
-#include "tools/common_flags.h"
+#include "tools/norm_table.h"
 
 namespace lamina {
 
@@ -56,14 +55,6 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
     rows.push_back(row);
   }
   return traces;
-}
-
-/// The baseline first, layer norm last: the same order in every legend and table.
-int rank_of(const Trace& trace) {
-  const auto order =
-      std::to_array<std::string_view>({"bag-of-words", "none", "weight", "batch", "batch-everywhere", "rms",
-                                       "instance", "group", "layer-interior", "layer"});
-  return static_cast<int>(std::ranges::find(order, trace.norm) - order.begin());
 }
 
 /// Gives every trace a label of its own in its facet, and a dash for each further one of its norm.
@@ -125,7 +116,7 @@ std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>
   for (const Trace& trace : all)
     if (std::ranges::find(facets, trace.facet) == facets.end()) facets.push_back(trace.facet);
   std::ranges::stable_sort(all, {}, [&](const Trace& trace) {
-    return std::pair(std::ranges::find(facets, trace.facet) - facets.begin(), rank_of(trace));
+    return std::pair(std::ranges::find(facets, trace.facet) - facets.begin(), rank_of(trace.norm));
   });
   tell_apart(all);
   return all;

@@ -1,0 +1,64 @@
+#pragma once
+// The settings of a command, each declared once: its flag and help, its presets, its name in config.json and the way
+// back from there.
+//
+//   Fields fields(command);
+//   fields.add("--validate-every", every, "updates between validations", {.paper = 1000, .small = 100}).positive();
+//
+// reads `--validate-every 50`, shows it in --help, takes 1000 or 100 where it is not given, and writes and reads the
+// setting "validate_every".
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "models/common/run_folder.h"
+#include "tools/command_line.h"
+
+namespace lamina {
+
+template <class Value>
+struct FieldOptions {
+  Value paper = {}, small = {};  ///< of the presets, where the flag left the value 0 or empty
+  bool required = true;          ///< false: a config.json without it stands for the default
+};
+
+class Fields {
+ public:
+  explicit Fields(Command& command) : command_(command) {}
+
+  /// Adds a flag that config.json keeps: bool, size_t, double, std::string, or a vector of one of the last three, which
+  /// becomes one text, "none,layer". `value` outlives the fields; as it is now it is the default.
+  template <class Value>
+  Flag add(const std::string& flag, Value& value, const std::string& description,
+           const std::type_identity_t<FieldOptions<Value>>& options = {}) {
+    keep(name_of_flag(flag), value, options);
+    return command_.add(flag, value, description);
+  }
+  /// The same without a flag.
+  template <class Value>
+  void keep(const std::string& name, Value& value,
+            const std::type_identity_t<FieldOptions<Value>>& options = {.required = false});
+
+  bool given(const std::string& flag) const { return command_.given(flag); }
+  void fill_in(bool paper);
+
+  /// All of them for config.json, but for empty lists, and back: DataError for what is missing or wrong.
+  Settings settings() const;
+  void read(const Settings& settings);
+
+ private:
+  struct Field {
+    std::function<void(bool paper)> fill_in;
+    std::function<void(Settings& settings)> write;
+    std::function<void(const Settings& settings)> read;
+  };
+  static std::string name_of_flag(const std::string& flag);
+
+  Command& command_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace lamina
