@@ -1,12 +1,46 @@
 #pragma once
+// The normalization schemes that a model can be built with.
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace lamina {
 
-/// The normalization schemes that a model can be built with. `layer_interior` is layer norm that leaves the
-/// border of feature maps out of its statistics.
+/// `layer_interior` is layer norm that leaves the border of feature maps out of its statistics.
 enum class Norm { none, batch, layer, weight, rms, group, instance, layer_interior };
 
-/// As on the command line: "none", "batch", ..., "layer-interior"
-const char* name_of(Norm norm);
+/// What commands, figures and benchmarks say of a scheme, and what it can normalize.
+struct NormEntry {
+  Norm norm;
+  const char* name;        ///< on the command line and in files: "layer-interior"
+  const char* title;       ///< in figures and tables: "layer norm, interior"
+  const char* short_name;  ///< in benchmarks: "ln"; empty where none has it
+  /// Whether it adds a bias itself. For batch and instance norm that makes one in the layer before it useless; for
+  /// the others all but its mean has an effect (see layers/linear.h), and a layer without it computes Eq. 5.
+  bool bias;
+  bool vectors, maps, recurrent;  ///< the summed inputs of a layer, feature maps, every step of a sequence
+};
+
+inline constexpr NormEntry norm_table[] = {
+    {Norm::none, "none", "baseline", "none", false, true, true, true},
+    {Norm::batch, "batch", "batch norm", "bn", true, true, true, true},
+    {Norm::layer, "layer", "layer norm", "ln", true, true, true, true},
+    {Norm::weight, "weight", "weight norm", "wn", false, true, true, true},
+    {Norm::rms, "rms", "rms norm", "", false, true, false, false},
+    {Norm::group, "group", "group norm", "", true, true, true, false},
+    {Norm::instance, "instance", "instance norm", "", true, false, true, false},
+    {Norm::layer_interior, "layer-interior", "layer norm, interior", "", true, true, true, false},
+};
+
+const NormEntry& entry_of(Norm norm);
+inline const char* name_of(Norm norm) { return entry_of(norm).name; }
+
+/// The scheme of this name or short name.
+std::optional<Norm> norm_named(std::string_view name);
+
+/// Throws Error, "`who`: norm is batch; choose none or layer", where `norm` is not among the choices.
+void require_norm(const std::string& who, Norm norm, std::initializer_list<Norm> choices);
 
 }  // namespace lamina

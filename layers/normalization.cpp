@@ -12,10 +12,9 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
     scheme_.emplace<GroupNorm>(parameters, name, shape, chosen, options.gain);
   };
   const Shape channel = {features}, unit = {options.height, options.width, features};
-  if (options.norm == Norm::rms && maps)
-    fail("normalization '", name, "': RMS norm is for vectors, not for maps of ", unit);
-  if (options.norm == Norm::instance && !maps)
-    fail("normalization '", name, "': instance norm needs maps with more than one position");
+  if (const NormEntry& entry = entry_of(options.norm); maps ? !entry.maps : !entry.vectors)
+    fail("normalization '", name, "': ", entry.title,
+         maps ? text(" is for vectors, not for maps of ", unit) : " needs maps with more than one position");
   switch (options.norm) {
     case Norm::none:
     case Norm::weight:

@@ -38,10 +38,6 @@ class Normalization {
   /// pass where there is one.
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
-  /// Whether it adds a bias itself. For batch and instance norm that makes one in the layer before it useless; for
-  /// the others all but its mean has an effect (see layers/linear.h), and a layer without it computes Eq. 5.
-  static bool has_bias(Norm norm) { return norm != Norm::none && norm != Norm::weight && norm != Norm::rms; }
-
  private:
   std::variant<std::monostate, LayerNorm, RmsNorm, BatchNorm, GroupNorm> scheme_;
 };

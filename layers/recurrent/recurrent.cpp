@@ -40,9 +40,7 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   const auto [input, hidden] = std::pair(chosen.input, chosen.hidden);
   if (input == 0 || hidden == 0)
     fail("recurrent '", name, "': ", input, " inputs and ", hidden, " hidden units; both must be positive");
-  if (chosen.norm != Norm::none && chosen.norm != Norm::layer && chosen.norm != Norm::batch &&
-      chosen.norm != Norm::weight)
-    fail("recurrent '", name, "': norm is ", name_of(chosen.norm), "; choose none, layer, batch or weight");
+  require_norm("recurrent '" + name + "'", chosen.norm, {Norm::none, Norm::layer, Norm::batch, Norm::weight});
   if (chosen.only_memory && (!cell.has_memory() || chosen.norm == Norm::weight))
     fail("recurrent '", name, "': only_memory is for an LSTM under layer or batch norm");
   if (chosen.checkpoint && chosen.norm == Norm::batch)

@@ -14,8 +14,7 @@ namespace {
 const ModelOptions& checked(const ModelOptions& options) {
   if (options.vocabulary == 0 || options.answers == 0 || options.embedding == 0 || options.hidden == 0)
     fail("attentive reader: a size is 0; all must be positive");
-  if (options.norm != Norm::none && options.norm != Norm::batch && options.norm != Norm::layer)
-    fail("attentive reader: norm is ", name_of(options.norm), "; choose none, batch or layer");
+  require_norm("attentive reader", options.norm, {Norm::none, Norm::batch, Norm::layer});
   if (options.everywhere && options.norm != Norm::batch)
     fail("attentive reader: 'everywhere' belongs to batch norm");
   return options;

@@ -25,8 +25,7 @@ const Sizes& checked(const ModelOptions& options) {
     fail("draw: a size is 0; all must be positive");
   if (s.read > s.side || s.write > s.side)
     fail("draw: ", std::max(s.read, s.write), " filters along ", s.side, " pixels; take fewer");
-  if (options.norm != Norm::none && options.norm != Norm::layer && options.norm != Norm::weight)
-    fail("draw: norm is ", name_of(options.norm), "; choose none, weight or layer");
+  require_norm("draw", options.norm, {Norm::none, Norm::weight, Norm::layer});
   return s;
 }
 

@@ -20,8 +20,7 @@ constexpr real first_slide = real(0.04);
 const ModelOptions& checked(const ModelOptions& options) {
   if (options.hidden == 0 || options.gaussians == 0 || options.components == 0)
     fail("handwriting: a size is 0; all must be positive");
-  if (options.norm != Norm::none && options.norm != Norm::layer)
-    fail("handwriting: norm is ", name_of(options.norm), "; choose none or layer");
+  require_norm("handwriting", options.norm, {Norm::none, Norm::layer});
   return options;
 }
 

@@ -9,7 +9,7 @@ Model::Model(Parameters& parameters, const ModelOptions& options) {
     const Linear linear(parameters, name,
                         {.input = input,
                          .output = output,
-                         .bias = !Normalization::has_bias(norm),
+                         .bias = !entry_of(norm).bias,
                          .weight_norm = norm == Norm::weight,
                          .initial = he()});
     layers_.push_back(

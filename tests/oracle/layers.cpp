@@ -16,18 +16,11 @@ Mode mode(const Instruction& in) { return in.flag("evaluate") ? Mode::evaluate :
 
 Parameters& new_parameters(const Instruction& in) { return in.keep<Parameters>(1); }
 
-Norm norm_named(const std::string& name) {
-  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms, Norm::group,
-                          Norm::instance, Norm::layer_interior})
-    if (name == name_of(norm)) return norm;
-  fail("oracle: there is no norm '", name, "'");
-}
-
 std::vector<Tensor> run_normalization(const Instruction& in) {
   Parameters& parameters = new_parameters(in);
   auto& layer = in.keep<Normalization>(
       parameters, "layer",
-      NormalizationOptions{.norm = norm_named(in.word("norm")),
+      NormalizationOptions{.norm = norm_named(in.word("norm")).value(),
                            .features = in.size("features"),
                            .height = in.size("height", 1),
                            .width = in.size("width", 1),
