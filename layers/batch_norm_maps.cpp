@@ -1,9 +1,6 @@
 #include "layers/batch_norm_maps.h"
 
-#include <cmath>
-
 #include "core/ops/map.h"
-#include "layers/column_moments.h"
 #include "layers/map_norm.h"
 
 namespace lamina {
@@ -27,7 +24,8 @@ BatchStatistics merge(const Map& map, const real* moments, real degrees) {
   const size_t channels = map.channels, image = 3 * channels;
   BatchStatistics batch = {Tensor({channels}), Tensor({channels})};
   real *const mean = batch.mean.data(), *const variance = batch.variance.data();
-  column_moments({.rows = map.images, .width = image, .values = moments}, 1, 0, channels, mean, variance);
+  column_norm::moments({.rows = map.images, .width = image, .values = moments}, 1, 0, channels, mean,
+                       variance);
   Tensor off({channels});
   const auto images = static_cast<real>(map.images);
   two_column_sums(map.images, 0, channels, off.data(), variance, [=](size_t n) {
@@ -64,7 +62,7 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
   const BatchStatistics batch = merge(map, moments.data(), degrees);
   if (statistics != nullptr) *statistics = batch;
   Tensor inverse({channels}), y(map_norm::out_shape(map, a));
-  for (size_t c = 0; c < channels; ++c) inverse[c] = 1 / std::sqrt(batch.variance[c] + options.epsilon);
+  column_norm::invert(batch.variance.data(), options.epsilon, 0, channels, inverse.data());
   const Tensor mean = batch.mean;
   map_norm::for_each_image(map, [=, x = a.data(), out = y.data(), mu = mean.data(), inv = inverse.data(),
                                  g = gain.data(), b = bias.data()](size_t n, size_t) {

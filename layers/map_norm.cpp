@@ -53,9 +53,8 @@ class Rows {
   void normalize(const real* a, size_t h, size_t count, real* y) const {
     const size_t row = map_.row();
     for (size_t k = 0; k < count; ++k)
-#pragma omp simd
-      for (size_t i = 0; i < row; ++i)
-        y[k * row + i] = (a[(h + k) * row + i] - mean()[i]) * inverse()[i] * gain(h + k)[i] + bias(h + k)[i];
+      column_norm::apply(a + (h + k) * row, {mean(), inverse()}, gain(h + k), bias(h + k), 0, row,
+                         y + k * row);
   }
 
  private:
@@ -180,11 +179,8 @@ void sum_derivatives(const Map& map, const real* a, const Statistics& s, const r
     fold(sum_along, map, 0, map.width, along);
     return;
   }
-  two_column_sums(map.height, 0, row, sum, sum_along, [=](size_t h) {
-    return [=, u_row = u + h * row, a_row = a + h * row](size_t i) {
-      return Pair{u_row[i], u_row[i] * ((a_row[i] - mean[i]) * inverse[i])};
-    };
-  });
+  column_norm::sum_derivatives({.rows = map.height, .width = row, .values = a}, u, {mean, inverse}, 0, row,
+                               sum, sum_along);
   fold(sum, map, 0, map.width, level);
   fold(sum_along, map, 0, map.width, along);
   for (size_t c = 0; c < map.channels; ++c) {

@@ -13,6 +13,7 @@
 #include "core/ops/pool2d.h"
 #include "core/parallel.h"
 #include "core/tensor.h"
+#include "layers/column_norm.h"
 
 namespace lamina::map_norm {
 
@@ -42,11 +43,7 @@ Shape out_shape(const Map& map, const Tensor& a);
 /// receives what rounding has cost the means, mean of (a - mean_c), of which spread_c is then free.
 void moments(const Map& map, const real* a, real* mean, real* spread, real* rest = nullptr);
 
-/// What a is normalized with, for each channel.
-struct Statistics {
-  const real* mean;
-  const real* inverse_deviation;
-};
+using column_norm::Statistics;  // of each channel
 struct Affine {
   const real *gain, *bias;
 };

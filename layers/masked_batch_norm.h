@@ -7,8 +7,7 @@
 
 #include <string>
 
-#include "core/parameters.h"
-#include "layers/mode.h"
+#include "layers/population.h"
 
 namespace lamina {
 
@@ -31,17 +30,15 @@ class MaskedBatchNorm {
   /// shapes.
   Tensor operator()(const Tensor& a, const Tensor& mask, Mode mode) const;
 
-  /// The population's statistics start anew: the next batch's take their place.
-  void forget_population() const;
-
   Tensor gain;
-  Tensor bias;  ///< empty without bias
-  Tensor population_mean, population_variance, population_cases;
+  Tensor bias;            ///< empty without bias
+  Population population;  ///< of a single step
 };
 
 namespace composed {
-/// What Mode::train computes, from primitive ops.
-Tensor masked_batch_norm(const MaskedBatchNorm& norm, const Tensor& a, const Tensor& mask);
+/// What Mode::train computes, from primitive ops; the bias may be empty.
+Tensor masked_batch_norm(const Tensor& a, const Tensor& mask, const Tensor& gain, const Tensor& bias,
+                         real epsilon = real(1e-5));
 }  // namespace composed
 
 }  // namespace lamina

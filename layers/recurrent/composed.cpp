@@ -1,10 +1,10 @@
 #include "layers/recurrent/composed.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "core/ops.h"
 #include "layers/layer_norm.h"
+#include "layers/masked_batch_norm.h"
 
 namespace lamina::composed {
 
@@ -15,22 +15,11 @@ Tensor gate(const Tensor& all, size_t k, size_t hidden) {
   return slice(all, -1, k * hidden, (k + 1) * hidden);
 }
 
-/// a normalized over the cases whose mask [B x 1] is 1. Where there are none, the statistics are those of
-/// zeros and nothing comes of them: the mask chooses the old state. The mean is taken away twice, as in
-/// composed::batch_norm.
-Tensor batch_step(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
-  const real cases = std::max(sum(mask).item(), real{1});
-  const auto mean = [&](const Tensor& of) { return sum_rows(of * mask) / cases; };
-  const Tensor once = a - mean(a), centered = once - mean(once);
-  const Tensor normalized = centered / sqrt(mean(square(centered)) + norm.epsilon) * norm.gain;
-  return norm.bias.defined() ? normalized + norm.bias : normalized;
-}
-
 }  // namespace
 
 Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& mask) {
   if (norm.norm == Norm::none) return a;
-  if (norm.norm == Norm::batch) return batch_step(norm, a, mask);
+  if (norm.norm == Norm::batch) return masked_batch_norm(a, mask, norm.gain, norm.bias, norm.epsilon);
   const auto [first, second] = norm.segments;
   const auto segment = [&](size_t begin, size_t end) {
     return composed::layer_norm(slice(a, -1, begin, end), slice(norm.gain, -1, begin, end),

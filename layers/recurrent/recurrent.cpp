@@ -134,7 +134,7 @@ Tensor Recurrent::project(const Tensor& x) const { return linear(x, effective_in
 
 void Recurrent::forget_population() const {
   for (const StepNormParameters& norm : {input_norm, hidden_norm, memory_norm, condition_norm})
-    lamina::forget_population(norm);
+    if (norm.norm == Norm::batch) norm.population.forget();
 }
 
 Tensor Recurrent::effective_input_weight() const {

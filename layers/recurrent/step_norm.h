@@ -14,21 +14,18 @@
 #include <cstddef>
 #include <string>
 
-#include "core/parameters.h"
-#include "layers/mode.h"
 #include "layers/norm.h"
+#include "layers/population.h"
 
 namespace lamina {
 
 /// What is learned and kept of a normalization, for the lifetime of a layer.
 struct StepNormParameters {
-  Norm norm = Norm::none;                                 ///< none, layer or batch
-  std::array<size_t, 2> segments{};                       ///< widths; the second may be 0
-  Tensor gain = {}, bias = {};                            ///< [width]; the bias may be empty under batch norm
-  Tensor population_mean = {}, population_variance = {};  ///< [T_max x width], for batch norm
-  Tensor population_cases = {};  ///< [T_max]: how many cases they were measured on; 0: not reached yet
+  Norm norm = Norm::none;            ///< none, layer or batch
+  std::array<size_t, 2> segments{};  ///< widths; the second may be 0
+  Tensor gain = {}, bias = {};       ///< [width]; the bias may be empty under batch norm
+  Population population = {};        ///< for batch norm
   real epsilon = real(1e-5);
-  real momentum = real(0.1);
 
   size_t width() const { return segments[0] + segments[1]; }
 };
@@ -44,9 +41,6 @@ struct StepNormOptions {
 /// Adds `name`.gain, `name`.bias and the population statistics to the parameters; nothing for Norm::none.
 StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
                                   const StepNormOptions& options);
-
-/// The population's statistics start anew: the next batch's take their place.
-void forget_population(const StepNormParameters& parameters);
 
 /// The statistics of one pass through a sequence. Copies share them. `mask` is [rows] of the step at hand, 0
 /// for a padded case, or nullptr.
@@ -84,14 +78,15 @@ class StepNorm {
 
  private:
   void take_population(size_t steps);
-  void enter_population(size_t t, size_t begin, size_t end, real cases, const real* mean,
-                        const real* variance);
+  /// Batch norm: the means of step t [width]; the inverse deviations are behind them.
+  real* means(size_t t) { return statistics_.data() + 2 * t * width(); }
+  const real* means(size_t t) const { return statistics_.data() + 2 * t * width(); }
 
   StepNormParameters parameters_;
   Mode mode_ = Mode::train;
   bool fixed_ = false;  ///< batch norm with population statistics
   size_t rows_ = 0;
-  Tensor cases_before_;  ///< population_cases before this pass, for threads that enter parts of one step
+  Tensor cases_before_;  ///< the population's before this pass, for threads that enter parts of one step
   Tensor statistics_;  ///< layer: [T x rows x 2 segments x (mean, inverse deviation)]; batch: [T x 2 x width]
 };
 

@@ -85,8 +85,8 @@ void Model::forget_population() const {
   question_lstm_.forget_population();
   for (const Projection* const projection :
        {&attend_state_, &attend_question_, &from_context_, &from_question_})
-    if (projection->norm) projection->norm->forget_population();
-  if (from_mean_ && from_mean_->norm) from_mean_->norm->forget_population();
+    if (projection->norm) projection->norm->population.forget();
+  if (from_mean_ && from_mean_->norm) from_mean_->norm->population.forget();
 }
 
 Tensor Model::embed(const TokenBatch& batch, Mode mode, Random random) const {

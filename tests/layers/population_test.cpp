@@ -39,9 +39,9 @@ struct Unit {
   /// Means, variances and numbers of cases as they should be.
   void check(const std::vector<double>& means, const std::vector<double>& variances,
              const std::vector<double>& cases) const {
-    CHECK(difference(norm.population_mean.values(), reals(means)) < 16 * ulp);
-    CHECK(difference(norm.population_variance.values(), reals(variances)) < 16 * ulp);
-    CHECK(difference(norm.population_cases.values(), reals(cases)) == 0);
+    CHECK(difference(norm.population.mean.values(), reals(means)) < 16 * ulp);
+    CHECK(difference(norm.population.variance.values(), reals(variances)) < 16 * ulp);
+    CHECK(difference(norm.population.cases.values(), reals(cases)) == 0);
   }
 
   Parameters parameters{1};
@@ -69,7 +69,7 @@ TEST_CASE("population: the first batch gives its statistics, later ones move the
 TEST_CASE("population: measured over batches, each counts by its number of cases") {
   Unit unit(2);
   unit.see({{100, 300}, {7, 9}}, Mode::train);  // to be forgotten
-  forget_population(unit.norm);
+  unit.norm.population.forget();
   unit.see({{1, 3}, {2, 4, 9}}, Mode::measure_population);     // means 2, 5; variances 1, 26/3
   unit.see({{1, 2, 3, 6}, {1, 5}}, Mode::measure_population);  // means 3, 3; variances 3.5, 4
   unit.see({{0, 2, 4, 6}, {8}}, Mode::measure_population);     // mean 3; variance 5; a single case
@@ -83,10 +83,10 @@ TEST_CASE("population: a step with one live case, or none, leaves it alone") {
     unit.see({{1, 3}, {5, 7}, {4}}, mode);
     unit.check({2, 6, 0}, {1, 1, 1}, {2, 2, 0});
     unit.see({{2, 2}, {100}, {}}, mode);  // the variance of a single case would be 0
-    CHECK(unit.norm.population_mean[1] == 6);
-    CHECK(unit.norm.population_variance[1] == 1);
-    CHECK(unit.norm.population_cases[0] == 4);
-    CHECK(unit.norm.population_cases[1] == 2);
+    CHECK(unit.norm.population.mean[1] == 6);
+    CHECK(unit.norm.population.variance[1] == 1);
+    CHECK(unit.norm.population.cases[0] == 4);
+    CHECK(unit.norm.population.cases[1] == 2);
   }
 }
 
@@ -95,14 +95,14 @@ TEST_CASE("population: steps beyond T_max or never reached use those of the last
   const auto expected = [&](const std::vector<size_t>& from) {
     std::vector<double> values;
     for (const size_t t : from)
-      values.push_back((8 - static_cast<double>(unit.norm.population_mean[t])) /
-                       std::sqrt(static_cast<double>(unit.norm.population_variance[t]) + 1e-5));
+      values.push_back((8 - static_cast<double>(unit.norm.population.mean[t])) /
+                       std::sqrt(static_cast<double>(unit.norm.population.variance[t]) + 1e-5));
     return reals(values);
   };
   CHECK(difference(evaluated(unit.norm, 6, 8).values(), expected({0, 0, 0, 0, 0, 0})) <
         64 * ulp);                               // nothing was seen
   unit.see({{1, 3}, {5, 9}, {4}}, Mode::train);  // step 2 has a single live case
-  CHECK(unit.norm.population_mean[1] == 7);
+  CHECK(unit.norm.population.mean[1] == 7);
   CHECK(difference(evaluated(unit.norm, 6, 8).values(), expected({0, 1, 1, 1, 1, 1})) < 64 * ulp);
   unit.see({{1, 3}, {5, 9}, {4, 6}, {7, 8}, {0, 50}}, Mode::train);
   CHECK(difference(evaluated(unit.norm, 6, 8).values(), expected({0, 1, 2, 3, 3, 3})) < 64 * ulp);
@@ -117,15 +117,15 @@ TEST_CASE("population: evaluation by the batch gives what training does and chan
   const Tensor seen = lstm(x, {.mask = mask, .mode = Mode::evaluate_by_batch}).hidden;
   const Tensor outside = norm(x, mask, Mode::evaluate_by_batch);
   for (const StepNormParameters& each : {lstm.input_norm, lstm.hidden_norm, lstm.memory_norm}) {
-    CHECK(difference(each.population_cases, Tensor::zeros({100})) == 0);
-    CHECK(difference(each.population_mean, Tensor::zeros(each.population_mean.shape())) == 0);
+    CHECK(difference(each.population.cases, Tensor::zeros({100})) == 0);
+    CHECK(difference(each.population.mean, Tensor::zeros(each.population.mean.shape())) == 0);
   }
-  CHECK(norm.population_cases[0] == 0);
+  CHECK(norm.population.cases[0] == 0);
   CHECK(identical(seen, lstm(x, {.mask = mask, .mode = Mode::train}).hidden));
   CHECK(identical(outside, norm(x, mask, Mode::train)));
-  CHECK(lstm.memory_norm.population_cases[1] == 2);
-  CHECK(lstm.memory_norm.population_cases[2] == 0);
-  CHECK(norm.population_cases[0] == 5);
+  CHECK(lstm.memory_norm.population.cases[1] == 2);
+  CHECK(lstm.memory_norm.population.cases[2] == 0);
+  CHECK(norm.population.cases[0] == 5);
 }
 
 TEST_CASE("population: a batch measured as a whole is what evaluation then normalizes with") {
@@ -137,13 +137,13 @@ TEST_CASE("population: a batch measured as a whole is what evaluation then norma
   gru(sample({5, 8, 4}, 2, 5, 9), {});
   norm(sample({5, 8, 4}, 2, 5, 9), {}, Mode::train);
   gru.forget_population();
-  norm.forget_population();
+  norm.population.forget();
   for (const bool first : {true, false}) {  // twice the same batch: the same averages
     const Tensor by_batch = gru(x, {.mode = Mode::measure_population}).hidden;
     CHECK(difference(by_batch, gru(x, {.mode = Mode::evaluate}).hidden) < 1e3 * ulp);
     const Tensor outside = norm(x, {}, Mode::measure_population);
     CHECK(difference(outside, norm(x, {}, Mode::evaluate)) < 1e3 * ulp);
-    CHECK(norm.population_cases[0] == (first ? 40 : 80));
+    CHECK(norm.population.cases[0] == (first ? 40 : 80));
   }
 }
 

@@ -117,27 +117,27 @@ TEST_CASE("batch norm keeps statistics of each step, the last one's from T_max o
   const Tensor x = sample({steps, rows, input}, 1);
   lstm(sample({steps, rows, input}, 2));  // the first batch's are taken whole
   const StepNormParameters& norm = lstm.input_norm;
-  const Tensor first_mean = norm.population_mean.copy(), first_variance = norm.population_variance.copy();
+  const Tensor first_mean = norm.population.mean.copy(), first_variance = norm.population.variance.copy();
   lstm(x);
   const Tensor raw = lstm.project(x);
-  CHECK(norm.population_mean.shape() == Shape{known, 4 * hidden});
+  CHECK(norm.population.mean.shape() == Shape{known, 4 * hidden});
   for (size_t t = 0; t < known; ++t)
     for (size_t c = 0; c < 4 * hidden; ++c) {
       double mean = 0, variance = 0;
       for (size_t r = 0; r < rows; ++r) mean += static_cast<double>(raw.step(t)[r * 4 * hidden + c]) / rows;
       for (size_t r = 0; r < rows; ++r)
         variance += std::pow(static_cast<double>(raw.step(t)[r * 4 * hidden + c]) - mean, 2) / rows;
-      CHECK(static_cast<double>(norm.population_mean.step(t)[c]) ==
+      CHECK(static_cast<double>(norm.population.mean.step(t)[c]) ==
             doctest::Approx(0.9 * static_cast<double>(first_mean.step(t)[c]) + 0.1 * mean).epsilon(1e-4));
-      CHECK(static_cast<double>(norm.population_variance.step(t)[c]) ==
+      CHECK(static_cast<double>(norm.population.variance.step(t)[c]) ==
             doctest::Approx(0.9 * static_cast<double>(first_variance.step(t)[c]) + 0.1 * variance)
                 .epsilon(1e-4));
     }
 
   const Tensor y = normalized(norm, raw, Mode::evaluate);
   for (size_t t = 0; t < steps; ++t) {
-    const Tensor mean = norm.population_mean.step(std::min(t, known - 1)),
-                 variance = norm.population_variance.step(std::min(t, known - 1));
+    const Tensor mean = norm.population.mean.step(std::min(t, known - 1)),
+                 variance = norm.population.variance.step(std::min(t, known - 1));
     CHECK(difference(y.step(t), (raw.step(t) - mean) / sqrt(variance + norm.epsilon) * norm.gain +
                                     norm.bias) < 64 * ulp);
   }

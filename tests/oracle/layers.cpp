@@ -49,11 +49,11 @@ std::vector<Tensor> run_masked_batch_norm(const Instruction& in) {
       in.keep<MaskedBatchNorm>(parameters, "layer", MaskedBatchNormOptions{.features = in.size("features")});
   in.adopt(parameters);
   const bool composed = in.flag("composed");
-  const Tensor y = composed ? composed::masked_batch_norm(layer, in.input(0), in.input(1))
+  const Tensor y = composed ? composed::masked_batch_norm(in.input(0), in.input(1), layer.gain, layer.bias)
                             : layer(in.input(0), in.input(1), mode(in));
   if (composed) return {y};
-  return {y, layer.population_mean.reshape({in.size("features")}),
-          layer.population_variance.reshape({in.size("features")})};
+  return {y, layer.population.mean.reshape({in.size("features")}),
+          layer.population.variance.reshape({in.size("features")})};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "layers/column_moments.h"
+#include "layers/column_norm.h"
 
 #include "tests/check.h"
 
@@ -29,8 +29,8 @@ TEST_CASE("column moments: far from zero the variance keeps its digits, and a me
       const size_t columns = 70;
       const Tensor x = sample({rows, columns}, 5, center - 2, center + 2);
       Tensor mean({columns}), variance({columns});
-      column_moments({.rows = rows, .width = columns, .values = x.data()}, static_cast<real>(rows), 0,
-                     columns, mean.data(), variance.data());
+      column_norm::moments({.rows = rows, .width = columns, .values = x.data()}, static_cast<real>(rows), 0,
+                           columns, mean.data(), variance.data());
       for (size_t c = 0; c < columns; ++c) {
         const auto [true_mean, true_variance] = exact_moments(x, c);
         const auto off = [](real ours, long double exact) {
@@ -53,8 +53,8 @@ TEST_CASE("column moments: the variance is never negative") {
         Tensor x = Tensor::full({rows, 1}, upper);
         for (size_t r = rows * below / 4; r < rows; ++r) x[r] = lower;
         real mean = 0, variance = 0;
-        column_moments({.rows = rows, .width = 1, .values = x.data()}, static_cast<real>(rows), 0, 1, &mean,
-                       &variance);
+        column_norm::moments({.rows = rows, .width = 1, .values = x.data()}, static_cast<real>(rows), 0, 1,
+                             &mean, &variance);
         CHECK(variance >= 0);
         CHECK(mean <= upper);
         CHECK(mean >= lower);
@@ -66,8 +66,8 @@ TEST_CASE("column moments: where they leave the range of real") {
     Tensor x({values.size(), 1});
     std::ranges::transform(values, x.data(), [](double value) { return static_cast<real>(value); });
     std::pair<real, real> found;
-    column_moments({.rows = x.rows(), .width = 1, .values = x.data()}, static_cast<real>(x.rows()), 0, 1,
-                   &found.first, &found.second);
+    column_norm::moments({.rows = x.rows(), .width = 1, .values = x.data()}, static_cast<real>(x.rows()), 0,
+                         1, &found.first, &found.second);
     return found;
   };
   const auto most = static_cast<double>(std::numeric_limits<real>::max());
