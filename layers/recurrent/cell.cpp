@@ -7,10 +7,10 @@ namespace lamina {
 namespace {
 
 /// The hidden part where there is one to add, else nothing.
-template <bool all_kept>
-real part(const real* kept, size_t i) {
-  if constexpr (all_kept)
-    return kept[i];
+template <bool adds>
+real part(const real* added, size_t i) {
+  if constexpr (adds)
+    return added[i];
   else
     return 0;
 }
@@ -29,42 +29,60 @@ struct Relu {
 template <class Function>
 class SimpleCell final : public Cell {
  public:
-  size_t gates() const override { return 1; }
+  SimpleCell() : Cell({.gates = 1, .segments = {1, 0}, .joint = true}) {}
 
-  void forward(const CellForward& row) const override { row.all_kept ? run<true>(row) : run<false>(row); }
+  void forward(const CellForward& row) const override {
+    const real* const a = row.gates;
+    real* const h = row.next;
+#pragma omp simd
+    for (size_t j = 0; j < row.hidden; ++j) h[j] = Function::f(a[j]);
+  }
 
   void backward(const CellBackward& row) const override {
-    const size_t hidden = row.hidden;
     const real *const h = row.next, *const dh = row.dnext;
-    real *const da = row.dgates, *const dkept = row.dkept, *const dprevious = row.dprevious;
+    real *const da = row.dgates, *const dprevious = row.dprevious;
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {
+    for (size_t j = 0; j < row.hidden; ++j) {
       da[j] = dh[j] * Function::derivative(h[j]);
       dprevious[j] = 0;
     }
-    if (!row.all_kept) return;
-#pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) dkept[j] = da[j];
-  }
-
- private:
-  template <bool all_kept>
-  static void run(const CellForward& row) {
-    const real *const gates = row.gates, *const kept = row.kept;
-    real* const h = row.next;
-#pragma omp simd
-    for (size_t j = 0; j < row.hidden; ++j) h[j] = Function::f(gates[j] + part<all_kept>(kept, j));
   }
 };
+
+/// h = o tanh(c)
+void lstm_output(size_t hidden, const real* gates, const real* c, real* h) {
+  const real* const o = gates + 2 * hidden;
+#pragma omp simd
+  for (size_t j = 0; j < hidden; ++j) h[j] = o[j] * scalar::tanh(c[j]);
+}
+
+/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is computed again, which is cheaper than memory
+/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2)
+void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
+                          real* dc) {
+  const real* const o = gates + 2 * hidden;
+  real* const d_o = dgates + 2 * hidden;
+#pragma omp simd
+  for (size_t j = 0; j < hidden; ++j) {
+    const real t = scalar::tanh(c[j]), output = o[j], upstream = dh[j];
+    d_o[j] = upstream * t * output * (1 - output);
+    dc[j] = upstream * output * (1 - t * t);
+  }
+}
 
 /// With f, i, o, g activated in place:  c_t = f c_{t-1} + i g
 ///   df = dc c_{t-1} f (1 - f),  di = dc g i (1 - i),  dg = dc i (1 - g^2),  dc_{t-1} = dc f
 class LstmCell final : public Cell {
  public:
-  size_t gates() const override { return 4; }
-  bool has_memory() const override { return true; }
+  LstmCell()
+      : Cell({.gates = 4,
+              .segments = {4, 0},
+              .forget_gate = 0,
+              .output = {.forward = lstm_output, .backward = lstm_output_backward}}) {}
 
-  void forward(const CellForward& row) const override { row.all_kept ? run<true>(row) : run<false>(row); }
+  void forward(const CellForward& row) const override {
+    row.added != nullptr ? run<true>(row) : run<false>(row);
+  }
 
   void backward(const CellBackward& row) const override {
     const size_t hidden = row.hidden;
@@ -80,28 +98,25 @@ class LstmCell final : public Cell {
       dg[j] = upstream * input * (1 - candidate * candidate);
       dprevious[j] = upstream * forget;
     }
-    if (!row.all_kept) return;
-#pragma omp simd
-    for (size_t k = 0; k < 4 * hidden; ++k) row.dkept[k] = row.dgates[k];
   }
 
  private:
-  template <bool all_kept>
+  template <bool adds>
   static void run(const CellForward& row) {
     const size_t hidden = row.hidden;
     real *const f = row.gates, *const i = f + hidden, *const o = f + 2 * hidden, *const g = f + 3 * hidden;
-    const real *const kept = row.kept, *const previous = row.previous;
+    const real *const added = row.added, *const previous = row.previous;
     real* const c = row.next;
     // Two short loops: a CPU has more elements under way at once.
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
-      f[j] = scalar::sigmoid(f[j] + part<all_kept>(kept, j));
-      i[j] = scalar::sigmoid(i[j] + part<all_kept>(kept, hidden + j));
+      f[j] = scalar::sigmoid(f[j] + part<adds>(added, j));
+      i[j] = scalar::sigmoid(i[j] + part<adds>(added, hidden + j));
     }
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
-      o[j] = scalar::sigmoid(o[j] + part<all_kept>(kept, 2 * hidden + j));
-      g[j] = scalar::tanh(g[j] + part<all_kept>(kept, 3 * hidden + j));
+      o[j] = scalar::sigmoid(o[j] + part<adds>(added, 2 * hidden + j));
+      g[j] = scalar::tanh(g[j] + part<adds>(added, 3 * hidden + j));
       c[j] = f[j] * previous[j] + i[j] * g[j];
     }
   }
@@ -112,19 +127,18 @@ class LstmCell final : public Cell {
 ///   dh_{t-1} = dh (1 - z)
 class GruCell final : public Cell {
  public:
-  size_t gates() const override { return 3; }
-  size_t kept_gates() const override { return 1; }
+  GruCell() : Cell({.gates = 3, .kept_gates = 1, .segments = {2, 1}}) {}
 
-  void forward(const CellForward& row) const override { row.all_kept ? run<true>(row) : run<false>(row); }
+  void forward(const CellForward& row) const override {
+    row.added != nullptr ? run<true>(row) : run<false>(row);
+  }
 
   void backward(const CellBackward& row) const override {
     const size_t hidden = row.hidden;
     const real *const z = row.gates, *const r = z + hidden, *const n = r + hidden;
-    const real *const u = row.kept + (row.all_kept ? 2 * hidden : 0), *const h = row.previous,
-                      *const dh = row.dnext;
-    real *const dz = row.dgates, *const dr = dz + hidden, *const dn = dr + hidden,
+    const real *const u = row.kept, *const h = row.previous, *const dh = row.dnext;
+    real *const dz = row.dgates, *const dr = dz + hidden, *const dn = dr + hidden, *const du = row.dkept,
                 *const dprevious = row.dprevious;
-    real* const du = row.dkept + (row.all_kept ? 2 * hidden : 0);
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes
       const real update = z[j], reset = r[j], candidate = n[j], kept = u[j], upstream = dh[j];
@@ -135,24 +149,20 @@ class GruCell final : public Cell {
       du[j] = dcandidate * reset;
       dprevious[j] = upstream * (1 - update);
     }
-    if (!row.all_kept) return;
-#pragma omp simd
-    for (size_t k = 0; k < 2 * hidden; ++k) row.dkept[k] = row.dgates[k];
   }
 
  private:
-  template <bool all_kept>
+  template <bool adds>
   static void run(const CellForward& row) {
     const size_t hidden = row.hidden;
     real *const z = row.gates, *const r = z + hidden, *const n = r + hidden;
-    const real *const kept = row.kept, *const u = kept + (all_kept ? 2 * hidden : 0),
-                      *const previous = row.previous;
+    const real *const added = row.added, *const u = row.kept, *const previous = row.previous;
     real* const h = row.next;
     // Two short loops: a CPU has more elements under way at once than of one in which n waits for r.
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
-      z[j] = scalar::sigmoid(z[j] + part<all_kept>(kept, j));
-      r[j] = scalar::sigmoid(r[j] + part<all_kept>(kept, hidden + j));
+      z[j] = scalar::sigmoid(z[j] + part<adds>(added, j));
+      r[j] = scalar::sigmoid(r[j] + part<adds>(added, hidden + j));
     }
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
@@ -163,34 +173,6 @@ class GruCell final : public Cell {
 };
 
 }  // namespace
-
-void lstm_output(size_t hidden, const real* gates, const real* c, real* h) {
-  const real* const o = gates + 2 * hidden;
-#pragma omp simd
-  for (size_t j = 0; j < hidden; ++j) h[j] = o[j] * scalar::tanh(c[j]);
-}
-
-/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is computed again, which is cheaper than memory
-void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
-                          real* dc) {
-  const real* const o = gates + 2 * hidden;
-  real* const d_o = dgates + 2 * hidden;
-#pragma omp simd
-  for (size_t j = 0; j < hidden; ++j) {
-    const real t = scalar::tanh(c[j]), output = o[j], upstream = dh[j];
-    d_o[j] = upstream * t * output * (1 - output);
-    dc[j] = upstream * output * (1 - t * t);
-  }
-}
-
-void clip_row(real* d, size_t size, real bound) {
-  if (bound == 0) return;
-#pragma omp simd
-  for (size_t j = 0; j < size; ++j) {  // NaN stays
-    const real low = d[j] < -bound ? -bound : d[j];
-    d[j] = low > bound ? bound : low;
-  }
-}
 
 const Cell& tanh_cell() {
   static const SimpleCell<Tanh> cell;

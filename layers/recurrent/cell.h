@@ -1,26 +1,53 @@
 #pragma once
-// What makes an LSTM an LSTM: the arithmetic of one step on one row (one case of the batch), forward beside
-// backward. Time, products, normalization, masks and threads are the business of recurrence.cpp.
+// What makes an LSTM an LSTM: a declaration of its form, and the arithmetic of one step on one row (one case of the
+// batch), forward beside backward. Time, products, normalization, masks and threads are the business of row_step.h and
+// recurrence.h.
 //
 // A step's summed inputs arrive in two parts,
 //
 //   x part       W_x x_t + bias, normalized if the layer is
 //   hidden part  W_h h_{t-1}, normalized if the layer is
 //
-// each [gates * H], gate by gate. Where the cell only adds the two, and no normalization comes between, the
-// hidden part is accumulated into the x part by the product itself ("direct" gates). The last `kept_gates()`
-// gates are those whose hidden part the cell must see apart from the x part.
+// each [gates * H], gate by gate. Of most gates the cell uses only the sum of both. It sees the hidden part of the last
+// `kept_gates` apart from their x part.
 
-#include "core/real.h"
+#include <array>
+#include <optional>
+
+#include "core/tensor.h"
 
 namespace lamina {
 
+/// How h comes of a memory c: h = output(gates, N(c)), forward beside backward.
+struct CellOutput {
+  /// gates [gates * H] as CellForward left them, c [H] possibly normalized -> h [H].
+  void (*forward)(size_t hidden, const real* gates, const real* c, real* h) = nullptr;
+  /// From dh: the gradients of the summed inputs that `forward` reads into their places in dgates, which may be
+  /// `gates`, and dL/dc into dc. CellBackward gives the other gates theirs.
+  void (*backward)(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
+                   real* dc) = nullptr;
+};
+
+/// What a cell declares; parameters, normalizations and states of a layer follow from it.
+struct CellForm {
+  size_t gates;                      ///< columns of W_x and W_h, in H
+  size_t kept_gates = 0;             ///< the last of them, whose two parts the cell sees apart
+  std::array<size_t, 2> segments{};  ///< gates with statistics in common: the first so many, and the others
+  /// The sum of both parts is normalized (Eq. 4), not each part. For cells that keep no gates and have no memory; their
+  /// backward pass has to do without `gates`.
+  bool joint = false;
+  std::optional<size_t> forget_gate = {};  ///< whose bias starts at RecurrentOptions::forget_bias
+  CellOutput output = {};                  ///< of cells with memory
+
+  bool memory() const { return output.forward != nullptr; }
+};
+
 /// One row of a forward step.
 struct CellForward {
-  size_t hidden;         ///< H
-  real* gates;           ///< [gates * H] in: x part (and direct hidden part); out: what backward needs
-  const real* kept;      ///< the hidden part that was not accumulated: all gates, or the last kept_gates()
-  bool all_kept;         ///< which of the two `kept` is
+  size_t hidden;      ///< H
+  real* gates;        ///< [gates * H] in: x part; out: what backward needs
+  const real* added;  ///< hidden part of the other gates, to be added to theirs; nullptr: it has been added
+  const real* kept;   ///< hidden part of the kept gates
   const real* previous;  ///< h_{t-1} [H], for cells with memory c_{t-1}
   real* next;            ///< h_t [H], for cells with memory c_t
 };
@@ -30,45 +57,44 @@ struct CellBackward {
   size_t hidden;
   const real* gates;  ///< as forward left them
   const real* kept;
-  bool all_kept;
   const real* previous;
   const real* next;
   const real* dnext;  ///< dL/dh_t, for cells with memory dL/dc_t
   real* dgates;       ///< out: dL/d(x part) [gates * H]
-  real* dkept;        ///< out: dL/d(kept), laid out as `kept`; unused when nothing is kept
+  real* dkept;        ///< out: dL/d(hidden part) of the kept gates
   real* dprevious;    ///< out: the part of dL/d(previous) that does not pass through W_h
 };
 
 class Cell {
  public:
+  explicit Cell(const CellForm& form) : form_(form) {}
   virtual ~Cell() = default;
-  virtual size_t gates() const = 0;
-  virtual size_t kept_gates() const { return 0; }
-  virtual bool has_memory() const { return false; }
+  const CellForm& form() const { return form_; }
   virtual void forward(const CellForward& row) const = 0;
   virtual void backward(const CellBackward& row) const = 0;
+
+ private:
+  CellForm form_;
+};
+
+/// What a layer carries from step to step.
+struct RecurrentState {
+  Tensor h = {};  ///< [B x H]
+  Tensor c = {};  ///< [B x H] for cells with memory, otherwise empty
+
+  /// The same numbers without history: truncated back-propagation carries this to the next piece.
+  RecurrentState detach() const { return {h.defined() ? h.detach() : h, c.defined() ? c.detach() : c}; }
 };
 
 /// h_t = f(a),  a = W_x x_t + W_h h_{t-1} + b   (Eq. 4), with f = tanh or relu
 const Cell& tanh_cell();
 const Cell& relu_cell();
 
-/// Gate order f, i, o, g (Eq. 17-19):  c_t = sig(f) c_{t-1} + sig(i) tanh(g); h_t comes from lstm_output
-/// below.
+/// Gate order f, i, o, g (Eq. 17-19):  c_t = sig(f) c_{t-1} + sig(i) tanh(g),  h_t = sig(o) tanh(c_t)
 const Cell& lstm_cell();
 
 /// Gate order z, r, n (Eq. 23-25):  h_t = (1 - sig(z)) h_{t-1} + sig(z) tanh(x_n + sig(r) u),
 /// with u = U h_{t-1}, the kept hidden part of the last gate.
 const Cell& gru_cell();
-
-/// h_j = o_j tanh(c_j), c possibly normalized; `o` as lstm_cell left it in its gates.
-void lstm_output(size_t hidden, const real* gates, const real* c, real* h);
-
-/// From dh: the gradient of o's summed input into dgates, which may be `gates`, and dL/dc into dc.
-void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
-                          real* dc);
-
-/// Keeps every element of dL/d(summed inputs) within [-bound, bound]; a bound of 0 leaves them as they are.
-void clip_row(real* d, size_t size, real bound);
 
 }  // namespace lamina

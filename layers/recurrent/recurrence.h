@@ -10,14 +10,6 @@
 
 namespace lamina {
 
-struct RecurrentState {
-  Tensor h = {};  ///< [B x H]
-  Tensor c = {};  ///< [B x H] for cells with memory, otherwise empty
-
-  /// The same numbers without history: truncated back-propagation carries this to the next piece.
-  RecurrentState detach() const { return {h.defined() ? h.detach() : h, c.defined() ? c.detach() : c}; }
-};
-
 struct RecurrenceOptions {
   RowStepOptions step;
   bool reverse = false;  ///< from the last step to the first

@@ -7,6 +7,7 @@
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "layers/recurrent/composed.h"
+#include "layers/recurrent/recurrence.h"
 #include "layers/weight_norm.h"
 
 namespace lamina {
@@ -38,21 +39,22 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
                      const RecurrentOptions& chosen)
     : name_(name), cell_(&cell), options_(chosen) {
   const auto [input, hidden] = std::pair(chosen.input, chosen.hidden);
+  const CellForm& form = cell.form();
   if (input == 0 || hidden == 0)
     fail("recurrent '", name, "': ", input, " inputs and ", hidden, " hidden units; both must be positive");
   require_norm("recurrent '" + name + "'", chosen.norm, {Norm::none, Norm::layer, Norm::batch, Norm::weight});
-  if (chosen.only_memory && (!cell.has_memory() || chosen.norm == Norm::weight))
+  if (chosen.only_memory && (!form.memory() || chosen.norm == Norm::weight))
     fail("recurrent '", name, "': only_memory is for an LSTM under layer or batch norm");
   if (chosen.checkpoint && chosen.norm == Norm::batch)
     fail("recurrent '", name,
          "': checkpointing would move batch norm's population statistics twice; switch it off");
 
   if (chosen.condition > 0 &&
-      (cell.gates() == 1 || chosen.checkpoint || (chosen.norm != Norm::none && chosen.norm != Norm::layer)))
+      (form.joint || chosen.checkpoint || (chosen.norm != Norm::none && chosen.norm != Norm::layer)))
     fail("recurrent '", name,
          "': a condition is for an LSTM or GRU without checkpoints, and with norm none or layer");
 
-  const size_t width = cell.gates() * hidden;
+  const size_t width = form.gates * hidden;
   const auto add_weight = [&](const std::string& which, const Tensor& initial, Tensor& weight, Tensor& gain) {
     const bool normalized = chosen.norm == Norm::weight;
     weight = parameters.add(name + which + (normalized ? ".direction" : ""), initial);
@@ -62,39 +64,38 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
              input_weight, input_gain);
   add_weight(
       ".hidden_weight",
-      gate_by_gate(chosen.hidden_initial, hidden, cell.gates(), parameters.random(name + ".hidden_weight")),
+      gate_by_gate(chosen.hidden_initial, hidden, form.gates, parameters.random(name + ".hidden_weight")),
       hidden_weight, hidden_gain);
 
   const Norm site = chosen.norm == Norm::layer || chosen.norm == Norm::batch ? chosen.norm : Norm::none;
   const Norm gate_site = chosen.only_memory ? Norm::none : site;
-  const bool joint = cell.gates() == 1;
   const bool batch = site == Norm::batch;
   const real gain = chosen.gain != 0 ? chosen.gain : batch ? real(0.1) : real(1);
   // A GRU's candidate has statistics of its own (26-27); an LSTM's gates share theirs (20).
-  const size_t apart = cell.kept_gates() * hidden;
+  const std::array<size_t, 2> of_gates{form.segments[0] * hidden, form.segments[1] * hidden};
   const auto add_norm = [&](const std::string& which, Norm norm, std::array<size_t, 2> segments,
                             bool with_bias) {
     return make_step_norm(
         parameters, name + which,
         {.norm = norm, .segments = segments, .gain = gain, .bias = with_bias, .max_steps = chosen.max_steps});
   };
-  if (!joint) input_norm = add_norm(".input_norm", gate_site, {width - apart, apart}, true);
-  hidden_norm = add_norm(".hidden_norm", gate_site, {width - apart, apart}, joint || !batch);
+  if (!form.joint) input_norm = add_norm(".input_norm", gate_site, of_gates, true);
+  hidden_norm = add_norm(".hidden_norm", gate_site, of_gates, form.joint || !batch);
   if (chosen.condition > 0) {
     condition_weight = parameters.add(
         name + ".condition_weight",
         chosen.input_initial({chosen.condition, width}, parameters.random(name + ".condition_weight")));
-    condition_norm = add_norm(".condition_norm", gate_site, {width - apart, apart}, true);
+    condition_norm = add_norm(".condition_norm", gate_site, of_gates, true);
   }
-  if (cell.has_memory()) memory_norm = add_norm(".memory_norm", site, {hidden, 0}, true);
+  if (form.memory()) memory_norm = add_norm(".memory_norm", site, {hidden, 0}, true);
   if (gate_site == Norm::none) bias = parameters.add(name + ".bias", Tensor::zeros({width}));
-  if (cell.has_memory()) {
+  if (form.forget_gate) {
     Tensor start = gate_site == Norm::none ? bias : input_norm.bias;
-    std::fill_n(start.data(), hidden, chosen.forget_bias);
+    std::fill_n(start.data() + *form.forget_gate * hidden, hidden, chosen.forget_bias);
   }
   if (chosen.learn_initial) {
     initial_h = parameters.add(name + ".initial_h", Tensor::zeros({hidden}));
-    if (cell.has_memory() && chosen.learn_initial_memory)
+    if (form.memory() && chosen.learn_initial_memory)
       initial_c = parameters.add(name + ".initial_c", Tensor::zeros({hidden}));
   }
 }
@@ -118,7 +119,7 @@ void Recurrent::require_shapes(const Tensor& x, const SequenceOptions& with) con
     fail("recurrent '", name_, "': the condition is ",
          with.condition.defined() ? text(with.condition.shape()) : "missing", "; [", shape[1], " x ",
          options_.condition, "] is needed");
-  if (with.initial.c.defined() && !cell_->has_memory())
+  if (with.initial.c.defined() && !cell_->form().memory())
     fail("recurrent '", name_, "': an initial c was given, but only an LSTM has one");
 }
 

@@ -19,6 +19,16 @@ void add_row(const real* from, real* to, size_t size) {
   for (size_t j = 0; j < size; ++j) to[j] += from[j];
 }
 
+/// Keeps every element of dL/d(summed inputs) within [-bound, bound]; a bound of 0 leaves them as they are.
+void clip_row(real* d, size_t size, real bound) {
+  if (bound == 0) return;
+#pragma omp simd
+  for (size_t j = 0; j < size; ++j) {  // NaN stays
+    const real low = d[j] < -bound ? -bound : d[j];
+    d[j] = low > bound ? bound : low;
+  }
+}
+
 }  // namespace
 
 RowStep::RowStep(const RowStepOptions& options, size_t hidden, size_t steps, size_t rows)
@@ -26,14 +36,13 @@ RowStep::RowStep(const RowStepOptions& options, size_t hidden, size_t steps, siz
       cell_(options.cell),
       rows_(rows),
       size_(hidden),
-      width_(cell_->gates() * hidden),
+      width_(form().gates * hidden),
       input_norm_(options.input_norm, steps, rows, options.mode),
       hidden_norm_(options.hidden_norm, steps, rows, options.mode),
       memory_norm_(options.memory_norm, steps, rows, options.mode),
       record_(options.record, options.record_from, steps, rows) {
-  // The simple cell normalizes the sum of both parts, which is formed in place; the others the hidden part alone.
-  const bool apart = hidden_norm_.active() && cell_->gates() > 1;
-  kept_ = apart ? width_ : cell_->kept_gates() * hidden;
+  // A sum that is normalized jointly is formed in place; a hidden part that is normalized by itself stays apart.
+  kept_ = hidden_norm_.active() && !form().joint ? width_ : seen_apart();
 }
 
 RowStep::Workspace RowStep::workspace(size_t threads, size_t levels) const {
@@ -114,8 +123,8 @@ void RowStep::update_row(const Step& at, size_t r, const Desk& own, real* next) 
   }
   cell_->forward({.hidden = size_,
                   .gates = gates,
-                  .kept = kept,
-                  .all_kept = kept_ == width_,
+                  .added = to_be_added() > 0 ? kept : nullptr,
+                  .kept = kept + to_be_added(),
                   .previous = previous(at)[r],
                   .next = next});
 }
@@ -128,7 +137,7 @@ void RowStep::emit_row(const Step& at, size_t r, const Desk& own) {
     memory_norm_.normalize_row(at.t, r, c, own.state);
     c = own.state;
   }
-  lstm_output(size_, gates_row(at, r, own), c, at.h[r]);
+  form().output.forward(size_, gates_row(at, r, own), c, at.h[r]);
 }
 
 void RowStep::finish_forward(size_t t, const real* mask) const {
@@ -180,7 +189,7 @@ RowStep::BackRow RowStep::back_row(const Step& at, const Gradients& d, size_t r,
     row.kept = row.dkept = own.kept;
   } else if (joint() && by_rows()) {
     row.dgates = own.gates;
-  } else if (hidden_norm_.active() && cell_->kept_gates() > 0) {
+  } else if (hidden_norm_.active() && seen_apart() > 0) {
     hidden_norm_.normalize_row(at.t, r, row.kept, own.kept);
     row.kept = own.kept;
   }
@@ -204,7 +213,7 @@ void RowStep::open_row(const Step& at, const Gradients& d, size_t r, const BackR
     memory_norm_.normalize_row(at.t, r, c, own.state);
     used = own.state;
   }
-  lstm_output_backward(size_, row.gates, used, dh, row.dgates, dnormalized);
+  form().output.backward(size_, row.gates, used, dh, row.dgates, dnormalized);
   std::fill_n(dh, size_, real{0});  // all of it has gone to o and c; the product brings h_{t-1}'s
   if (!memory_norm_.active() || !memory_norm_.by_rows()) return;
   real* const sums = own.sums.running() + sums_of_memory();
@@ -225,14 +234,14 @@ void RowStep::close_row(const Step& at, const Gradients& d, size_t r, const Back
   }
   cell_->backward({.hidden = size_,
                    .gates = row.gates,
-                   .kept = row.kept,
-                   .all_kept = kept_ == width_,
+                   .kept = row.kept + to_be_added(),
                    .previous = previous(at)[r],
                    .next = (memory ? at.c : at.h)[r],
                    .dnext = dstate,
                    .dgates = row.dgates,
-                   .dkept = row.dkept,
+                   .dkept = row.dkept + to_be_added(),
                    .dprevious = dstate});
+  std::copy_n(row.dgates, to_be_added(), row.dkept);
   clip_row(row.dgates, width_, options_.clip);
   clip_row(row.dkept, kept_, options_.clip);
   if (d.condition.first != nullptr) add_row(row.dgates, d.condition[r], width_);

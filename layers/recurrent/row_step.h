@@ -54,7 +54,7 @@ class RowStep {
   size_t width() const { return width_; }  ///< of summed inputs: gates H
   size_t kept() const { return kept_; }    ///< columns whose hidden part stays apart
   size_t direct() const { return width_ - kept_; }
-  bool has_memory() const { return cell_->has_memory(); }
+  bool has_memory() const { return form().memory(); }
   /// Whether every row can go through all steps by itself.
   bool by_rows() const { return input_norm_.by_rows() && hidden_norm_.by_rows() && memory_norm_.by_rows(); }
   /// Whether gates need a place apart from the x part.
@@ -129,7 +129,11 @@ class RowStep {
   static bool padded(const Step& at, size_t r) { return at.mask != nullptr && at.mask[r] == 0; }
   /// The cases that batch norm's statistics are taken over.
   const real* counted(const Step& at) const { return options_.count_padded ? nullptr : at.mask; }
-  bool joint() const { return hidden_norm_.active() && kept_ == 0; }
+  const CellForm& form() const { return cell_->form(); }
+  bool joint() const { return hidden_norm_.active() && form().joint; }
+  /// Columns of the gates that the cell sees apart, the last of the kept ones, and how many lie before them.
+  size_t seen_apart() const { return form().kept_gates * size_; }
+  size_t to_be_added() const { return kept_ - seen_apart(); }
   bool computes_gates_again() const { return input_norm_.active() && by_rows(); }
   const Rows<real>& hidden_sums(const Step& at) const { return joint() ? at.gates : at.kept; }
   real* gates_row(const Step& at, size_t r, const Desk& own) const {

@@ -3,6 +3,7 @@
 #include "core/listener.h"
 #include "core/ops/map.h"
 #include "core/pool_vector.h"
+#include "layers/recurrent/row_step.h"
 
 namespace lamina {
 

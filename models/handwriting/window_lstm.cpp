@@ -6,6 +6,7 @@
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "core/tape.h"
+#include "layers/recurrent/recurrence.h"
 
 namespace lamina::handwriting {
 

@@ -46,7 +46,17 @@ struct AnyLayer {
     if (c.kind == Kind::gru) use<Gru>(parameters, "gru", c.options);
     if (c.kind == Kind::tanh) use<Rnn>(parameters, "rnn", c.options);
     if (c.kind == Kind::relu) use<Rnn>(parameters, "rnn", c.options, relu_cell());
-    // Away from the start values, so that gains, biases and initial states matter.
+    move_parameters();
+  }
+
+  /// Of a cell that has no composed twin.
+  AnyLayer(const Case& c, const Cell& cell) {
+    use_recurrent(std::make_shared<Recurrent>(parameters, "own", cell, c.options));
+    move_parameters();
+  }
+
+  /// Away from the start values, so that gains, biases and initial states matter.
+  void move_parameters() {
     for (const auto& [name, value] : parameters.learned()) {
       Tensor jittered = value;
       Tensor noise(value.shape());
@@ -59,10 +69,14 @@ struct AnyLayer {
   template <class Kind, class... Arguments>
   void use(Arguments&&... arguments) {
     const auto layer = std::make_shared<Kind>(arguments...);
-    fused = [layer](const Tensor& x, const SequenceOptions& with) { return (*layer)(x, with); };
+    use_recurrent(layer);
     composed_twin = [layer](const Tensor& x, const SequenceOptions& with) {
       return composed::sequence(*layer, x, with);
     };
+  }
+
+  void use_recurrent(const std::shared_ptr<Recurrent>& layer) {
+    fused = [layer](const Tensor& x, const SequenceOptions& with) { return (*layer)(x, with); };
     step_by_step = [layer](const Tensor& x, const SequenceOptions& with) {
       return run_steps(*layer, x, with);
     };

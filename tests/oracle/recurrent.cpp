@@ -65,7 +65,7 @@ std::vector<Tensor> run(const Instruction& in, Arguments&&... arguments) {
   auto& layer = in.keep<Layer>(parameters, "layer", options_of(in), std::forward<Arguments>(arguments)...);
   in.adopt(parameters);
   const Sequence sequence = run_sequence(in, layer);
-  if (layer.cell().has_memory()) return {sequence.hidden, sequence.last.c};
+  if (layer.cell().form().memory()) return {sequence.hidden, sequence.last.c};
   return {sequence.hidden};
 }
 
