@@ -1,71 +1,15 @@
 #include "layers/map_norm.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/ops/layout.h"
+#include "core/ops/map.h"
 #include "core/ops/pool_rows.h"
-#include "core/sum.h"
 #include "core/workspace.h"
+#include "layers/column_norm.h"
 
 namespace lamina::map_norm {
-
-namespace {
-
-// Purposes of scratch memory.
-struct RowsOfMap;
-struct Upstream;
-
-/// The numbers of the channels, once for every column.
-void repeat(const real* channel, const Map& map, real* row) {
-  for (size_t j = 0; j < map.width; ++j) std::copy_n(channel, map.channels, row + j * map.channels);
-}
-
-/// into_c = sum over the columns [begin, end) of a row
-void fold(const real* row, const Map& map, size_t begin, size_t end, real* into) {
-  column_sums(end - begin, 0, map.channels, into, [&, first = row + begin * map.channels](size_t j) {
-    return [column = first + j * map.channels](size_t c) { return column[c]; };
-  });
-}
-
-/// Mean, inverse deviation, gain and bias along a row of the image.
-class Rows {
- public:
-  /// Takes `extra` further rows of scratch memory, at spare().
-  Rows(const Map& map, const Statistics& s, const Affine& affine, size_t extra)
-      : map_(map), affine_(affine), memory_(scratch<RowsOfMap>((4 + extra) * map.row())) {
-    repeat(s.mean, map, memory_);
-    repeat(s.inverse_deviation, map, memory_ + map.row());
-    if (map.per_unit) return;
-    repeat(affine.gain, map, memory_ + 2 * map.row());
-    if (affine.bias != nullptr) repeat(affine.bias, map, memory_ + 3 * map.row());
-  }
-  const real* mean() const { return memory_; }
-  const real* inverse() const { return memory_ + map_.row(); }
-  const real* gain(size_t h) const {
-    return map_.per_unit ? affine_.gain + h * map_.row() : memory_ + 2 * map_.row();
-  }
-  const real* bias(size_t h) const {
-    return map_.per_unit ? affine_.bias + h * map_.row() : memory_ + 3 * map_.row();
-  }
-  real* spare() const { return memory_ + 4 * map_.row(); }
-
-  /// y = n gain + bias for rows [h, h + count)
-  void normalize(const real* a, size_t h, size_t count, real* y) const {
-    const size_t row = map_.row();
-    for (size_t k = 0; k < count; ++k)
-      column_norm::apply(a + (h + k) * row, {mean(), inverse()}, gain(h + k), bias(h + k), 0, row,
-                         y + k * row);
-  }
-
- private:
-  const Map& map_;
-  Affine affine_;
-  real* memory_;
-};
-
-bool nothing_follows(const Map& map) { return !map.then.relu && map.then.window == 1; }
-
-}  // namespace
 
 Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bias, size_t border,
            const ReluPool& then) {
@@ -93,8 +37,73 @@ Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bi
 
 Shape out_shape(const Map& map, const Tensor& a) { return a.shape().rank() == 2 ? a.shape() : map.out(); }
 
-/// Distances from the first number of the channel lose no digits to a mean that is far from zero.
-void moments(const Map& map, const real* a, real* mean, real* spread, real* rest) {
+namespace {
+
+using column_norm::Statistics;
+
+// Purposes of scratch memory.
+struct RowsOfMap;
+struct Upstream;
+
+/// An image with what it is normalized by, for each channel.
+struct Image {
+  const Map& map;
+  const real* a;
+  Statistics s;
+  const real *gain, *bias;
+};
+
+/// The numbers of the channels, once for every column.
+void repeat(const real* channel, const Map& map, real* row) {
+  for (size_t j = 0; j < map.width; ++j) std::copy_n(channel, map.channels, row + j * map.channels);
+}
+
+/// into_c = sum over the columns [begin, end) of a row
+void fold(const real* row, const Map& map, size_t begin, size_t end, real* into) {
+  column_sums(end - begin, 0, map.channels, into, [&, first = row + begin * map.channels](size_t j) {
+    return [column = first + j * map.channels](size_t c) { return column[c]; };
+  });
+}
+
+/// Mean, inverse deviation, gain and bias along a row of the image.
+class Rows {
+ public:
+  /// Takes `extra` further rows of scratch memory, at spare().
+  Rows(const Image& image, size_t extra)
+      : image_(image), size_(image.map.row()), memory_(scratch<RowsOfMap>((4 + extra) * size_)) {
+    repeat(image.s.mean, image.map, memory_);
+    repeat(image.s.inverse_deviation, image.map, memory_ + size_);
+    if (image.map.per_unit) return;
+    repeat(image.gain, image.map, memory_ + 2 * size_);
+    repeat(image.bias, image.map, memory_ + 3 * size_);
+  }
+  Statistics statistics() const { return {memory_, memory_ + size_}; }
+  const real* gain(size_t h) const {
+    return image_.map.per_unit ? image_.gain + h * size_ : memory_ + 2 * size_;
+  }
+  const real* bias(size_t h) const {
+    return image_.map.per_unit ? image_.bias + h * size_ : memory_ + 3 * size_;
+  }
+  real* spare() const { return memory_ + 4 * size_; }
+
+  /// y = n gain + bias for rows [h, h + count)
+  void normalize(size_t h, size_t count, real* y) const {
+    for (size_t k = h; k < h + count; ++k, y += size_)
+      column_norm::apply(image_.a + k * size_, statistics(), gain(k), bias(k), 0, size_, y);
+  }
+
+ private:
+  const Image& image_;
+  size_t size_;
+  real* memory_;
+};
+
+bool nothing_follows(const Map& map) { return !map.then.relu && map.then.window == 1; }
+
+/// mean_c and spread_c = mean of (a - mean_c)^2, over the positions inside the border; `rest`, if given,
+/// receives what rounding has cost the means, mean of (a - mean_c), of which spread_c is then free. Distances from the
+/// first number of the channel lose no digits to a mean that is far from zero.
+void moments(const Map& map, const real* a, real* mean, real* spread, real* rest = nullptr) {
   real *const sum = scratch<RowsOfMap>(3 * map.row()), *const center = sum + map.row();
   const size_t row = map.row(), first = map.border, height = map.height - 2 * first;
   const auto count = static_cast<real>(map.positions());
@@ -127,29 +136,33 @@ void moments(const Map& map, const real* a, real* mean, real* spread, real* rest
   }
 }
 
-void normalize(const Map& map, const real* a, const Statistics& s, const Affine& affine, real* y) {
+/// y = relu_pool(n gain + bias) with n = (a - mean) / deviation
+void normalize(const Image& image, real* y) {
+  const Map& map = image.map;
   const size_t window = map.then.window, out_row = map.width / window * map.channels;
-  const Rows rows(map, s, affine, window);
+  const Rows rows(image, window);
   for (size_t i = 0; i < map.height / window; ++i) {
     real* const out = y + i * out_row;
     if (nothing_follows(map)) {
-      rows.normalize(a, i, 1, out);
+      rows.normalize(i, 1, out);
       continue;
     }
-    rows.normalize(a, i * window, window, rows.spare());
+    rows.normalize(i * window, window, rows.spare());
     pool_rows::forward(rows.spare(), map.width, map.channels, map.then, out);
   }
 }
 
-const real* upstream(const Map& map, const real* a, const Statistics& s, const Affine& affine,
-                     const real* dy) {
+/// u = the derivative for n gain + bias, from dy behind relu and pool. The result stays valid until the
+/// next call in the same share.
+const real* upstream(const Image& image, const real* dy) {
+  const Map& map = image.map;
   if (nothing_follows(map)) return dy;
   real* const u = scratch<Upstream>(map.area());
   const size_t window = map.then.window, out_row = map.width / window * map.channels;
   const size_t covered = map.height / window * window;
-  const Rows rows(map, s, affine, window);
+  const Rows rows(image, window);
   for (size_t i = 0; i < map.height / window; ++i) {
-    rows.normalize(a, i * window, window, rows.spare());
+    rows.normalize(i * window, window, rows.spare());
     pool_rows::backward(rows.spare(), map.width, map.channels, map.then, dy + i * out_row,
                         u + i * window * map.row());
   }
@@ -157,11 +170,13 @@ const real* upstream(const Map& map, const real* a, const Statistics& s, const A
   return u;
 }
 
-void sum_derivatives(const Map& map, const real* a, const Statistics& s, const real* u, const real* gain,
-                     real* dgain, real* dbias, real* level, real* along) {
+/// dgain += u n, dbias += u, each summed over what shares the parameter;
+/// level_c = sum of u gain and along_c = sum of u gain n over all positions of channel c
+void sum_derivatives(const Image& image, const real* u, real* dgain, real* dbias, real* level, real* along) {
+  const Map& map = image.map;
   const size_t row = map.row();
-  const Rows rows(map, s, {gain, nullptr}, 2);
-  const real *const mean = rows.mean(), *const inverse = rows.inverse();
+  const Rows rows(image, 2);
+  const auto [mean, inverse] = rows.statistics();
   real *const sum = rows.spare(), *const sum_along = sum + row;
   if (map.per_unit) {
     std::fill_n(sum, 2 * row, real{0});
@@ -169,41 +184,43 @@ void sum_derivatives(const Map& map, const real* a, const Statistics& s, const r
 #pragma omp simd
       for (size_t i = 0; i < row; ++i) {
         const size_t k = h * row + i;
-        const real n = (a[k] - mean[i]) * inverse[i];
+        const real n = (image.a[k] - mean[i]) * inverse[i];
         dgain[k] += u[k] * n;
         dbias[k] += u[k];
-        sum[i] += u[k] * gain[k];
-        sum_along[i] += u[k] * gain[k] * n;
+        sum[i] += u[k] * image.gain[k];
+        sum_along[i] += u[k] * image.gain[k] * n;
       }
-    fold(sum, map, 0, map.width, level);
-    fold(sum_along, map, 0, map.width, along);
-    return;
+  } else {
+    column_norm::sum_derivatives({.rows = map.height, .width = row, .values = image.a}, u, {mean, inverse}, 0,
+                                 row, sum, sum_along);
   }
-  column_norm::sum_derivatives({.rows = map.height, .width = row, .values = a}, u, {mean, inverse}, 0, row,
-                               sum, sum_along);
   fold(sum, map, 0, map.width, level);
   fold(sum_along, map, 0, map.width, along);
-  for (size_t c = 0; c < map.channels; ++c) {
+  for (size_t c = 0; c < map.channels && !map.per_unit; ++c) {
     dgain[c] += along[c];
     dbias[c] += level[c];
-    level[c] *= gain[c];
-    along[c] *= gain[c];
+    level[c] *= image.gain[c];
+    along[c] *= image.gain[c];
   }
 }
 
-void input_derivative(const Map& map, const real* a, const Statistics& s, const real* u, const real* gain,
-                      const Means& means, real* da, bool add) {
+/// da = (u gain - level_c - n along_c) / deviation, the last two terms, means over the `members` numbers that share
+/// statistics, only inside the border. A number that is the only member is its own mean: da is 0, and not the rounding
+/// of u gain divided by sqrt(epsilon).
+void input_derivative(const Image& image, const real* u, const real* level, const real* along, size_t members,
+                      real* da, bool add) {
+  const Map& map = image.map;
   // One number that is its own mean, and nothing else that the mean enters: exactly 0, not what rounding leaves of it.
-  if (means.members == 1 && map.border == 0) {
+  if (members == 1 && map.border == 0) {
     if (!add) std::fill_n(da, map.area(), real{0});
     return;
   }
   const size_t row = map.row(), edge = map.border * map.channels;
-  const Rows rows(map, s, {gain, nullptr}, 3);
-  const real *const mean = rows.mean(), *const inverse = rows.inverse();
+  const Rows rows(image, 3);
+  const auto [mean, inverse] = rows.statistics();
   real *const level_row = rows.spare(), *const along_row = level_row + row, *const zeros = along_row + row;
-  repeat(means.level, map, level_row);
-  repeat(means.along, map, along_row);
+  repeat(level, map, level_row);
+  repeat(along, map, along_row);
   std::fill_n(zeros, row, real{0});
   for (real* const each : {level_row, along_row}) {
     std::fill_n(each, edge, real{0});
@@ -216,10 +233,151 @@ void input_derivative(const Map& map, const real* a, const Statistics& s, const 
 #pragma omp simd
     for (size_t i = 0; i < row; ++i) {
       const size_t k = h * row + i;
-      const real n = (a[k] - mean[i]) * inverse[i];
+      const real n = (image.a[k] - mean[i]) * inverse[i];
       da[k] = (add ? da[k] : 0) + (u[k] * g[i] - l[i] - n * m[i]) * inverse[i];
     }
   }
+}
+
+/// How many shares the images make; each can sum for itself, and the sums are added in the order of shares.
+size_t shares_of_images(const Map& map) {
+  return shares_of(map.images, grain_of(map.area(), elementwise_grain / 8));
+}
+
+/// Calls body(n, share) for every image n, in parallel when there is enough to do.
+template <class Body>
+void for_each_image(const Map& map, const Body& body) {
+  const size_t count = shares_of_images(map);
+  for_each_share(count, [&](size_t share) {
+    const Range range = part_of(map.images, share, count);
+    for (size_t n = range.begin; n < range.end; ++n) body(n, share);
+  });
+}
+
+/// Merges mean and spread of the channels of each group, in place, and turns the spread into 1 / deviation:
+/// mu = mu_0 + mean of (mu_c - mu_0),  sigma^2 = mean of spread_c + (mu_c - mu)^2
+void merge_groups(size_t channels, size_t groups, real epsilon, real* mean, real* spread) {
+  const size_t members = channels / groups;
+  const real share = 1 / static_cast<real>(members);
+  for (size_t first = 0; first < channels; first += members) {
+    real distance = 0, variance = 0;
+    for (size_t c = first; c < first + members; ++c) distance += mean[c] - mean[first];
+    const real mu = mean[first] + distance * share;
+    for (size_t c = first; c < first + members; ++c)
+      variance += (spread[c] + (mean[c] - mu) * (mean[c] - mu)) * share;
+    std::fill_n(mean + first, members, mu);
+    std::fill_n(spread + first, members, 1 / std::sqrt(variance + epsilon));
+  }
+}
+
+/// Replaces the sums of the channels of each group by their mean over the `positions` that share statistics.
+void average_groups(size_t channels, size_t groups, size_t positions, real* sums) {
+  const size_t members = channels / groups;
+  for (size_t first = 0; first < channels; first += members) {
+    real total = 0;
+    for (size_t c = first; c < first + members; ++c) total += sums[c];
+    std::fill_n(sums + first, members, total / static_cast<real>(members * positions));
+  }
+}
+
+/// Merges the moments of the images, [images x (mean, rest, spread) x channels]:
+///   mu = mean of (mean_n + rest_n),  sigma^2 = P sum of (spread_n + (mean_n + rest_n - mu)^2) / degrees
+/// with P positions an image
+void merge_images(const Map& map, const real* moments, real degrees, real* mean, real* variance) {
+  const size_t channels = map.channels, image = 3 * channels;
+  column_norm::moments({.rows = map.images, .width = image, .values = moments}, 1, 0, channels, mean,
+                       variance);
+  Tensor off({channels});
+  const auto images = static_cast<real>(map.images);
+  two_column_sums(map.images, 0, channels, off.data(), variance, [=](size_t n) {
+    return [=, of_image = moments + n * image](size_t c) {
+      const real distance = of_image[c] - mean[c] + of_image[channels + c];
+      return Pair{distance, of_image[2 * channels + c] + distance * distance};
+    };
+  });
+  const real weight = static_cast<real>(map.positions()) / degrees;
+  const real* const rest = off.data();
+  for (size_t c = 0; c < channels; ++c) {
+    variance[c] = weight * (variance[c] - rest[c] * (rest[c] / images));
+    mean[c] += rest[c] / images;
+  }
+}
+
+}  // namespace
+
+/// With u the derivative in front of relu and pool, and means over what shares statistics:
+///
+///   dgain = sum u n,  dbias = sum u,  da = (u gain - mean(u gain) - n mean(u gain n)) / deviation
+///
+/// The means are sums divided by the number of those of the units that entered the statistics (the second one by D);
+/// units of the border lack these two terms. Where images have statistics of their own, one visit does it all.
+Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsilon, const Tensor& a,
+                 const Tensor& gain, const Tensor& bias, Tensor mean, Tensor variance) {
+  const size_t channels = map.channels, groups = sharing.groups;
+  const bool over_images = sharing.over_images;
+  const size_t members = (over_images ? map.images : channels / groups) * map.positions();
+  const auto cases = static_cast<real>(members);
+  Tensor y(out_shape(map, a)), statistics({over_images ? 1 : map.images, 2, channels});
+  const auto image = [=](size_t n) {
+    const real* const means = statistics.data() + (over_images ? 0 : n * 2 * channels);
+    return Image{map, a.data() + n * map.area(), {means, means + channels}, gain.data(), bias.data()};
+  };
+  if (over_images) {
+    Tensor of_images({map.images, 3, channels});
+    for_each_image(map, [&, x = a.data(), m = of_images.data()](size_t n, size_t) {
+      real* const own = m + 3 * n * channels;
+      moments(map, x + n * map.area(), own, own + 2 * channels, own + channels);
+    });
+    merge_images(map, of_images.data(), cases - sharing.lost, mean.data(), variance.data());
+    std::ranges::copy(mean.values(), statistics.data());
+    column_norm::invert(variance.data(), epsilon, 0, channels, statistics.data() + channels);
+  }
+  for_each_image(map, [&, kept = statistics.data(), out = y.data()](size_t n, size_t) {
+    const Image in = image(n);
+    if (!over_images) {
+      real* const own = kept + n * 2 * channels;
+      moments(map, in.a, own, own + channels);
+      merge_groups(channels, groups, epsilon, own, own + channels);
+    }
+    normalize(in, out + n * map.out_area());
+  });
+
+  return record(op, y, {a, gain, bias}, [=, degrees = cases - sharing.lost] {
+    const GradientSink da = a.needs_gradient() ? a.gradient_sink() : GradientSink{nullptr, false};
+    const real* const dy = y.gradient_data();
+    // dgain, dbias and a place for level and along, one of each a share.
+    const size_t shares = shares_of_images(map), units = gain.size(), stride = 2 * (units + channels);
+    Tensor partial = Tensor::zeros({shares, stride});
+    real* const sums = partial.data();
+    for_each_image(map, [&](size_t n, size_t share) {
+      real *const dgain = sums + share * stride, *const level = dgain + 2 * units,
+                  *const along = level + channels;
+      const Image in = image(n);
+      const real* const u = upstream(in, dy + n * map.out_area());
+      sum_derivatives(in, u, dgain, dgain + units, level, along);
+      if (over_images || da.values == nullptr) return;
+      average_groups(channels, groups, map.positions(), level);
+      average_groups(channels, groups, map.positions(), along);
+      input_derivative(in, u, level, along, members, da.values + n * map.area(), da.add);
+    });
+    contribute_summed_rows(gain, shares, [=](size_t share, size_t i) { return sums[share * stride + i]; });
+    contribute_summed_rows(bias, shares,
+                           [=](size_t share, size_t i) { return sums[share * stride + units + i]; });
+    if (!over_images || da.values == nullptr) return;
+    Tensor means({2, channels});
+    real *const along = means.data(), *const level = along + channels;
+    column_sums(shares, 0, 2 * channels, along,
+                [=](size_t share) { return [=](size_t i) { return sums[share * stride + i]; }; });
+    for (size_t c = 0; c < channels; ++c) {
+      along[c] *= gain[c] / degrees;
+      level[c] *= gain[c] / cases;
+    }
+    for_each_image(map, [&](size_t n, size_t) {
+      const Image in = image(n);
+      input_derivative(in, upstream(in, dy + n * map.out_area()), level, along, members,
+                       da.values + n * map.area(), da.add);
+    });
+  });
 }
 
 }  // namespace lamina::map_norm
