@@ -1,6 +1,7 @@
 #include "layers/recurrent/recurrence.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/ops/map.h"
 #include "core/tape.h"
@@ -151,6 +152,8 @@ void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
   Tensor apart = in_place || wanted ? Tensor() : Tensor(gates_.shape());
   const Shape state{rows_, step_.hidden()};
   const Tensor& condition = options_.step.condition;
+  // A layer that feeds back adds up each gain's and bias's gradient in one running sum.
+  const size_t levels = feedback != nullptr ? 1 : detail::RowSums::levels(steps_ * rows_);
   Back back{.weight = pack(Transpose::yes),
             .dgates = in_place ? x_part_.data_unwatched()
                       : wanted ? x_part_.gradient_sink().values
@@ -159,8 +162,7 @@ void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
             .dh = Tensor::zeros(state),
             .dc = Tensor::zeros(state),
             .dcondition = condition.defined() ? Tensor::zeros(condition.shape()) : Tensor(),
-            .workspace = step_.workspace(work.threads(),
-                                         feedback != nullptr ? 1 : detail::RowSums::levels(steps_ * rows_))};
+            .workspace = step_.workspace(work.threads(), levels)};
   if (dlast_c != nullptr) std::copy_n(dlast_c, state.size(), back.dc.data());
 
   work.run([&](const Share& share) {

@@ -1,5 +1,7 @@
 #include "layers/recurrent/step.h"
 
+#include <utility>
+
 #include "core/listener.h"
 #include "core/ops/map.h"
 #include "core/pool_vector.h"

@@ -1,6 +1,7 @@
 #include "models/handwriting/window_lstm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/listener.h"
 #include "core/ops.h"
