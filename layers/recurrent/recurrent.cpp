@@ -6,7 +6,7 @@
 #include "core/listener.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
-#include "layers/recurrent/composed.h"
+#include "layers/layer_norm.h"
 #include "layers/recurrent/recurrence.h"
 #include "layers/weight_norm.h"
 
@@ -147,7 +147,16 @@ Tensor Recurrent::effective_hidden_weight() const {
 }
 
 Tensor Recurrent::project_condition(const Tensor& v) const {
-  return composed::normalize(condition_norm, matmul(v, condition_weight));
+  const Tensor product = matmul(v, condition_weight);
+  if (condition_norm.norm == Norm::none) return product;
+  const auto segment = [&](size_t begin, size_t end) {
+    const auto part = [=](const Tensor& of) { return slice(of, -1, begin, end); };
+    return layer_norm(part(product), part(condition_norm.gain), part(condition_norm.bias),
+                      condition_norm.epsilon);
+  };
+  const auto [first, second] = condition_norm.segments;
+  return second == 0 ? segment(0, first)
+                     : concatenate({segment(0, first), segment(first, first + second)}, -1);
 }
 
 RowStepOptions Recurrent::step_options(Mode mode, SequenceRecord* record) const {
