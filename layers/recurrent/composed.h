@@ -6,22 +6,20 @@
 
 namespace lamina::composed {
 
-/// N(a) for one step, a [B x width], over the cases whose mask [B x 1] is 1; only batch norm asks for it.
-Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& mask = {});
-
-/// The cases of one step, [B x 1] of 1 and 0 each.
-struct StepCases {
-  Tensor live;     ///< 0: padded, the state is carried over
-  Tensor counted;  ///< over which batch norm takes its statistics
+/// What may come with a step.
+struct StepOptions {
+  Tensor live = {};  ///< [B x 1]: 1, or 0 at padded cases, whose state is carried over; empty: all are live
+  Tensor counted = {};  ///< [B x 1]: 1 for the cases that batch norm takes its statistics over; only it asks
+  Tensor condition = {};  ///< v [B x condition]
 };
 
-/// One step: the state after it. x_part [B x gates H] is W_x x_t + b, normalized if the layer is.
-RecurrentState lstm_step(const Lstm& layer, const Tensor& x_part, const RecurrentState& before,
-                         const StepCases& cases);
-RecurrentState gru_step(const Gru& layer, const Tensor& x_part, const RecurrentState& before,
-                        const StepCases& cases);
-RecurrentState rnn_step(const Rnn& layer, const Tensor& x_part, const RecurrentState& before,
-                        const StepCases& cases);
+/// One step from x_t [B x input]: the state after it.
+RecurrentState lstm_step(const Lstm& layer, const Tensor& x, const RecurrentState& before,
+                         const StepOptions& with = {});
+RecurrentState gru_step(const Gru& layer, const Tensor& x, const RecurrentState& before,
+                        const StepOptions& with = {});
+RecurrentState rnn_step(const Rnn& layer, const Tensor& x, const RecurrentState& before,
+                        const StepOptions& with = {});
 
 /// The whole sequence, in training mode; the same result as layer(x, with).
 Sequence sequence(const Lstm& layer, const Tensor& x, const SequenceOptions& with = {});

@@ -79,8 +79,6 @@ class Recurrent {
   Tensor effective_hidden_weight() const;
   /// Batch norm: the population's statistics start anew, the next batch's take their place.
   void forget_population() const;
-  /// N(C v) [B x gates H].
-  Tensor project_condition(const Tensor& v) const;
 
   /// What is given, else learned, else nothing, which means zeros: [rows x hidden].
   RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
@@ -98,6 +96,8 @@ class Recurrent {
 
  private:
   void require_shapes(const Tensor& x, const SequenceOptions& with) const;
+  /// N(C v) [B x gates H].
+  Tensor project_condition(const Tensor& v) const;
   RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
                      const Tensor& condition, size_t begin, const Tensor& hidden) const;
   RecurrentState run_again_later(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,

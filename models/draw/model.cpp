@@ -4,6 +4,7 @@
 
 #include "core/ops.h"
 #include "core/tape.h"
+#include "layers/recurrent/composed.h"
 #include "layers/recurrent/step.h"
 
 namespace lamina::draw {
@@ -88,23 +89,27 @@ Tensor reconstruction(const Tensor& canvas, const Tensor& images) {
 
 namespace composed {
 
+namespace {
+Tensor affine(const Linear& layer, const Tensor& x) {
+  return matmul(x, layer.effective_weight()) + layer.bias;
+}
+}  // namespace
+
 Bound bound(const Model& model, const Tensor& images, const Tensor& noise) {
   const Sizes& sizes = model.sizes();
   const size_t rows = images.rows();
-  RecurrentSession encoder(model.encoder, {.steps = sizes.glimpses, .rows = rows});
-  RecurrentSession decoder(model.decoder, {.steps = sizes.glimpses, .rows = rows});
-  RecurrentState encoder_state = encoder.initial(), decoder_state = decoder.initial();
+  const Tensor zeros = Tensor::zeros({rows, sizes.hidden});
+  RecurrentState encoder{.h = zeros, .c = zeros}, decoder = encoder;
   Tensor canvas = Tensor::zeros({rows, sizes.pixels()}), kl = Tensor::zeros({rows, 1});
   for (size_t t = 0; t < sizes.glimpses; ++t) {
-    const Tensor& h_dec = decoder_state.h;
-    const Tensor r = composed::read(sizes.reading(), model.read(h_dec), images, canvas);
-    encoder_state = encoder(concatenate({h_dec, r}, 1), encoder_state);
-    const Tensor q = model.latent(encoder_state.h);
+    const Tensor r = composed::read(sizes.reading(), affine(model.read, decoder.h), images, canvas);
+    encoder = lamina::composed::lstm_step(model.encoder, concatenate({decoder.h, r}, 1), encoder);
+    const Tensor q = affine(model.latent, encoder.h);
     const Tensor mu = slice(q, 1, 0, sizes.latent), log_sigma = slice(q, 1, sizes.latent, 2 * sizes.latent);
     const Tensor sigma = exp(log_sigma);
     kl = kl + sum_columns((square(mu) + square(sigma) - 1) / 2 - log_sigma);
-    decoder_state = decoder(mu + sigma * noise.step(t), decoder_state);
-    const Tensor written = model.write(decoder_state.h);
+    decoder = lamina::composed::lstm_step(model.decoder, mu + sigma * noise.step(t), decoder);
+    const Tensor written = affine(model.write, decoder.h);
     canvas = canvas + composed::write(sizes.writing(), slice(written, 1, 0, focus_size),
                                       slice(written, 1, focus_size, written.columns()));
   }

@@ -7,7 +7,7 @@
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "core/tape.h"
-#include "layers/recurrent/step.h"
+#include "layers/recurrent/composed.h"
 
 namespace lamina::handwriting {
 
@@ -130,23 +130,29 @@ Tensor Model::loss(const Batch& batch) const {
 
 namespace composed {
 
+namespace {
+Tensor affine(const Linear& layer, const Tensor& x) {
+  return matmul(x, layer.effective_weight()) + layer.bias;
+}
+}  // namespace
+
 Tensor loss(const Model& model, const Batch& batch) {
+  using lamina::composed::lstm_step;
   const size_t steps = batch.mask.shape()[0], rows = batch.mask.shape()[1];
-  const SessionOptions session{.steps = steps, .rows = rows};
-  RecurrentSession lower(model.lower, session), middle(model.middle, session), upper(model.upper, session);
-  RecurrentState first = lower.initial(), second = middle.initial(), third = upper.initial();
+  const Tensor zeros = Tensor::zeros({rows, model.options().hidden});
+  RecurrentState first{.h = zeros, .c = zeros}, second = first, third = first;
   Tensor w = Tensor::zeros({rows, symbol_count}), kappa = Tensor::zeros({rows, model.options().gaussians});
   Tensor total = Tensor::zeros({rows});
   for (size_t t = 0; t < steps; ++t) {
     const Tensor x = batch.points.step(t);
-    first = lower(concatenate({x, w}, 1), first);
-    const Window seen = window(model.window(first.h), kappa, batch.texts, symbol_count);
+    first = lstm_step(model.lower, concatenate({x, w}, 1), first);
+    const Window seen = window(affine(model.window, first.h), kappa, batch.texts, symbol_count);
     w = seen.w;
     kappa = seen.kappa;
-    second = middle(concatenate({x, first.h, w}, 1), second);
-    third = upper(concatenate({x, second.h, w}, 1), third);
+    second = lstm_step(model.middle, concatenate({x, first.h, w}, 1), second);
+    third = lstm_step(model.upper, concatenate({x, second.h, w}, 1), third);
     const Tensor output =
-        clip_gradient(model.mixture(concatenate({first.h, second.h, third.h}, 1)), output_clip);
+        clip_gradient(affine(model.mixture, concatenate({first.h, second.h, third.h}, 1)), output_clip);
     total = total + mixture_nll(output, batch.points.step(t + 1), batch.mask.step(t));
   }
   return sum(total);
