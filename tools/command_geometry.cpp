@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iostream>
 
 #include "core/gemm.h"
@@ -117,52 +116,36 @@ std::vector<Panel> sweep_figure(const std::vector<Sweep>& sweeps, const std::str
   return by_distribution(sweeps, like, [](const Sweep& s) { return Curve{.x = s.factor, .y = s.curvature}; });
 }
 
-/// The angle against the length, a point for each scale; the curve of one norm.
-Curve angle_by_length(const std::vector<TurningCurve>& curves, OptimizerKind optimizer, Norm norm,
-                      const std::function<TurningPoint(const TurningCurve&)>& point_of) {
-  Curve result{.title = name_of(norm)};
-  for (const TurningCurve& c : curves)
-    if (c.options.optimizer == optimizer && c.options.norm == norm) {
-      result.x.push_back(point_of(c).norm);
-      result.y.push_back(point_of(c).angle);
-    }
-  return result;
-}
-
-/// The angle against the step for the usual scale.
-Curve angle_by_step(const std::vector<TurningCurve>& curves, OptimizerKind optimizer, Norm norm) {
-  Curve result{.title = name_of(norm)};
-  for (const TurningCurve& c : curves)
-    if (c.options.optimizer == optimizer && c.options.norm == norm && c.options.scale == 1)
-      for (const TurningPoint& p : c.points) {
-        result.x.push_back(p.step);
-        result.y.push_back(p.angle);
-      }
-  return result;
-}
-
-/// For each optimizer the angle against the length at both ends of training, and against the step between.
+/// For each optimizer the angle against the length at both ends of training, a point for each scale, and against the
+/// step between for the usual scale; a curve for each norm.
 std::vector<Panel> turning_figure(const std::vector<TurningCurve>& curves) {
   std::vector<Panel> panels;
   for (const OptimizerKind optimizer : optimizers) {
-    const auto panel = [&](const char* when, const char* x, bool log_x, const auto& curve_of) {
-      Panel result{.title = text(name_of(optimizer), ", ", when),
-                   .x_label = x,
-                   .y_label = "degrees turned by an update",
-                   .log_x = log_x,
-                   .log_y = true};
-      for (const Norm norm : glm_schemes) result.curves.push_back(curve_of(norm));
-      panels.push_back(result);
+    const auto add = [&](const char* when, const char* x_label, double TurningPoint::*x,
+                         const auto& points_of) {
+      Panel panel{.title = text(name_of(optimizer), ", ", when),
+                  .x_label = x_label,
+                  .y_label = "degrees turned by an update",
+                  .log_x = x == &TurningPoint::norm,
+                  .log_y = true};
+      for (const Norm norm : glm_schemes) {
+        panel.curves.push_back({.title = name_of(norm)});
+        for (const TurningCurve& c : curves)
+          if (c.options.optimizer == optimizer && c.options.norm == norm)
+            for (const TurningPoint& point : points_of(c)) {
+              panel.curves.back().x.push_back(point.*x);
+              panel.curves.back().y.push_back(point.angle);
+            }
+      }
+      panels.push_back(panel);
     };
+    using Points = std::vector<TurningPoint>;
     const char* const length = "length of the weight vectors";
-    panel("first update", length, true, [&](Norm norm) {
-      return angle_by_length(curves, optimizer, norm, [](const TurningCurve& c) { return c.first; });
-    });
-    panel("end of training", length, true, [&](Norm norm) {
-      return angle_by_length(curves, optimizer, norm, [](const TurningCurve& c) { return c.points.back(); });
-    });
-    panel("weights of usual length", "step", false,
-          [&](Norm norm) { return angle_by_step(curves, optimizer, norm); });
+    add("first update", length, &TurningPoint::norm, [](const TurningCurve& c) { return Points{c.first}; });
+    add("end of training", length, &TurningPoint::norm,
+        [](const TurningCurve& c) { return Points{c.points.back()}; });
+    add("weights of usual length", "step", &TurningPoint::step,
+        [](const TurningCurve& c) { return c.options.scale == 1 ? c.points : Points(); });
   }
   return panels;
 }

@@ -92,17 +92,13 @@ int report(const std::string& program, const std::exception& error, int code) {
 }  // namespace
 
 Flag Flag::required() const { return {option_->required(), rules_}; }
-template <class Number>
-Flag Flag::range(Number least, Number most) const {
+Flag Flag::range(double least, double most) const {
   if (rules_->whole)
     rules_->whole = {.least = static_cast<std::int64_t>(least), .most = static_cast<std::int64_t>(most)};
   else
-    rules_->real = {.least = static_cast<double>(least), .most = static_cast<double>(most)};
+    rules_->real = {.least = least, .most = most};
   return *this;
 }
-template Flag Flag::range(int, int) const;
-template Flag Flag::range(std::int64_t, std::int64_t) const;
-template Flag Flag::range(double, double) const;
 
 Flag Flag::positive() const {
   if (rules_->whole) rules_->whole->least = 1;

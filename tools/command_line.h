@@ -36,9 +36,8 @@ using Action = std::function<int()>;  ///< returns the exit code
 class Flag {
  public:
   Flag required() const;
-  /// From `least` to `most`, both included; int, std::int64_t or double.
-  template <class Number>
-  Flag range(Number least, Number most) const;
+  /// From `least` to `most`, both included.
+  Flag range(double least, double most) const;
   Flag positive() const;
   Flag non_negative() const;
   Flag one_of(const std::vector<std::string>& values) const;

@@ -168,43 +168,35 @@ class OrderCommand final : public TrainingCommand {
     return outcome;
   }
 
-  /// Table 2, and when each variant reached its best validation, the first of equals, as training keeps it: against the
-  /// order embedding without normalization, or else the first.
+  /// Table 2, and when each variant reached its best validation: against the order embedding without normalization, or
+  /// else the first.
   std::string summary(const TrainedVariants& trained) const override {
     const auto found =
         std::ranges::find(trained, "order-none", [](const auto& each) { return each.variant.name; });
     const TrainedVariant& baseline = found == trained.end() ? trained.front() : *found;
-    const auto best = [this](const Table& curves) {
-      const std::vector<double> sums = sums_of(curves);
-      const auto highest = std::ranges::max_element(sums);
-      return std::pair(*highest, curves.column("step")[static_cast<size_t>(highest - sums.begin())]);
+    const std::vector<double> goals = sums_of(baseline.curves);
+    const double goal = std::ranges::max(goals), goal_step = *step_reaching(baseline.curves, goal);
+    const std::string of = "best of " + baseline.variant.title + " at";
+    const auto best = [this](const TrainedVariant& each) { return std::ranges::max(sums_of(each.curves)); };
+    const auto best_step = [=, this](const TrainedVariant& each, double unit, const char* format) {
+      return formatted(format, *step_reaching(each.curves, best(each)) / unit);
     };
-    const auto goal = best(baseline.curves);
-    const auto reached = [this, goal](const TrainedVariant& each, double unit,
-                                      const char* format) -> std::string {
-      const std::vector<double> sums = sums_of(each.curves);
-      const auto place = std::ranges::find_if(sums, [=](double sum) { return sum >= goal.first; });
-      if (place == sums.end()) return {};
-      return formatted(format, each.curves.column("step")[static_cast<size_t>(place - sums.begin())] / unit);
+    const auto reached = [=, this](const TrainedVariant& each, double unit, const char* format,
+                                   const char* never) {
+      const auto step = step_reaching(each.curves, goal);
+      return step ? formatted(format, *step / unit) : never;
     };
-    const std::string& name = baseline.variant.title;
-    const std::vector<ReportColumn> times{
-        title_column(""),
-        last("updates", "step", "%.0f"),
-        {"best validation at update",
-         [&](const auto& each) { return formatted("%.0f", best(each.curves).second); }},
-        {"its sum of R@K", [&](const auto& each) { return formatted("%.1f", best(each.curves).first); }},
-        {"best at / best of " + name + " at",
-         [&](const auto& each) { return formatted("%.2f", best(each.curves).second / goal.second); }},
-        {"reaches the best of " + name + " at",
-         [&](const auto& each) {
-           const std::string step = reached(each, 1, "%.0f");
-           return step.empty() ? "never" : step;
-         }},
-        {"that / best of " + name + " at",
-         [&](const auto& each) { return reached(each, goal.second, "%.2f"); }},
-        last("seconds", "seconds", "%.0f")};
-    return table_of(trained, recall_columns()) + "\n" + table_of(trained, times);
+    return table_of(trained, recall_columns()) + "\n" +
+           table_of(trained,
+                    {title_column(""),
+                     last("updates", "step", "%.0f"),
+                     {"best validation at update", [=](auto& each) { return best_step(each, 1, "%.0f"); }},
+                     {"its sum of R@K", [=](auto& each) { return formatted("%.1f", best(each)); }},
+                     {"best at / " + of, [=](auto& each) { return best_step(each, goal_step, "%.2f"); }},
+                     {"reaches the best of " + baseline.variant.title + " at",
+                      [=](auto& each) { return reached(each, 1, "%.0f", "never"); }},
+                     {"that / " + of, [=](auto& each) { return reached(each, goal_step, "%.2f", ""); }},
+                     last("seconds", "seconds", "%.0f")});
   }
 
   /// Image recall on the validation set against updates in periods between validations.
@@ -244,6 +236,14 @@ class OrderCommand final : public TrainingCommand {
       for (size_t i = 0; i < sums.size(); ++i) sums[i] += recall[i];
     }
     return sums;
+  }
+
+  /// The step of the first validation that was at least as good, if one was.
+  std::optional<double> step_reaching(const Table& curves, double sum) const {
+    const std::vector<double> sums = sums_of(curves);
+    const auto place = std::ranges::find_if(sums, [=](double value) { return value >= sum; });
+    if (place == sums.end()) return {};
+    return curves.column("step")[static_cast<size_t>(place - sums.begin())];
   }
 
   std::vector<std::string> names_, scores_;  ///< of each variant, as are `norms`

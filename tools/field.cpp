@@ -10,19 +10,10 @@ namespace lamina {
 
 namespace {
 
-template <class Value>
-constexpr bool is_list = false;
-template <class Item>
-constexpr bool is_list<std::vector<Item>> = true;
-
 [[noreturn]] void refuse(const std::string& name, const std::string& content, const char* what) {
   fail<DataError>("config.json: setting '", name, "' holds '", content, "', which is no ", what,
                   "; restore the value that was written");
 }
-
-std::string text_of(const std::string& word) { return word; }
-std::string text_of(size_t number) { return text(number); }
-std::string text_of(double number) { return number_text(number); }
 
 void read_word(const std::string&, const std::string& word, std::string& value) { value = word; }
 void read_word(const std::string& name, const std::string& word, size_t& value) {
@@ -37,66 +28,46 @@ void read_word(const std::string& name, const std::string& word, double& value) 
 }
 
 template <class Value>
+void read_setting(const Settings& settings, const std::string& name, bool, Value& value) {
+  value = settings.get<Value>(name);
+}
+void read_setting(const Settings& settings, const std::string& name, bool, size_t& value) {
+  const auto number = settings.get<std::int64_t>(name);
+  if (number < 0) refuse(name, text(number), "whole number from 0");
+  value = static_cast<size_t>(number);
+}
+template <class Item>
+void read_setting(const Settings& settings, const std::string& name, bool required,
+                  std::vector<Item>& items) {
+  items.clear();
+  for (const std::string& word : split(settings.get<std::string>(name)))
+    read_word(name, word, items.emplace_back());
+  if (required && items.empty()) refuse(name, "", "list");
+}
+
+template <class Value>
 void write_setting(Settings& settings, const std::string& name, const Value& value) {
   settings.set(name, value);
 }
 template <class Item>
 void write_setting(Settings& settings, const std::string& name, const std::vector<Item>& items) {
   std::vector<std::string> words;
-  for (const Item& item : items) words.push_back(text_of(item));
+  for (const Item& item : items)
+    if constexpr (std::is_same_v<Item, double>)
+      words.push_back(number_text(item));
+    else
+      words.push_back(text(item));
   if (!words.empty()) settings.set(name, joined(words));
-}
-
-template <class Value>
-void read_setting(const Settings& settings, const std::string& name, Value& value) {
-  value = settings.get<Value>(name);
-}
-template <>
-void read_setting(const Settings& settings, const std::string& name, size_t& value) {
-  const auto number = settings.get<std::int64_t>(name);
-  if (number < 0) refuse(name, text(number), "whole number from 0");
-  value = static_cast<size_t>(number);
-}
-template <class Item>
-void read_setting(const Settings& settings, const std::string& name, std::vector<Item>& items) {
-  items.clear();
-  for (const std::string& word : split(settings.get<std::string>(name)))
-    read_word(name, word, items.emplace_back());
 }
 
 }  // namespace
 
-template <class Value>
-void Fields::keep(const std::string& name, Value& value,
-                  const std::type_identity_t<FieldOptions<Value>>& options) {
-  fields_.push_back(
-      {.fill_in =
-           [&value, options](bool paper) {
-             if (value == Value()) value = paper ? options.paper : options.small;
-           },
-       .write = [&value, name](Settings& settings) { write_setting(settings, name, value); },
-       .read =
-           [&value, name, required = options.required, otherwise = value](const Settings& settings) {
-             if (!required && !settings.has(name)) {
-               value = otherwise;
-               return;
-             }
-             read_setting(settings, name, value);
-             if constexpr (is_list<Value>)
-               if (required && value.empty()) refuse(name, "", "list");
-           }});
+std::string text_of(const SettingValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  return text(std::get<std::int64_t>(value));
 }
-
-template void Fields::keep(const std::string&, bool&, const FieldOptions<bool>&);
-template void Fields::keep(const std::string&, size_t&, const FieldOptions<size_t>&);
-template void Fields::keep(const std::string&, double&, const FieldOptions<double>&);
-template void Fields::keep(const std::string&, std::string&, const FieldOptions<std::string>&);
-template void Fields::keep(const std::string&, std::vector<size_t>&,
-                           const FieldOptions<std::vector<size_t>>&);
-template void Fields::keep(const std::string&, std::vector<double>&,
-                           const FieldOptions<std::vector<double>>&);
-template void Fields::keep(const std::string&, std::vector<std::string>&,
-                           const FieldOptions<std::vector<std::string>>&);
 
 std::string Fields::name_of_flag(const std::string& flag) {
   std::string name = flag.substr(2);
@@ -104,18 +75,32 @@ std::string Fields::name_of_flag(const std::string& flag) {
   return name;
 }
 
-void Fields::fill_in(bool paper) {
-  for (const Field& field : fields_) field.fill_in(paper);
+void Fields::fill_in(bool paper) const {
+  for (const Field& field : fields_)
+    std::visit(
+        [&]<class Value>(Value* value) {
+          if (*value == Value()) *value = std::get<Value>(paper ? field.paper : field.small);
+        },
+        field.place);
 }
 
 Settings Fields::settings() const {
   Settings settings;
-  for (const Field& field : fields_) field.write(settings);
+  for (const Field& field : fields_)
+    std::visit([&](const auto* value) { write_setting(settings, field.name, *value); }, field.place);
   return settings;
 }
 
-void Fields::read(const Settings& settings) {
-  for (const Field& field : fields_) field.read(settings);
+void Fields::read(const Settings& settings) const {
+  for (const Field& field : fields_)
+    std::visit(
+        [&]<class Value>(Value* value) {
+          if (field.required || settings.has(field.name))
+            read_setting(settings, field.name, field.required, *value);
+          else
+            *value = std::get<Value>(field.otherwise);
+        },
+        field.place);
 }
 
 }  // namespace lamina

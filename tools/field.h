@@ -9,9 +9,9 @@
 // setting "validate_every".
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "models/common/run_folder.h"
@@ -40,25 +40,38 @@ class Fields {
   /// The same without a flag.
   template <class Value>
   void keep(const std::string& name, Value& value,
-            const std::type_identity_t<FieldOptions<Value>>& options = {.required = false});
+            const std::type_identity_t<FieldOptions<Value>>& options = {.required = false}) {
+    fields_.push_back({name, &value, options.paper, options.small, value, options.required});
+  }
 
   bool given(const std::string& flag) const { return command_.given(flag); }
-  void fill_in(bool paper);
+  void fill_in(bool paper) const;
 
   /// All of them for config.json, but for empty lists, and back: DataError for what is missing or wrong.
   Settings settings() const;
-  void read(const Settings& settings);
+  void read(const Settings& settings) const;
 
  private:
+  template <class... Values>
+  struct Kinds {
+    using Value = std::variant<Values...>;
+    using Place = std::variant<Values*...>;
+  };
+  using Kind = Kinds<bool, size_t, double, std::string, std::vector<size_t>, std::vector<double>,
+                     std::vector<std::string>>;
   struct Field {
-    std::function<void(bool paper)> fill_in;
-    std::function<void(Settings& settings)> write;
-    std::function<void(const Settings& settings)> read;
+    std::string name;
+    Kind::Place place;
+    Kind::Value paper, small, otherwise;
+    bool required;
   };
   static std::string name_of_flag(const std::string& flag);
 
   Command& command_;
   std::vector<Field> fields_;
 };
+
+/// A setting as its flag has it: 0.001, true, layer.
+std::string text_of(const SettingValue& value);
 
 }  // namespace lamina

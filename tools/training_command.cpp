@@ -23,14 +23,6 @@ std::vector<std::string> norms_of(const std::string& experiment, const std::vect
   return names;
 }
 
-/// As a flag has it.
-std::string text_of(const std::string& name, const SettingValue& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
-  if (const auto* word = std::get_if<std::string>(&value)) return *word;
-  return text(name == "record" ? "every=" : "", std::get<std::int64_t>(value));
-}
-
 void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
   std::cerr << run.path() << ": began with " << began << " and goes on with " << now
             << "; its numbers do not repeat bit by bit\n";
@@ -110,15 +102,16 @@ void TrainingCommand::for_each_run(const std::string& asked, const std::string& 
 /// The settings that a run began with are those it goes on with.
 void TrainingCommand::require_same(const RunFolder& run) const {
   const Settings asked = fields.settings();
-  for (const auto& [name, began] : run.config().settings.entries()) {
-    std::string flag = "--" + name;
-    std::ranges::replace(flag, '_', '-');
-    if (name == "smoke") flag = "LAMINA_SMOKE";
-    if (name == "smoke" ? smoke_epochs() == 0 : !fields.given(flag)) continue;
-    for (const auto& [key, value] : asked.entries())
-      if (key == name && text_of(name, value) != text_of(name, began))
-        fail<UsageError>(flag, ' ', text_of(name, value), ": the run in ", run.path(), " began with ",
-                         text_of(name, began), "; leave it out, or start a new run in another folder");
+  for (const auto& [name, value] : asked.entries()) {
+    const auto& all = run.config().settings.entries();
+    const auto began = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
+    std::string flag = name == "smoke" ? "LAMINA_SMOKE" : "--" + name,
+                every = name == "record" ? "every=" : "";
+    std::ranges::replace(flag, '_', name == "smoke" ? '_' : '-');
+    const bool given = name == "smoke" ? smoke > 0 : fields.given(flag);
+    if (given && began != all.end() && text_of(value) != text_of(began->second))
+      fail<UsageError>(flag, ' ', every, text_of(value), ": the run in ", run.path(), " began with ", every,
+                       text_of(began->second), "; leave it out, or start a new run in another folder");
   }
 }
 

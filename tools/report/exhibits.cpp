@@ -212,60 +212,55 @@ Exhibit figure_2() {
   };
 }
 
-std::vector<Measure> sentence_measures() {
-  return {{"SICK r", "sick_r"}, {"rho", "sick_rho"}, {"MSE", "sick_mse"}, {"MR", "mr"},
-          {"CR", "cr"},         {"SUBJ", "subj"},    {"MPQA", "mpqa"}};
+/// Figure 3 and Table 3 are the curves and the numbers of the same file.
+Exhibit skip_thoughts(const char* id, const char* title, const char* subject) {
+  return {
+      .id = id,
+      .title = title,
+      .section = "6.3",
+      .subject = text("Skip-thoughts: ", subject),
+      .command =
+          "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
+          "eval runs/skip-thoughts --data TASKS",
+      .experiment = "skip-thoughts",
+      .file = "tasks.csv",
+      .measures = {{"SICK r", "sick_r"},
+                   {"rho", "sick_rho"},
+                   {"MSE", "sick_mse"},
+                   {"MR", "mr"},
+                   {"CR", "cr"},
+                   {"SUBJ", "subj"},
+                   {"MPQA", "mpqa"}},
+  };
 }
 
 Exhibit figure_3() {
-  std::vector<ChartPlan> charts;
-  for (const Measure& measure : sentence_measures())
+  Exhibit exhibit = skip_thoughts("figure-3", "Figure 3", "downstream tasks while learning");
+  exhibit.claim =
+      "Layer norm makes skip-thoughts learn faster and end better; the time of an iteration hardly changes.";
+  exhibit.setting =
+      "Six scores every 50,000 updates. BookCorpus, encoder and decoders of 2400 units, batch 64, vocabulary "
+      "20,000.";
+  for (const Measure& measure : exhibit.measures)
     if (measure.column != "sick_rho")
-      charts.push_back({measure.title, "step", "updates", measure.column, measure.title});
-  return {
-      .id = "figure-3",
-      .title = "Figure 3",
-      .section = "6.3",
-      .subject = "Skip-thoughts: downstream tasks while learning",
-      .claim =
-          "Layer norm makes skip-thoughts learn faster and end better; the time of an iteration hardly "
-          "changes.",
-      .setting =
-          "Six scores every 50,000 updates. BookCorpus, encoder and decoders of 2400 units, batch 64, "
-          "vocabulary 20,000.",
-      .command =
-          "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
-          "eval runs/skip-thoughts --data TASKS",
-      .experiment = "skip-thoughts",
-      .file = "tasks.csv",
-      .charts = charts,
-      .measures = sentence_measures(),
-  };
+      exhibit.charts.push_back({measure.title, "step", "updates", measure.column, measure.title});
+  return exhibit;
 }
 
 Exhibit table_3() {
-  return {
-      .id = "table-3",
-      .title = "Table 3",
-      .section = "6.3",
-      .subject = "Skip-thoughts: sentence representations",
-      .claim =
-          "With layer norm skip-thoughts beat the baseline on all seven scores after the same number of "
-          "updates.",
-      .setting =
-          "SICK relatedness (Pearson r, Spearman rho, mean squared error) and four classification "
-          "tasks (accuracy in %), without fine-tuning.",
-      .command =
-          "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
-          "eval runs/skip-thoughts --data TASKS",
-      .experiment = "skip-thoughts",
-      .file = "tasks.csv",
-      .measures = sentence_measures(),
-      .paper = {{"Kiros et al.", "", {"0.848", "0.778", "0.287", "75.5", "79.3", "92.1", "86.9"}},
-                {"the authors", "none", {"0.842", "0.767", "0.298", "77.3", "81.8", "92.6", "87.9"}},
-                {"with LN", "layer", {"0.854", "0.785", "0.277", "79.5", "82.6", "93.4", "89.0"}},
-                {"with LN, one month", "layer", {"0.858", "0.788", "0.270", "79.4", "83.1", "93.7", "89.3"}}},
-  };
+  Exhibit exhibit = skip_thoughts("table-3", "Table 3", "sentence representations");
+  exhibit.claim =
+      "With layer norm skip-thoughts beat the baseline on all seven scores after the same number of updates.";
+  exhibit.setting =
+      "SICK relatedness (Pearson r, Spearman rho, mean squared error) and four classification tasks "
+      "(accuracy "
+      "in %), without fine-tuning.";
+  exhibit.paper = {
+      {"Kiros et al.", "", {"0.848", "0.778", "0.287", "75.5", "79.3", "92.1", "86.9"}},
+      {"the authors", "none", {"0.842", "0.767", "0.298", "77.3", "81.8", "92.6", "87.9"}},
+      {"with LN", "layer", {"0.854", "0.785", "0.277", "79.5", "82.6", "93.4", "89.0"}},
+      {"with LN, one month", "layer", {"0.858", "0.788", "0.270", "79.4", "83.1", "93.7", "89.3"}}};
+  return exhibit;
 }
 
 Exhibit figure_4() {
@@ -317,55 +312,48 @@ Exhibit figure_5() {
   };
 }
 
-std::vector<Measure> digit_measures() {
-  return {{"epochs", "epoch"},
-          {"train NLL", "train_nll"},
-          {"test error, %", "test_error", Pick::last, 100},
-          {"lowest test error, %", "test_error", Pick::lowest, 100},
-          {"at epoch", "test_error", Pick::where_lowest}};
-}
-
-std::vector<ChartPlan> digit_charts() {
-  return {{"Training", "epoch", "epoch", "train_nll", "NLL [nats]", false, true},
-          {"Test", "epoch", "epoch", "test_error", "error rate"}};
+/// The classifiers of digits.
+Exhibit digits(const char* id, const char* title, const char* section, const char* experiment) {
+  return {
+      .id = id,
+      .title = title,
+      .section = section,
+      .experiment = experiment,
+      .facet = {"batch", "batch size "},
+      .charts = {{"Training", "epoch", "epoch", "train_nll", "NLL [nats]", false, true},
+                 {"Test", "epoch", "epoch", "test_error", "error rate"}},
+      .measures = {{"epochs", "epoch"},
+                   {"train NLL", "train_nll"},
+                   {"test error, %", "test_error", Pick::last, 100},
+                   {"lowest test error, %", "test_error", Pick::lowest, 100},
+                   {"at epoch", "test_error", Pick::where_lowest}},
+  };
 }
 
 Exhibit figure_6() {
-  return {
-      .id = "figure-6",
-      .title = "Figure 6",
-      .section = "6.6",
-      .subject = "Permutation-invariant MNIST",
-      .claim = "Layer norm is robust to the batch size and converges faster than batch norm.",
-      .setting =
-          "Train NLL (in the paper's figure from 1 to 1e-7) and test error (0.025 to 0.005) over 60 epochs, "
-          "for batches of 128 and of 4. MNIST, 784-1000-1000-10, Adam. The paper gives no numbers.",
-      .command = "lamina mnist --data DIR --norm none,batch,layer --batch 128,4 --out runs/mnist",
-      .experiment = "mnist",
-      .facet = {"batch", "batch size "},
-      .charts = digit_charts(),
-      .measures = digit_measures(),
-      .full_length = 60,
-  };
+  Exhibit exhibit = digits("figure-6", "Figure 6", "6.6", "mnist");
+  exhibit.subject = "Permutation-invariant MNIST";
+  exhibit.claim = "Layer norm is robust to the batch size and converges faster than batch norm.";
+  exhibit.setting =
+      "Train NLL (in the paper's figure from 1 to 1e-7) and test error (0.025 to 0.005) over 60 epochs, "
+      "for batches of 128 and of 4. MNIST, 784-1000-1000-10, Adam. The paper gives no numbers.";
+  exhibit.command = "lamina mnist --data DIR --norm none,batch,layer --batch 128,4 --out runs/mnist";
+  exhibit.full_length = 60;
+  return exhibit;
 }
 
 Exhibit convolution() {
-  return {
-      .id = "section-6-7",
-      .title = "Section 6.7",
-      .section = "6.7",
-      .subject = "Convolutional networks",
-      .claim =
-          "Layer norm helps a convolutional network, but batch norm helps more: units near the image's "
-          "border are rarely active and have other statistics than the rest of their layer.",
-      .setting = "Preliminary in the paper, without a figure. Ours: a small ConvNet on MNIST, 20 epochs.",
-      .command = "lamina convnet --data DIR --norm none,batch,layer,group --batch 128,4 --out runs/convnet",
-      .experiment = "convnet",
-      .facet = {"batch", "batch size "},
-      .charts = digit_charts(),
-      .measures = digit_measures(),
-      .full_length = 20,
-  };
+  Exhibit exhibit = digits("section-6-7", "Section 6.7", "6.7", "convnet");
+  exhibit.subject = "Convolutional networks";
+  exhibit.claim =
+      "Layer norm helps a convolutional network, but batch norm helps more: units near the image's border "
+      "are "
+      "rarely active and have other statistics than the rest of their layer.";
+  exhibit.setting = "Preliminary in the paper, without a figure. Ours: a small ConvNet on MNIST, 20 epochs.";
+  exhibit.command =
+      "lamina convnet --data DIR --norm none,batch,layer,group --batch 128,4 --out runs/convnet";
+  exhibit.full_length = 20;
+  return exhibit;
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <type_traits>
 
 #include "core/error.h"
+#include "tools/field.h"
 #include "tools/norm_table.h"
 
 namespace lamina {
@@ -68,17 +68,6 @@ void tell_apart(std::vector<Trace>& traces) {
 }
 
 }  // namespace
-
-std::string text_of(const SettingValue& value) {
-  return std::visit(
-      [](const auto& content) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(content)>, bool>)
-          return std::string(content ? "true" : "false");
-        else
-          return text(content);
-      },
-      value);
-}
 
 std::string setting_of(const FoundRun& run, const std::string& name) {
   if (!run.config) return {};

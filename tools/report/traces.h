@@ -31,7 +31,4 @@ std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>
 /// A setting of a run as text; empty when there is none.
 std::string setting_of(const FoundRun& run, const std::string& name);
 
-/// Any setting as text: 0.001, true, layer.
-std::string text_of(const SettingValue& value);
-
 }  // namespace lamina
