@@ -15,7 +15,6 @@
 #include "core/tensor.h"
 #include "core/version.h"
 #include "layers/batch_norm.h"
-#include "layers/batch_norm_maps.h"
 #include "layers/conv2d.h"
 #include "layers/dropout.h"
 #include "layers/embedding.h"

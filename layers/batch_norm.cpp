@@ -1,8 +1,8 @@
 #include "layers/batch_norm.h"
 
 #include "core/ops.h"
-#include "layers/batch_norm_maps.h"
 #include "layers/column_norm.h"
+#include "layers/map_norm.h"
 #include "layers/named.h"
 
 namespace lamina {
@@ -25,6 +25,15 @@ void require_batch(const Tensor& a, const Tensor& gain, const Tensor& bias, Vari
          estimate == Variance::unbiased ? "the unbiased variance needs two" : "at least one is needed");
 }
 
+map_norm::Map map_of(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                     const BatchNormMapsOptions& options) {
+  const map_norm::Map map = map_norm::map_of("batch_norm_maps", a, gain, bias, 0, options.then);
+  if (map.per_unit) fail("batch_norm_maps: the gain is ", gain.shape(), "; it must be [", map.channels, "]");
+  if (map.images * map.positions() < 2 && options.variance == Variance::unbiased)
+    fail("batch_norm_maps: ", a.shape(), " has one number per channel; the unbiased variance needs two");
+  return map;
+}
+
 }  // namespace
 
 namespace composed {
@@ -38,6 +47,13 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
   return centered / sqrt(variance + epsilon) * gain + bias;
 }
 
+Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                       const BatchNormMapsOptions& options) {
+  (void)map_of(a, gain, bias, options);  // throws for what does not fit
+  return composed::relu_pool(composed::batch_norm(a, gain, bias, options.epsilon, options.variance),
+                             options.then);
+}
+
 }  // namespace composed
 
 Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon, Variance estimate,
@@ -47,6 +63,16 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
   if (statistics != nullptr) *statistics = batch;
   return column_norm::normalize({.op = "batch_norm", .epsilon = epsilon, .lost = lost(estimate)}, a, gain,
                                 bias, batch.mean, batch.variance);
+}
+
+Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                       const BatchNormMapsOptions& options, BatchStatistics* statistics) {
+  const map_norm::Map map = map_of(a, gain, bias, options);
+  const BatchStatistics batch = {Tensor({map.channels}), Tensor({map.channels})};
+  if (statistics != nullptr) *statistics = batch;
+  const Op op = {options.then.relu ? "batch_norm_maps_relu" : "batch_norm_maps", options.then.kind()};
+  return map_norm::normalize(op, map, {.over_images = true, .lost = lost(options.variance)}, options.epsilon, a,
+                             gain, bias, batch.mean, batch.variance);
 }
 
 BatchNorm::BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& chosen)

@@ -27,11 +27,24 @@ struct BatchStatistics {
 Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5),
                   Variance estimate = Variance::biased, BatchStatistics* statistics = nullptr);
 
-/// The same function, written from primitive ops.
+struct BatchNormMapsOptions {
+  real epsilon = real(1e-5);
+  Variance variance = Variance::biased;
+  ReluPool then = {};  ///< what follows, in the same pass
+};
+
+/// The same of feature maps a [N x H x W x C], which have many positions and few channels: mu and sigma of each
+/// channel, over all positions of all cases. Throws Error as batch_norm does.
+Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                       const BatchNormMapsOptions& options = {}, BatchStatistics* statistics = nullptr);
+
+/// The same functions, written from primitive ops.
 namespace composed {
 Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5),
                   Variance estimate = Variance::biased);
-}
+Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                       const BatchNormMapsOptions& options = {});
+}  // namespace composed
 
 struct BatchNormOptions {
   size_t features = 0;

@@ -1,7 +1,7 @@
 // Normalization of feature maps: group, instance, layer and interior layer norm, batch norm; with what
 // follows.
 
-#include "layers/batch_norm_maps.h"
+#include "layers/batch_norm.h"
 #include "layers/group_norm.h"
 #include "layers/layer_norm.h"
 #include "layers/normalization.h"

@@ -1,7 +1,6 @@
 // The normalizations as functions, fused and composed, by name.
 
 #include "layers/batch_norm.h"
-#include "layers/batch_norm_maps.h"
 #include "layers/group_norm.h"
 #include "layers/layer_norm.h"
 #include "layers/weight_norm.h"
