@@ -92,7 +92,7 @@ void* Tape::reserve(size_t bytes) {
 
 void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
                               std::span<const Tensor> inputs) {
-  if (outputs.size() > Node::max_outputs) 
+  if (outputs.size() > Node::max_outputs)
     fail(op, ": ", outputs.size(), " outputs, and a node of the tape holds ", Node::max_outputs,
          "; put some of them into one tensor and give slices of it, or record several ops");
   for (const Tensor& input : inputs)

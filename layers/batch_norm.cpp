@@ -71,8 +71,8 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
   const BatchStatistics batch = {Tensor({map.channels}), Tensor({map.channels})};
   if (statistics != nullptr) *statistics = batch;
   const Op op = {options.then.relu ? "batch_norm_maps_relu" : "batch_norm_maps", options.then.kind()};
-  return map_norm::normalize(op, map, {.over_images = true, .lost = lost(options.variance)}, options.epsilon, a,
-                             gain, bias, batch.mean, batch.variance);
+  return map_norm::normalize(op, map, {.over_images = true, .lost = lost(options.variance)}, options.epsilon,
+                             a, gain, bias, batch.mean, batch.variance);
 }
 
 BatchNorm::BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& chosen)

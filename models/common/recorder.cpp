@@ -100,8 +100,7 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
   const Tensor& output = node.outputs[0];
   if (node.kind == OpKind::product && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
     add_summed_inputs(layer, output);
-  if (node.kind == OpKind::relu)
-    add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
+  if (node.kind == OpKind::relu) add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
 }
 
 /// Not of a recurrent layer, whose two parts say little apart: it fills a record of its own.
