@@ -27,10 +27,8 @@ namespace {
 /// Rows of b to fetch ahead: enough for L2, few enough not to fight over the cache when their stride is a
 /// power of two. What is farther away, the next panel, is fetched into L2 a whole panel ahead.
 constexpr size_t rows_ahead = 8;
-
-/// Steps of k that the kernels write out one after another. At 256 bits the loop's own instructions, and the jump that
-/// ends it, cost up to a tenth of the whole; at 512 bits they hide behind the multiply-adds.
-constexpr size_t steps_at_once = vector_registers == 32 ? 1 : 4;
+/// One fetch brings a cache line: at 256 bits a whole row of a panel.
+constexpr size_t vectors_in_line = vector_bytes >= 64 ? 1 : 2;
 
 /// sum += a * b over [begin, end) of k.
 template <Source source, size_t rows, size_t vectors>
@@ -48,7 +46,7 @@ template <Source source, size_t rows, size_t vectors>
     hold_row<rows>(row);
     if constexpr (source != Source::cache) {
 #pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) {
+      for (size_t v = 0; v < vectors; v += vectors_in_line) {
         const real* const soon = b + v / 2 * b_panel + v % 2 * lanes;
         __builtin_prefetch(soon + rows_ahead * b_row);
         __builtin_prefetch(soon + next, 0, 2);

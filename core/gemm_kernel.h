@@ -23,6 +23,10 @@ constexpr size_t widest_tile(size_t rows) {
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
 }
 
+/// Steps of k that the kernels write out one after another. At 256 bits the loop's own instructions, and the jump that
+/// ends it, cost up to a tenth of the whole; at 512 bits they hide behind the multiply-adds.
+inline constexpr size_t steps_at_once = vector_registers == 32 ? 1 : 4;
+
 /// A row of b as a tile uses it: each vector once for every row of a. What the registers have room for beside the sums
 /// and one number of a stays in them; g++ would rather load it again with every multiply-add, up to three times as
 /// many loads as an AVX2 core can make.
