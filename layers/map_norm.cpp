@@ -176,7 +176,7 @@ void sum_derivatives(const Image& image, const real* u, real* dgain, real* dbias
   const Map& map = image.map;
   const size_t row = map.row();
   const Rows rows(image, 2);
-  const auto [mean, inverse] = rows.statistics();
+  const real *const mean = rows.statistics().mean, *const inverse = rows.statistics().inverse_deviation;
   real *const sum = rows.spare(), *const sum_along = sum + row;
   if (map.per_unit) {
     std::fill_n(sum, 2 * row, real{0});
@@ -217,7 +217,7 @@ void input_derivative(const Image& image, const real* u, const real* level, cons
   }
   const size_t row = map.row(), edge = map.border * map.channels;
   const Rows rows(image, 3);
-  const auto [mean, inverse] = rows.statistics();
+  const real *const mean = rows.statistics().mean, *const inverse = rows.statistics().inverse_deviation;
   real *const level_row = rows.spare(), *const along_row = level_row + row, *const zeros = along_row + row;
   repeat(level, map, level_row);
   repeat(along, map, along_row);

@@ -35,8 +35,9 @@ std::string table_of(const TrainedVariants& trained, const std::vector<ReportCol
     rule += "---|";
   }
   for (const TrainedVariant& each : trained) {
-    std::vector<std::string> cells;
-    for (const ReportColumn& column : columns) cells.push_back(column.cell(each));
+    std::vector<std::string> cells(columns.size());
+    std::ranges::transform(columns, cells.begin(),
+                           [&](const ReportColumn& column) { return column.cell(each); });
     rows += markdown_row(cells);
   }
   return markdown_row(titles) + rule + "\n" + rows;
