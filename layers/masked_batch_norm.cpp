@@ -20,7 +20,7 @@ Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mod
     fail("masked_batch_norm: the mask ", mask.shape(), " has not one number for each row of ", a.shape());
   const bool given = mode == Mode::evaluate;
   const Tensor mean = population.mean.step(0).copy(), variance = population.variance.step(0).copy();
-  const Tensor y =
+  Tensor y =
       column_norm::normalize({.op = "masked_batch_norm", .epsilon = real(1e-5), .mask = mask, .given = given},
                              a, gain, bias, mean, variance);
   const auto cases = static_cast<real>(column_norm::cases_of(a, mask).count());

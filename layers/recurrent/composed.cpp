@@ -36,7 +36,7 @@ Tensor clipped(const Recurrent& layer, const Tensor& a) {
 /// N(W_x x + b) + N(C v)
 Tensor x_part(const Recurrent& layer, const Tensor& x, const StepOptions& with) {
   const Tensor product = matmul(x, layer.effective_input_weight());
-  const Tensor part =
+  Tensor part =
       normalize(layer.input_norm, layer.bias.defined() ? product + layer.bias : product, with.counted);
   if (!with.condition.defined()) return part;
   return part + normalize(layer.condition_norm, matmul(with.condition, layer.condition_weight), {});

@@ -147,7 +147,7 @@ Tensor Recurrent::effective_hidden_weight() const {
 }
 
 Tensor Recurrent::project_condition(const Tensor& v) const {
-  const Tensor product = matmul(v, condition_weight);
+  Tensor product = matmul(v, condition_weight);
   if (condition_norm.norm == Norm::none) return product;
   const auto segment = [&](size_t begin, size_t end) {
     const auto part = [=](const Tensor& of) { return slice(of, -1, begin, end); };

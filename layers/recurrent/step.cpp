@@ -137,7 +137,7 @@ RecurrentState RecurrentSession::operator()(const Tensor& x, const RecurrentStat
   const Scope scope(shared_->name);
   const RowStep& row_step = shared_->step;
   const Shape state = before.h.shape();
-  const RecurrentState after{.h = Tensor(state), .c = row_step.has_memory() ? Tensor(state) : Tensor()};
+  RecurrentState after{.h = Tensor(state), .c = row_step.has_memory() ? Tensor(state) : Tensor()};
   const Tensor x_part = input_(x), hidden_part = hidden_(before.h);
   SessionStep step{.shared = shared_,
                    .t = next_++,
