@@ -1,5 +1,6 @@
 #include "layers/recurrent/cell.h"
 
+#include "core/error.h"
 #include "core/math.h"
 
 namespace lamina {
@@ -173,6 +174,19 @@ class GruCell final : public Cell {
 };
 
 }  // namespace
+
+Cell::Cell(const CellForm& form) : form_(form) {
+  const auto [gates, kept, segments, joint, forget, output] = form;
+  if (gates == 0 || segments[0] + segments[1] != gates)
+    fail("cell: ", gates, " gates in segments of ", segments[0], " and ", segments[1],
+         "; every gate belongs to one, and there must be a gate");
+  if (kept > gates || forget.value_or(0) >= gates)
+    fail("cell: kept_gates is ", kept, " and forget_gate is ", forget.value_or(0), " of ", gates, " gates");
+  if (joint && (kept > 0 || form.memory()))
+    fail("cell: a joint form has neither kept gates nor a memory; normalize the parts apart (joint = false)");
+  if (form.memory() != (output.backward != nullptr))
+    fail("cell: an output needs both a forward and a backward function");
+}
 
 const Cell& tanh_cell() {
   static const SimpleCell<Tanh> cell;

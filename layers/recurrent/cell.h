@@ -67,7 +67,8 @@ struct CellBackward {
 
 class Cell {
  public:
-  explicit Cell(const CellForm& form) : form_(form) {}
+  /// Error for a form that contradicts itself.
+  explicit Cell(const CellForm& form);
   virtual ~Cell() = default;
   const CellForm& form() const { return form_; }
   virtual void forward(const CellForward& row) const = 0;

@@ -1,0 +1,25 @@
+// What a cell may declare.
+
+#include "core/error.h"
+#include "layers/recurrent/cell.h"
+#include "tests/check.h"
+
+using namespace lamina;
+
+TEST_CASE("cell form: one that contradicts itself is refused") {
+  struct Any final : Cell {
+    using Cell::Cell;
+    void forward(const CellForward&) const override {}
+    void backward(const CellBackward&) const override {}
+  };
+  const auto forward_only = [](size_t, const real*, const real*, real*) {};
+  CHECK_THROWS_WITH_AS(
+      Any({.gates = 0}),
+      "cell: 0 gates in segments of 0 and 0; every gate belongs to one, and there must be a gate", Error);
+  CHECK_THROWS_AS(Any({.gates = 3, .segments = {1, 1}}), Error);
+  CHECK_THROWS_AS(Any({.gates = 1, .kept_gates = 2, .segments = {1, 0}}), Error);
+  CHECK_THROWS_AS(Any({.gates = 1, .segments = {1, 0}, .forget_gate = 1}), Error);
+  CHECK_THROWS_AS(Any({.gates = 2, .kept_gates = 1, .segments = {2, 0}, .joint = true}), Error);
+  CHECK_THROWS_AS(Any({.gates = 1, .segments = {1, 0}, .output = {forward_only, nullptr}}), Error);
+  CHECK_NOTHROW(Any({.gates = 2, .kept_gates = 1, .segments = {1, 1}, .forget_gate = 0}));
+}
