@@ -175,13 +175,6 @@ const NamedCase& case_of(const std::string& name, const std::string& variant) {
   return *found;
 }
 
-Norm norm_of(const std::string& variant) {
-  return variant == "ln"   ? Norm::layer
-         : variant == "bn" ? Norm::batch
-         : variant == "wn" ? Norm::weight
-                           : Norm::none;
-}
-
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -207,7 +200,7 @@ double rounded(double value) { return std::round(value * 1000) / 1000; }
 class Trainer {
  public:
   Trainer(const std::string& name, const std::string& variant)
-      : timed_(case_of(name, variant).make(norm_of(variant))),
+      : timed_(case_of(name, variant).make(*norm_named(variant))),
         adam_(*timed_.step.parameters, {.learning_rate = learning_rate}),
         first_loss_(step()) {}
 

@@ -9,36 +9,37 @@ namespace lamina {
 namespace {
 
 struct Look {
-  std::string_view norm, title;
+  std::string_view norm;
   int color;
+  std::string_view title = {};  ///< of what is no scheme of its own
 };
 
 /// In the order of legends. What no figure shows beside group norm has its colour.
-constexpr Look looks[] = {{"bag-of-words", "bag of words", -1},
-                          {"none", "baseline", 6},
-                          {"weight", "weight norm", 2},
-                          {"batch", "batch norm", 1},
-                          {"batch-everywhere", "batch norm everywhere", 3},
-                          {"rms", "rms norm", 7},
-                          {"instance", "instance norm", 4},
-                          {"group", "group norm", 3},
-                          {"layer-interior", "layer norm, interior", 5},
-                          {"layer", "layer norm", 0}};
+constexpr Look looks[] = {{"bag-of-words", -1, "bag of words"},
+                          {"none", 6},
+                          {"weight", 2},
+                          {"batch", 1},
+                          {"batch-everywhere", 3, "batch norm everywhere"},
+                          {"rms", 7},
+                          {"instance", 4},
+                          {"group", 3},
+                          {"layer-interior", 5},
+                          {"layer", 0}};
 
 const Look* look_of(std::string_view norm) { return std::ranges::find(looks, norm, &Look::norm); }
 
 }  // namespace
 
 Norm norm_from(std::string_view name) {
-  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms, Norm::group,
-                          Norm::instance, Norm::layer_interior})
-    if (name == name_of(norm)) return norm;
+  if (const auto norm = norm_named(name)) return *norm;
   fail<UsageError>("--norm ", name, ": no such normalization");
 }
 
 std::string title_of(std::string_view norm) {
   const Look* const look = look_of(norm);
-  return look == std::end(looks) ? text(norm, " norm") : std::string(look->title);
+  if (look != std::end(looks) && !look->title.empty()) return std::string(look->title);
+  const auto scheme = norm_named(norm);
+  return scheme ? entry_of(*scheme).title : text(norm, " norm");
 }
 
 int color_of(std::string_view norm) {
