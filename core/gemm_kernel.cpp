@@ -30,6 +30,10 @@ constexpr size_t rows_ahead = 8;
 /// One fetch brings a cache line: at 256 bits a whole row of a panel.
 constexpr size_t vectors_in_line = vector_bytes >= 64 ? 1 : 2;
 
+/// Steps of k that are written out one after another. At 256 bits products become faster by it; at 512 bits no gain was
+/// seen.
+constexpr size_t steps_at_once = vector_registers == 32 ? 1 : 4;
+
 /// sum += a * b over [begin, end) of k.
 template <Source source, size_t rows, size_t vectors>
 [[gnu::always_inline]] inline void add_products(vec (&sum)[rows][vectors], const Tile& t, size_t begin,

@@ -23,13 +23,9 @@ constexpr size_t widest_tile(size_t rows) {
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
 }
 
-/// Steps of k that the kernels write out one after another. At 256 bits the loop's own instructions, and the jump that
-/// ends it, cost up to a tenth of the whole; at 512 bits they hide behind the multiply-adds.
-inline constexpr size_t steps_at_once = vector_registers == 32 ? 1 : 4;
-
 /// A row of b as a tile uses it: each vector once for every row of a. What the registers have room for beside the sums
-/// and one number of a stays in them; g++ would rather load it again with every multiply-add, up to three times as
-/// many loads as an AVX2 core can make.
+/// and one number of a stays in them. g++ would rather load it again with every multiply-add: 15 loads instead of 7 for
+/// 10 multiply-adds of a tile of 5 x 2, where a core loads two vectors in the time of two multiply-adds.
 template <size_t rows, size_t vectors>
 [[gnu::always_inline]] inline void hold_row(vec (&row)[vectors]) {
   constexpr size_t room = vector_registers - 1 - rows * vectors;
