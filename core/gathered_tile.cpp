@@ -23,9 +23,9 @@ template <size_t rows, size_t vectors>
 void tile(const GatheredTile& t) {
   alignas(64) real aside[rows * vectors * lanes];
   real* const before = in_memory(aside);  // the sum of the parts before this one
-  size_t row[rows];
+  const real* row[rows];
 #pragma GCC unroll 16
-  for (size_t i = 0; i < rows; ++i) row[i] = t.a.row[i];
+  for (size_t i = 0; i < rows; ++i) row[i] = t.a.data + t.a.row[i];
   const size_t* step = t.a.step;
   const real* b = t.b;
   const size_t* const end_of_k = step + t.k;
@@ -35,14 +35,14 @@ void tile(const GatheredTile& t) {
     const size_t* const end = last ? end_of_k : step + part;
     vec sum[rows][vectors] = {};
     for (; step < end; ++step, b += panel_columns) {
-      const real* const a = t.a.data + *step;
+      const size_t at = *step;
       vec right[vectors];
 #pragma GCC unroll 16
       for (size_t v = 0; v < vectors; ++v) right[v] = load(b + v * lanes);
       hold_row<rows>(right);
 #pragma GCC unroll 16
       for (size_t i = 0; i < rows; ++i) {
-        const vec x = splat(a[row[i]]);
+        const vec x = splat(row[i][at]);
 #pragma GCC unroll 16
         for (size_t v = 0; v < vectors; ++v) sum[i][v] += x * right[v];
       }
