@@ -35,13 +35,11 @@ template <size_t rows, size_t vectors>
 }
 
 /// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a tile
-/// sums its k products in equal parts of about 128, at most 191, and puts the sum of each aside in L1 meanwhile.
+/// sums its k products in equal parts of at most 191, and puts the sum of each aside in L1 meanwhile.
 inline constexpr size_t longest_part = 191;
 constexpr size_t part_of_sum(size_t k) {
-  constexpr size_t length = 128;
-  if (k <= longest_part) return k;
-  const size_t parts = (k + length / 2) / length;
-  return (k + parts - 1) / parts;
+  const size_t parts = (k + longest_part - 1) / longest_part;
+  return parts > 1 ? (k + parts - 1) / parts : k;
 }
 
 /// Adds the parts before to the sums of the last one.
