@@ -2,8 +2,8 @@
 // Sums and their like over one axis, any of them; negative axes count from the end. The axis is dropped, or kept with
 // size 1: sum(x, -1, {.keep = true}). Sums are pairwise and run in a fixed order, so results repeat bit for bit.
 //
-// Over an axis of size 0 a sum is 0; of all others there is none, and they throw Error. So do scalars and axes that
-// are not there.
+// Over an axis of size 0 a sum is 0; all other reductions throw Error there. So do all of them for scalars
+// and for axes that do not exist.
 
 #include <vector>
 

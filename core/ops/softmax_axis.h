@@ -1,6 +1,6 @@
 #pragma once
-// Softmax and the logarithms of its sums over any axis; negative axes count from the end. Over the last one they are
-// those of core/ops/loss.h. Throws Error for an axis that is not there or has size 0.
+// Softmax and the logarithms of its sums over any axis; negative axes count from the end. Over the last one
+// they are those of core/ops/loss.h. Throws Error for an axis that does not exist or has size 0.
 
 #include "core/ops/axis_options.h"
 #include "core/tensor.h"
