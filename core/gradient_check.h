@@ -26,8 +26,8 @@ struct GradientCheck {
 /// noise of 4 epsilon |L| / h (1e-12 for usual L and h). Meant for the double build: in float only rough
 /// errors can be seen.
 ///
-/// An element whose noise is more than a tenth of its scale is not compared, unless both derivatives are equal. Throws
-/// Error when that leaves none: then nothing is known about the gradient.
+/// An element whose noise is more than a tenth of its scale is not compared, unless both derivatives are
+/// equal. Throws Error when that leaves none: then nothing is known about the gradient.
 ///
 /// `loss` computes a scalar from the inputs' current values; it must be deterministic and smooth within 2h.
 GradientCheck check_gradient(std::vector<Tensor> inputs, const std::function<Tensor()>& loss,

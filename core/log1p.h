@@ -1,6 +1,7 @@
 #pragma once
-// log(1 + x) where softplus needs it, without branches like core/math.h. Its relative error over 0 <= x <= 1, measured
-// by tests/core/log1p_test.cpp, is below 2 ulp in float. In double the function of the standard library is used.
+// log(1 + x) where softplus needs it, without branches like core/math.h. Its relative error over 0 <= x <= 1,
+// measured by tests/core/log1p_test.cpp, is below 2 ulp in float. In double the function of the standard
+// library is used.
 
 #include <cmath>
 

@@ -169,8 +169,8 @@ class Tensor {
       if (i >= size()) detail::fail_index(i, shape_);
     return storage_->values[offset_ + i];
   }
-  /// One element by its index along each axis: x.at(i, j) of a matrix. Throws Error when there are not as many as axes
-  /// and, where LAMINA_CHECK_INDEX is not 0, for one that is beyond its axis.
+  /// One element by its index along each axis: x.at(i, j) of a matrix. Throws Error when there are not as
+  /// many as axes and, where LAMINA_CHECK_INDEX is not 0, for one that is beyond its axis.
   template <class... Indices>
   LAMINA_ELEMENT_ACCESS real& at(Indices... indices) {
     return data()[place_of({static_cast<size_t>(indices)...})];

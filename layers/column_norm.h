@@ -165,8 +165,8 @@ struct Scheme {
   bool given = false;  ///< mean and variance do not depend on a
 };
 
-/// The op behind BatchNorm and MaskedBatchNorm. a [... x C], gain [C], bias [C] or empty; mean and variance [C] are given
-/// or receive those of the rows that count.
+/// The op behind BatchNorm and MaskedBatchNorm. a [... x C], gain [C], bias [C] or empty; mean and variance
+/// [C] are given or receive those of the rows that count.
 Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, const Tensor& bias, Tensor mean,
                  Tensor variance);
 

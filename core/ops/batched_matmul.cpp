@@ -107,8 +107,8 @@ void contribute_products(const Tensor& x, const Operand& of_x, const Items& item
 
 }  // namespace
 
-/// C = A B;  dA = dC B^T,  dB = A^T dC, and dA^T = B dC^T, dB^T = dC^T A where an operand is stored transposed; summed
-/// over the items that read the same matrix.
+/// C = A B;  dA = dC B^T,  dB = A^T dC, and dA^T = B dC^T, dB^T = dC^T A where an operand is stored
+/// transposed; summed over the items that read the same matrix.
 Tensor batched_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   const Operand of_a(a, options.a), of_b(b, options.b);
   const size_t m = of_a.op_rows(), k = of_a.op_columns(), n = of_b.op_columns();

@@ -61,7 +61,8 @@ void copy_lines(const Reordering& by, const real* from, real* to) {
   });
 }
 
-/// Columns of 16 become rows: both sides are read and written by whole lines of the cache, a square of them at a time.
+/// Columns of 16 become rows: both sides are read and written by whole lines of the cache, a square of them
+/// at a time.
 constexpr size_t side = 16;
 
 template <bool add>

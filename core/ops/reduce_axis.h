@@ -15,8 +15,8 @@ namespace lamina {
 Tensor sum(const Tensor& x, int axis, const AxisOptions& options = {});
 Tensor mean(const Tensor& x, int axis, const AxisOptions& options = {});
 
-/// The mean square of the deviations from the mean: divided by the number n of elements, as the normalizations do, not
-/// by n - 1.
+/// The mean square of the deviations from the mean: divided by the number n of elements, as the
+/// normalizations do, not by n - 1.
 Tensor variance(const Tensor& x, int axis, const AxisOptions& options = {});
 
 /// The largest and the smallest element; NaN where there is one. The gradient goes to the first of several that are
@@ -24,8 +24,8 @@ Tensor variance(const Tensor& x, int axis, const AxisOptions& options = {});
 Tensor max(const Tensor& x, int axis, const AxisOptions& options = {});
 Tensor min(const Tensor& x, int axis, const AxisOptions& options = {});
 
-/// Where along the axis the largest element is, the first of several, or the first NaN: one number for each element of
-/// max(x, axis), row by row.
+/// Where along the axis the largest element is, the first of several, or the first NaN: one number for each
+/// element of max(x, axis), row by row.
 std::vector<int> argmax(const Tensor& x, int axis);
 
 namespace composed {

@@ -1,9 +1,9 @@
 #pragma once
 // A cell carried through time, with or without normalization, as one node on the tape.
 //
-// The caller has projected the inputs of all steps with one product; here each step adds W_h h_{t-1} and runs the
-// normalized row-step, forward and then backward through time. The gradient of W_h is one product over all steps at the
-// end.
+// The caller has projected the inputs of all steps with one product; here each step adds W_h h_{t-1} and runs
+// the normalized row-step, forward and then backward through time. The gradient of W_h is one product over
+// all steps at the end.
 
 #include "core/gemm.h"
 #include "layers/recurrent/row_step.h"

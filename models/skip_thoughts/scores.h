@@ -1,5 +1,6 @@
 #pragma once
-// How well predicted numbers agree with true ones. Throw Error when they are not equally many, or none.
+// How well predicted numbers agree with true ones. They throw Error when their numbers differ, or when there
+// are none.
 
 #include <span>
 #include <vector>

@@ -35,7 +35,8 @@ std::vector<real> numbers(size_t count, unsigned seed) {
   return values;
 }
 
-/// The same with all digits drawn: the last bits of `numbers` repeat, so ties of many sums in double all round the same way.
+/// The same with all digits drawn: the last bits of `numbers` repeat, so ties of many sums in double all
+/// round the same way.
 std::vector<real> all_digits(size_t count, unsigned seed) {
   std::vector<real> values(count);
   Random(seed).fill_uniform(values.data(), count, -1, 1);

@@ -1,5 +1,5 @@
-// Cross entropy with options and labels of any type, and the losses of regression. What PyTorch has for the same is in
-// tests/torch_training_test.cpp.
+// Cross entropy with options and labels of any type, and the losses of regression. What PyTorch has for the
+// same is in tests/torch_training_test.cpp.
 
 #include <cstdint>
 #include <list>

@@ -92,7 +92,8 @@ TEST_CASE("reductions over an axis: gradients") {
          {Shape{1}, Shape{7}, Shape{3, 5}, Shape{2, 3, 4}, Shape{2, 3, 2, 5}, Shape{3, 1, 17}})
       for (int axis = 0; axis < shape.rank(); ++axis) {
         CAPTURE(text(each.name, " of ", shape, " over ", axis));
-        // Whole numbers in a random order and a bit more: no two are equal, or closer than a difference quotient goes.
+        // Whole numbers in a random order and a bit more: no two are equal, or closer than a difference
+        // quotient goes.
         Tensor x = sample(shape, 1, -0.1, 0.1);
         for (size_t i = 0; i < x.size(); ++i) x[i] += static_cast<real>(i * 7 % 23) / 4;
         for (const bool keep : {false, true})

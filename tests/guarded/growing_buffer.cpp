@@ -1,5 +1,6 @@
-// The growing buffer of the program that `make guarded` runs: linked instead of core/growing_buffer.cpp, it puts every
-// block against an unmapped page until join() is called. LAMINA_AGAINST=beginning chooses the other end.
+// The growing buffer of the program that `make guarded` runs: linked instead of core/growing_buffer.cpp, it
+// puts every block against an unmapped page until join() is called. LAMINA_AGAINST=beginning chooses the
+// other end.
 
 #include "core/growing_buffer.h"
 

@@ -18,7 +18,8 @@
 
 namespace lamina::test {
 
-/// A layer, linear in the gradient that it passes on (clip_gradient is not), between a shared trunk and a loss: loss() records the same numbers at every call.
+/// A layer, linear in the gradient that it passes on (clip_gradient is not), between a shared trunk and a
+/// loss: loss() records the same numbers at every call.
 struct LayerCase {
   std::string name;
   /// Adds the layer to the parameters and returns its loss.

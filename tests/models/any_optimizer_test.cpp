@@ -1,5 +1,5 @@
-// train() with any optimizer, with parameters that are frozen for some steps, and with moving averages: a run that goes
-// on from its state ends at the same numbers as one that was never interrupted.
+// train() with any optimizer, with parameters that are frozen for some steps, and with moving averages: a run
+// that goes on from its state ends at the same numbers as one that was never interrupted.
 
 #include <doctest/doctest.h>
 

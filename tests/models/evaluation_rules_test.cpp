@@ -1,5 +1,6 @@
-// What each experiment evaluates, and by which rule: evaluate() and test() against the same numbers computed here from
-// the models alone, case by case. Section numbers are the paper's; models/FIDELITY.md says what is ours.
+// What each experiment evaluates, and by which rule: evaluate() and test() against the same numbers computed
+// here from the models alone, case by case. Section numbers are the paper's; models/FIDELITY.md says what is
+// ours.
 
 #include <cmath>
 #include <map>

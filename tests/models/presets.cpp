@@ -35,7 +35,8 @@ Moments moments_of(std::span<const real> values) {
   return m;
 }
 
-/// Mean and deviation of n values against those of their distribution, whose fourth moment is `kurtosis` deviations^4.
+/// Mean and deviation of n values against those of their distribution, whose fourth moment is `kurtosis`
+/// deviations^4.
 std::string wrong_moments(const Moments& m, size_t n, double deviation, double kurtosis) {
   const double count = static_cast<double>(n), errors = 5;
   if (std::fabs(m.mean) > errors * deviation / std::sqrt(count))

@@ -1,9 +1,9 @@
 #pragma once
 // Holds an experiment's settings, as its command makes them, to a table.
 //
-// A table has a row for every number and for every learned tensor: the section of the paper (or of models/FIDELITY.md)
-// that says so, what it is, and what it must be. The command runs with the paper's preset up to the moment where
-// training would begin; there its parameters, optimizer and plan are measured.
+// A table has a row for every number and for every learned tensor: the section of the paper (or of
+// models/FIDELITY.md) that says so, what it is, and what it must be. The command runs with the paper's preset
+// up to the moment where training would begin; there its parameters, optimizer and plan are measured.
 
 #include <functional>
 #include <string>

@@ -111,7 +111,8 @@ std::vector<WeightRow> draw_rows(bool layer_norm) {
     all.push_back({"6.4, ours", name + ".weight", {256, outputs}, xavier(256, outputs)});
     all.push_back({"6.4, ours", name + ".bias", {outputs}, constant_at(0)});
   }
-  // The encoder sees its own reading, 2 x 2 of the image and of the error, and the decoder's state; the decoder sees z.
+  // The encoder sees its own reading, 2 x 2 of the image and of the error, and the decoder's state; the
+  // decoder sees z.
   for (const auto& [name, input] :
        {std::pair<std::string, size_t>("encoder", 2 * 2 * 2 + 256), {"decoder", 100}}) {
     all = rows<WeightRow>({all, lstm_rows("6.4", name, input, 256, 0)});
