@@ -140,11 +140,11 @@ void check_preset(const PresetTable& table) {
   for (const std::string& argument : table.command) arguments.push_back(argument.c_str());
   for (const char* argument : {"--preset", "paper", "--out", out.c_str()}) arguments.push_back(argument);
   bool seen = false;
-  std::ostringstream unheard;  // where the run folder is, how to go on
+  std::ostringstream unheard;  // messages about the run folder and resuming
   std::streambuf* const screen = std::cout.rdbuf(unheard.rdbuf());
   const TrainingLook look([&](const TrainingStart& start) {
     seen = true;
-    std::cout.rdbuf(screen);  // doctest says there what is wrong
+    std::cout.rdbuf(screen);  // doctest reports failures there
     INFO(start.folder.config().experiment, " ", start.folder.config().variant);
     for (const NumberRow& row : table.numbers) {
       INFO(std::string(row.source), ": ", std::string(row.what));
