@@ -64,7 +64,7 @@ const char* remedy_for_writing(int error) {
   }
 }
 
-/// Only regular files have all their bytes at hand: a FIFO may never deliver any, and /dev/zero never ends.
+/// Only a regular file has all its bytes available: a FIFO may never deliver any, and /dev/zero never ends.
 void require_regular(const std::string& path, mode_t mode) {
   if (S_ISREG(mode)) return;
   if (S_ISDIR(mode)) fail<DataError>(path, ": cannot be read: it is a folder; name a file in it");

@@ -24,8 +24,8 @@
 namespace lamina::gemm_detail {
 
 namespace {
-/// Rows of b to prefetch: enough to hide L2, few enough not to evict each other when their stride is a power
-/// of two. The next panel is prefetched into L2 a whole panel ahead.
+/// Rows of b to prefetch: enough to hide the latency of L2, few enough not to evict each other when their
+/// stride is a power of two. The next panel is prefetched into L2 a whole panel ahead.
 constexpr size_t rows_ahead = 8;
 /// One prefetch loads a cache line: at 256 bits a whole row of a panel.
 constexpr size_t vectors_in_line = vector_bytes >= 64 ? 1 : 2;

@@ -70,7 +70,7 @@ void wait_until(const Ready& ready) {
   }
 }
 
-/// The steps of the protocol, each named after the event just before it.
+/// The steps of the protocol, each named after the event that has just happened.
 enum class Step {
   fields_written,
   announced,

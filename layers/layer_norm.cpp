@@ -9,8 +9,8 @@ namespace lamina {
 
 namespace composed {
 
-/// The mean is taken of the distances from the first unit, which are 0 in a constant row: otherwise 1 /
-/// sqrt(epsilon) would magnify the rounding error of the mean.
+/// The mean is taken of the distances from the first unit, which are 0 in a constant row: otherwise
+/// 1 / sqrt(epsilon) would magnify the rounding error of the mean.
 Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
   const Tensor first = slice(a.detach(), -1, 0, 1), mean = first + mean_columns(a - first);
   const Tensor centered = a - mean;

@@ -4,8 +4,7 @@
 //
 //   MovingAverage average(parameters, {.decay = 0.999});
 //   ... adam.step(); average.update(); ...
-//   { const auto applied = average.apply(); evaluate(model); }  // with the averages; then weights are
-//   restored
+//   { const auto applied = average.apply(); evaluate(model); }  // with the averages; then the weights again
 
 #include <memory>
 

@@ -57,8 +57,7 @@ void lstm_output(size_t hidden, const real* gates, const real* c, real* h) {
   for (size_t j = 0; j < hidden; ++j) h[j] = o[j] * scalar::tanh(c[j]);
 }
 
-/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is recomputed, which is cheaper than storing
-/// it do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2)
+/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is recomputed, cheaper than storing it
 void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
                           real* dc) {
   const real* const o = gates + 2 * hidden;

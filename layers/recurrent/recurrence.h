@@ -15,10 +15,10 @@ struct RecurrenceOptions {
   bool reverse = false;  ///< from the last step to the first
 };
 
-/// x_part [T x B x gates H] is consumed: without an input norm its buffer is overwritten. weight [H x gates
-/// H]. State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded steps, through
-/// which the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x H] and returns
-/// the state after the last step. Shapes must have been checked.
+/// x_part [T x B x gates H] is consumed: without an input norm its buffer is overwritten. weight
+/// [H x gates H]. State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded steps,
+/// through which the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x H] and
+/// returns the state after the last step. Shapes must have been checked.
 RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                           const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
 

@@ -11,9 +11,9 @@
 // step (the sentence vector of Kiros et al. 2015, Eq. 5-7).
 //
 // N is nothing, layer norm, or batch norm per step; under weight norm W_x and W_h are normalized instead.
-// Every N has its own gain; the bias b is that of N(W_x x) where there is one. Sequences are time-major, [T x
-// B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are [k H,
-// (k + 1) H) of input_weight [input x gates H] and hidden_weight [H x gates H].
+// Every N has its own gain; the bias b is that of N(W_x x) where there is one. Sequences are time-major,
+// [T x B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are
+// [k H, (k + 1) H) of input_weight [input x gates H] and hidden_weight [H x gates H].
 
 #include <string>
 

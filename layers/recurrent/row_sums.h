@@ -2,8 +2,8 @@
 // Gradients of gains and biases: sums over all rows of all steps. One running sum would round once per row.
 //
 // 256 rows are accumulated in sequence. Their sum is added to that of the 256 rows before, the result to that
-// of the 512 before both, and so on as in a binary counter, so that every number goes through log2(rows /
-// 256) further additions. With a single level all rows are accumulated in sequence.
+// of the 512 before both, and so on as in a binary counter, so that every number goes through
+// log2(rows / 256) further additions. With a single level all rows are accumulated in sequence.
 
 #include <algorithm>
 #include <bit>

@@ -165,8 +165,8 @@ Matrix gain_metric_formula(const Glm& glm) {
   Matrix metric(q.outputs);
   for (size_t n = 0; n < q.cases; ++n) {
     const Case c = case_of(glm, q, n);
-    // The factor of Cov(y_i, y_j | x): 1 in (32), (a_i - mu)(a_j - mu) / sigma^2 in (33), and a_i a_j /
-    // (norm2(w_i) norm2(w_j)) in (34) and (35).
+    // The factor of Cov(y_i, y_j | x): 1 in (32), (a_i - mu)(a_j - mu) / sigma^2 in (33), and in (34) and
+    // (35) a_i a_j / (norm2(w_i) norm2(w_j)).
     const auto factor = [&](size_t i) {
       if (glm.options.norm == Norm::batch) return 1.0;
       return glm.has_gain() ? c.normalized[i] : q.a[n][i] / std::sqrt(dot(q.w[i], q.w[i]));

@@ -1,6 +1,6 @@
 #pragma once
-// The reader's attention over the states of the passage, given the question (Hermann et al. 2015; Section
-// 6.2).
+// The reader's attention over the states of the passage, given the question (Hermann et al. 2015;
+// Section 6.2).
 //
 //   m_t = tanh(k_t + q + d_t . v)               k_t = W_d d_t, q = W_q u, projected by the caller
 //   e_t = w . m_t

@@ -8,8 +8,8 @@
 //   p(answer) = softmax(W_o g + b)
 //
 // Both LSTMs start from a learned h_0 and a c_0 of zeros. Under layer norm the LSTMs are those of Eq. 20-22.
-// "BN-LSTM" normalizes inside the LSTMs, per time step (Cooijmans et al. 2016), "BN-everywhere" W_d d_t, W_q
-// u, W_r r, W_u u and W_m mean_t d_t as well.
+// "BN-LSTM" normalizes inside the LSTMs, per time step (Cooijmans et al. 2016), "BN-everywhere" W_d d_t,
+// W_q u, W_r r, W_u u and W_m mean_t d_t as well.
 
 #include <optional>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
-// Picture files that record their origin: the version and the commit of the program that drew them. `grep -a
-// commit FILE` shows it.
+// Picture files that record their origin: the version and the commit of the program that drew them.
+// `grep -a commit FILE` shows it.
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,5 @@
 #pragma once
-// How well predicted numbers agree with true ones. They throw Error when their numbers differ, or when there
-// are none.
+// How well predicted numbers agree with true ones. The functions throw Error when the counts differ or are 0.
 
 #include <span>
 #include <vector>
