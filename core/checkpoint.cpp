@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* own_type = sizeof(real) == 4 ? "F32" : "F64";
-constexpr size_t header_limit = size_t{100} << 20;  // what the format's own reader accepts
+constexpr size_t header_limit = size_t{100} << 20;  // the limit of the format's own reader
 
 std::string_view bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.data()), tensor.size() * sizeof(real)};

@@ -182,8 +182,9 @@ pid_t writer_of(const std::string& name) {
   return std::regex_match(name, parts, pattern) ? static_cast<pid_t>(std::stol(parts[1])) : 0;
 }
 
-/// A rename is on the disk only when its folder is. Some file systems cannot sync a folder and say EINVAL; a
-/// folder that may be written but not read cannot even be opened. Neither is a reason to lose the file.
+/// A rename is on the disk only once its folder is synced. Some file systems cannot sync a folder and say
+/// EINVAL; a folder that may be written but not read cannot even be opened. Neither is a reason to lose the
+/// file.
 void sync_folder_of(const std::string& path, const std::string& target) {
   const std::string parent = std::filesystem::path(target).parent_path().string();
   const Descriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

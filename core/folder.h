@@ -1,5 +1,5 @@
 #pragma once
-// What is in a folder. Errors name the path and the remedy, where the standard library's say neither.
+// The contents of folders. Errors name the path and the remedy, where the standard library's say neither.
 
 #include <string>
 #include <string_view>

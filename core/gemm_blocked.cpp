@@ -112,8 +112,8 @@ void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b
   }
 }
 
-/// The columns of the next group of panels: as many panels as the kernel for `rows` rows takes at once, whole
-/// ones only; then what is left.
+/// The columns of the next group of panels: as many panels as the kernel for `rows` rows takes at once, only
+/// whole ones; then the remainder.
 size_t group_columns(size_t rows, size_t columns_left) {
   for (size_t columns = widest_tile(rows) * lanes; columns >= panel_columns; columns /= 2)
     if (columns <= columns_left) return columns;

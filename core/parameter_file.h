@@ -1,5 +1,6 @@
 #pragma once
-// Saving and loading what a model has learned, as safetensors. core/PYTORCH.md shows both ways to and from PyTorch.
+// Saving and loading what a model has learned, as safetensors. core/PYTORCH.md shows both directions, to and
+// from PyTorch.
 //
 //   save(parameters, "model.safetensors", {{"epoch", "12"}});
 //   load(parameters, "model.safetensors");

@@ -8,9 +8,9 @@
 // only on the seed and the parameter's name: two models with the same seed start from the same numbers
 // wherever their parameters agree, whatever else they contain.
 //
-// Parts of the model can be frozen: they get no gradient and no optimizer changes them. Names of layers are joined
-// by dots, so where a name is asked for, "encoder" means the parameter "encoder" and all "encoder...." alike, but not
-// "encoder2.weight"; "" means all.
+// Parts of the model can be frozen: they get no gradient and no optimizer changes them. Names of layers are
+// joined by dots, so where a name is expected, "encoder" means the parameter "encoder" and all "encoder....",
+// but not "encoder2.weight"; "" means all.
 
 #include <cstdint>
 #include <memory>

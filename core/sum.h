@@ -173,7 +173,7 @@ void column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& r
     detail::sum_rows_pairwise<1>(0, rows, c, std::min(detail::columns_at_once, end - c), {sums + c}, row);
 }
 
-/// The same, added to what is in sums.
+/// The same, accumulated in sums.
 template <class Row>
 void add_column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
   for (size_t c = begin; c < end; c += detail::columns_at_once) {

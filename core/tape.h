@@ -95,7 +95,7 @@ class Tape {
   /// have kept.
   static bool retaining();
 
-  /// For an op whose backward pass uses up what it has kept: throws Error in a pass that keeps its tape.
+  /// For an op whose backward pass consumes what it has kept: throws Error in a pass that keeps its tape.
   static void require_last_pass(const char* op);
 
   /// Whether any tape of this thread holds a node.

@@ -156,7 +156,8 @@ class Team {
   }
 
  private:
-  /// Ends the other members when one is lost. It is never the first exception, so nobody else sees it.
+  /// Ends the other members when one is lost. It is never the first exception, so it never reaches the
+  /// caller.
   struct MemberLost {};
 
   static constexpr std::uint64_t share_count_unit = std::uint64_t{1} << 32;

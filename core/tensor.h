@@ -47,7 +47,7 @@ struct Storage {
   History history = History::none;
   bool needs_gradient = false;
   bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
-  bool gradient_in_rows = false;  ///< nonzero in those rows at most that its Embedding knows
+  bool gradient_in_rows = false;  ///< nonzero only in rows that its Embedding has listed
   bool gradient_exposed = false;  ///< anyone may write into the gradient's buffer at any time
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
   bool owns_gradient = true;

@@ -30,7 +30,7 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
 struct BatchNormMapsOptions {
   real epsilon = real(1e-5);
   Variance variance = Variance::biased;
-  ReluPool then = {};  ///< what follows, in the same pass
+  ReluPool then = {};  ///< relu and pooling after it, in the same pass
 };
 
 /// The same for feature maps a [N x H x W x C], which have many positions and few channels: mu and sigma of

@@ -8,7 +8,8 @@
 //   instance norm   over H and W, for each channel (Ulyanov et al. 2016)       groups = C
 //
 // A `border` leaves the positions close to the image's edge out of mu and sigma (they are still normalized):
-// windows that extend beyond the edge see zeros, so their summed inputs have other statistics (Section 6.7).
+// windows that extend beyond the edge see zeros, so their summed inputs have different statistics
+// (Section 6.7).
 
 #include <string>
 
@@ -22,7 +23,7 @@ struct GroupNormOptions {
   size_t groups = 1;
   size_t border = 0;  ///< width of the frame of positions that mu and sigma leave out
   real epsilon = real(1e-5);
-  ReluPool then = {};  ///< what follows, in the same pass
+  ReluPool then = {};  ///< relu and pooling after it, in the same pass
 };
 
 /// Fused. a [N x H x W x C], or [N x C] as maps of one position; gain and bias [C], or [H x W x C]: one per

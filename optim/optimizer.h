@@ -46,9 +46,9 @@ class Optimizer {
   /// gradient has arrived since the last step, and for a learning rate that is negative or NaN.
   virtual void step() = 0;
 
-  /// For checkpoints: what the next step depends on besides parameters, options and `steps`, each [n] in the
-  /// layout of parameters.values(). The tensors share their buffers with the optimizer's: values written into
-  /// them are restored.
+  /// For checkpoints: everything that the next step depends on besides parameters, options and `steps`, each
+  /// [n] in the layout of parameters.values(). The tensors share their buffers with the optimizer's: values
+  /// written into them are restored.
   virtual std::vector<Parameters::Entry> state() const = 0;
 
   /// From here on a step updates only these rows of `table`, weights and state, and leaves the others

@@ -52,7 +52,7 @@ struct CellForward {
   real* next;            ///< h_t [H], for cells with memory c_t
 };
 
-/// The same row in the backward step. dgates may be where `gates` is, dkept where `kept` is.
+/// The same row in the backward step. dgates may be `gates`, and dkept may be `kept`.
 struct CellBackward {
   size_t hidden;
   const real* gates;  ///< as forward left them

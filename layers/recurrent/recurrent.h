@@ -48,7 +48,7 @@ struct RecurrentOptions {
 /// Optional inputs of a sequence.
 struct SequenceOptions {
   Tensor mask = {};             ///< [T x B]: 1, or 0 at padded steps, which carry the state over unchanged
-  RecurrentState initial = {};  ///< [B x H]; what is empty is learned or zero
+  RecurrentState initial = {};  ///< [B x H]; an empty part is learned or zero
   Tensor condition = {};        ///< v [B x condition], for layers that have one
   Mode mode = Mode::train;
   bool count_padded = false;  ///< batch norm: padded cases enter the statistics, which suits cyclic padding

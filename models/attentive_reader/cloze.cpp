@@ -122,7 +122,7 @@ class Folders {
     if (!file.flush()) fail<DataError>(path, ": cannot be written; make room on the disk");
   }
 
-  /// The training questions come last: without them the others are no data set.
+  /// The training questions come last: without them the folder is not a data set.
   void finish() const {
     for (const char* const name : {names[2], names[1], names[0]})
       fs::rename(unfinished_ + '/' + name, place_of(name));

@@ -20,8 +20,8 @@ using std::uint8_t;
 
 constexpr uint32_t image_magic = 0x00000803, label_magic = 0x00000801;
 
-// The bytes of a file, decompressed if they are a gzip stream. zlib looks at the content and passes others
-// through.
+// The bytes of a file, decompressed if they are a gzip stream. zlib detects that by the content and passes
+// other files through.
 class ByteStream {
  public:
   explicit ByteStream(const std::string& path) : path_(path) {

@@ -42,7 +42,7 @@ struct Attention {
 /// image, row by row. The image gets no gradient. Throws Error for other shapes.
 Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image, const Tensor& canvas);
 
-/// focus [B x 5], patch [B x N^2] -> [B x A^2], what is added to the canvas. Throws Error for other shapes.
+/// focus [B x 5], patch [B x N^2] -> [B x A^2], which is added to the canvas. Throws Error for other shapes.
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
 
 /// The same functions from primitive ops.

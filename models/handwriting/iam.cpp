@@ -172,7 +172,7 @@ Data load_iam(const std::string& folder) {
   Data data;
   std::map<fs::path, std::vector<std::string>> texts;
   std::set<fs::path> used;
-  std::map<std::string, size_t> forms;  // numbered as they come
+  std::map<std::string, size_t> forms;  // numbered in order of appearance
   size_t without_text = 0;
   for (const std::string& file : files) {
     const auto [form, number] = form_and_line(file);
