@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* own_type = sizeof(real) == 4 ? "F32" : "F64";
-constexpr size_t header_limit = size_t{100} << 20;  // what the format's own reader accepts
+constexpr size_t header_limit = size_t{100} << 20;  // the limit of the format's own reader
 
 std::string_view bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.data()), tensor.size() * sizeof(real)};
@@ -61,7 +61,7 @@ void convert_by(std::string_view from, Tensor& to, const Widen& widen) {
   }
 }
 
-/// The types of the format: bytes of a number, and how it is read; nullptr: it is left alone.
+/// The types of the format: bytes per number, and how one is converted; nullptr: not a floating-point type.
 struct Type {
   std::string_view name;
   size_t width;
@@ -91,7 +91,7 @@ struct Described {
   std::string name;
   Shape shape;
   const Type* type = nullptr;
-  size_t begin = 0, end = 0;  // in the bytes behind the header
+  size_t begin = 0, end = 0;  // in the bytes after the header
 };
 
 Described describe(const std::string& path, const std::string& name, const Json& entry) {
@@ -114,8 +114,8 @@ Described describe(const std::string& path, const std::string& name, const Json&
           .end = offsets[1].get<size_t>()};
 }
 
-/// As the format demands, the tensors lie one after another and fill the `size` bytes behind the header:
-/// else a small file could name the same bytes a thousand times and fill the memory.
+/// As the format demands, the tensors lie one after another and fill the `size` bytes after the header:
+/// otherwise a small file could name the same bytes a thousand times and fill the memory.
 void require_contiguous(const std::string& path, std::vector<Described> tensors, size_t size) {
   std::ranges::sort(tensors, {}, [](const Described& tensor) { return std::pair(tensor.begin, tensor.end); });
   size_t position = 0;

@@ -4,7 +4,7 @@
 //   8 bytes     length of the header, little endian
 //   header      JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...,
 //                      "__metadata__": {"key": "text", ...}}
-//   the values, one tensor behind the other, little endian
+//   the values, one tensor after another, little endian
 
 #include <map>
 #include <string>
@@ -29,13 +29,13 @@ struct Checkpoint {
 /// Replaces `path` safely (see core/file.h). Names must be unique, else Error.
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
-/// What to do about tensors of whole numbers and truth values, which have no place among `real`s: the batch norms
-/// of PyTorch each keep one, num_batches_tracked.
+/// What to do about tensors of integers and booleans, which `real` does not represent: each batch norm of
+/// PyTorch keeps one, num_batches_tracked.
 enum class OtherTypes { refuse, skip };
 
-/// Reads tensors of up to four dimensions, of floating-point numbers of any width (F64, F32, F16, BF16, F8_E5M2,
-/// F8_E4M3), into `real`. DataError naming the file and the remedy when it is missing, truncated, of another
-/// format or inconsistent, or has a tensor of another type that is to be refused.
+/// Reads tensors of up to four dimensions, of floating-point numbers of any width (F64, F32, F16, BF16,
+/// F8_E5M2, F8_E4M3), into `real`. DataError naming the file and the remedy when it is missing, truncated, of
+/// another format or inconsistent, or, unless `others` is skip, has a tensor of another type.
 Checkpoint load_checkpoint(const std::string& path, OtherTypes others = OtherTypes::refuse);
 
 }  // namespace lamina

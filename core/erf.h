@@ -13,8 +13,8 @@
 
 namespace lamina::scalar {
 
-/// The share of the standard normal distribution that lies below x, and its density there. The tails keep their
-/// relative accuracy: nothing is subtracted from 1 where little would be left.
+/// The standard normal distribution function at x, and its density there. The tails keep their relative
+/// accuracy: no subtraction from 1 cancels.
 template <class Real>
 struct Normal {
   Real below, density;
@@ -24,8 +24,8 @@ inline double erf(double x) { return std::erf(x); }
 
 namespace detail {
 
-/// What lies beyond z >= 0 over e^(-z^2/2), which falls from 1/2 like 1 / (2.5 z): a polynomial of 1 / (1 + 0.3 z),
-/// its relative error below 4e-9 up to z = 15. For erf and the tails.
+/// The normal tail beyond z >= 0 divided by e^(-z^2/2), which falls from 1/2 like 1 / (2.5 z): a polynomial
+/// in 1 / (1 + 0.3 z) with relative error below 4e-9 up to z = 15. For erf and the tails.
 inline float scaled_tail(float z) {
   const float u = 1.0F / (1.0F + 0.3F * z);
   float p = -2.01724917e-2F;
@@ -41,7 +41,7 @@ inline float scaled_tail(float z) {
   return p * u + 5.07202913e-7F;
 }
 
-/// erf of 0 <= x <= 1: an odd polynomial, its relative error below 2e-9
+/// erf of 0 <= x <= 1: an odd polynomial with relative error below 2e-9
 inline float small_erf(float x) {
   const float square = x * x;
   float p = 7.85385782e-5F;
@@ -66,8 +66,8 @@ inline float erf(float x) {
   return std::copysign(magnitude < 1.0F ? small : large, x);
 }
 
-/// In the middle 1/2 + erf(x / sqrt(2)) / 2, elsewhere from the tail. z^2 / 2 loses digits that e^(-z^2/2) would show
-/// z^2 times as large: what its rounding left goes in by itself.
+/// In the middle 1/2 + erf(x / sqrt(2)) / 2, elsewhere from the tail. The rounding error of z^2 / 2 would be
+/// z^2 times as large in e^(-z^2/2), so the remainder of the rounding is applied separately.
 inline Normal<float> normal(float x) {
   float z = std::fabs(x);
   z = z > 15.0F ? 15.0F : z;  // a NaN passes
@@ -78,7 +78,8 @@ inline Normal<float> normal(float x) {
   return {z < 1.0F ? middle : x < 0 ? tail : 1.0F - tail, factor * 0.398942280F};
 }
 
-/// x / sqrt(2) is rounded as well, and erfc shows it as much: the next digits go in by its derivative.
+/// x / sqrt(2) is rounded as well, and erfc amplifies the error as much: the lost digits are applied through
+/// its derivative.
 inline Normal<double> normal(double x) {
   constexpr double root = 0.70710678118654752, rest = -4.8336466567264567e-17;
   const double at = x > 40 ? 40 : x < -40 ? -40 : x;

@@ -27,7 +27,7 @@ struct DataError : Error {
   using Error::Error;
 };
 
-/// The parts, written one after the other as a stream would.
+/// The parts, one after another, formatted as a stream would.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;

@@ -3,8 +3,9 @@
 //
 //   sum_j e^x_j = e^largest total,   total = sum_j e^(x_j - largest), from 1 to the number of terms
 //
-// Nothing overflows. And the logarithm stays in two parts, largest + log(total): their sum would round log(total)
-// to the last place of `largest`, which is all of it where the x are far from zero. Subtract first.
+// Nothing overflows. And the logarithm stays in two parts, largest + log(total): their sum would round
+// log(total) to the last place of `largest`, which can lose it entirely where the x are far from zero. So
+// subtract `largest` first.
 
 #include <cmath>
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace lamina {
 struct ExponentialSum {
   real largest, total;
 
-  /// log(e^x / sum), to a unit or two of its last place
+  /// log(e^x / sum), within one or two units in the last place
   real log_share(real x) const { return (x - largest) - std::log(total); }
 };
 

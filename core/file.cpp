@@ -64,7 +64,7 @@ const char* remedy_for_writing(int error) {
   }
 }
 
-/// Readers expect bytes that are there: a FIFO may never deliver any, and /dev/zero never ends.
+/// Only a regular file has all its bytes available: a FIFO may never deliver any, and /dev/zero never ends.
 void require_regular(const std::string& path, mode_t mode) {
   if (S_ISREG(mode)) return;
   if (S_ISDIR(mode)) fail<DataError>(path, ": cannot be read: it is a folder; name a file in it");
@@ -123,14 +123,14 @@ class Temporary {
   std::string path_;
 };
 
-/// Where the bytes really go: a symbolic link keeps being a link, to the new file.
+/// Where the bytes really go: a symbolic link stays a link, to the new file.
 std::string resolved(const std::string& path) {
   std::error_code error;
   const auto target = std::filesystem::canonical(path, error);
   return error ? path : target.string();
 }
 
-/// The permissions of the file that is to be replaced; nothing when there is none.
+/// The permissions of the file being replaced; nothing when there is none.
 std::optional<mode_t> permissions_of_old(const std::string& path, const std::string& target) {
   struct stat old;
   if (::stat(target.c_str(), &old) != 0) return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<mode_t> permissions_of_old(const std::string& path, const std::str
   return old.st_mode & 07777;
 }
 
-/// "state.4711-0.tmp": the name is followed by the number of the process that writes.
+/// "state.4711-0.tmp": the name is followed by the id of the writing process.
 constexpr std::string_view unfinished = ".tmp";
 
 /// Creates a file beside the target, under a name that no other process and no other thread uses.
@@ -153,7 +153,7 @@ std::pair<Descriptor, std::string> create_beside(const std::string& path, const 
     const std::string name = text(target, ".", ::getpid(), "-", serial++, unfinished);
     const int number = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (number >= 0) return {Descriptor(number), name};
-    if (errno != EEXIST) cannot_write(path, errno);  // EEXIST: left by a killed process of the same number
+    if (errno != EEXIST) cannot_write(path, errno);  // EEXIST: left by a killed process with the same id
   }
 }
 
@@ -182,8 +182,9 @@ pid_t writer_of(const std::string& name) {
   return std::regex_match(name, parts, pattern) ? static_cast<pid_t>(std::stol(parts[1])) : 0;
 }
 
-/// A rename is on the disk only when its folder is. Some file systems cannot sync a folder and say EINVAL; a
-/// folder that may be written but not read cannot even be opened. Neither is a reason to lose the file.
+/// A rename is on the disk only once its folder is synced. Some file systems cannot sync a folder and say
+/// EINVAL; a folder that may be written but not read cannot even be opened. Neither is a reason to lose the
+/// file.
 void sync_folder_of(const std::string& path, const std::string& target) {
   const std::string parent = std::filesystem::path(target).parent_path().string();
   const Descriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -205,7 +206,7 @@ void fail_to_read(const std::string& path, int error) {
 
 Descriptor open_to_read(const std::string& path) {
   struct stat status;
-  // Looked at before as well: opening a device can have effects of its own.
+  // Looked at before as well: opening a device can have side effects.
   if (::stat(path.c_str(), &status) != 0) fail_to_read(path, errno);
   require_regular(path, status.st_mode);
   Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -259,7 +260,7 @@ void append_to_file(const std::string& path, std::string_view bytes) {
   try {
     write_all(path, file.number(), {&bytes, 1});
   } catch (const DataError&) {
-    // Half a line would be in the way of the next one. A device has no length to go back to.
+    // A partial line would corrupt the next one. A device has no length to truncate to.
     if (length >= 0) [[maybe_unused]]
       const int ignored = ::ftruncate(file.number(), length);
     throw;

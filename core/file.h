@@ -1,7 +1,7 @@
 #pragma once
 // Whole files, in and out. Reading fails with a reason that a user can act on. Writing is safe: the file of
 // that name is at every moment either the old one or the complete new one, also when the disk fills up, the
-// program is killed or the power goes.
+// program is killed or the power fails.
 
 #include <cstddef>
 #include <span>

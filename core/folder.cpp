@@ -32,7 +32,7 @@ std::vector<fs::directory_entry> sorted_entries(const std::string& folder) {
 
 void add_files_below(const std::string& folder, std::string_view ending, std::vector<std::string>& files) {
   for (const fs::directory_entry& entry : sorted_entries(folder)) {
-    std::error_code ignored;  // an entry that has gone meanwhile is no folder
+    std::error_code ignored;  // an entry removed meanwhile is no folder
     if (fs::is_directory(entry.symlink_status(ignored)))
       add_files_below(entry.path().string(), ending, files);
     else if (entry.path().extension() == ending)

@@ -1,5 +1,5 @@
 #pragma once
-// What is in a folder. Errors name the path and the remedy, where the standard library's say neither.
+// The contents of folders. Errors name the path and the remedy, where the standard library's say neither.
 
 #include <string>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace lamina {
 
-/// Whether there is something of this name; links are followed. DataError when that cannot be told: a link
-/// that leads back to itself, a name too long, a folder on the way that may not be searched.
+/// Whether there is something of this name; links are followed. DataError when that cannot be determined: a
+/// cycle of links, a name too long, a parent folder without search permission.
 bool exists(const std::string& path);
 
 /// Whether it is a folder, or a link to one. Errors as for `exists`.

@@ -13,10 +13,11 @@ using namespace gemm_detail;
 
 namespace {
 
-// Below so many multiply-adds (about 3 us) one thread; an estimate from the price of a parallel region.
+// Below this many multiply-adds (about 3 us) one thread does it all; estimated from the cost of a parallel
+// region.
 constexpr double parallel_work = 4e5;
-// Measured on a 2-core Zen 5 with AVX-512, but for the second: three quarters of one core's L2.
-constexpr size_t max_dot_rows = 128;  // beyond, packing b costs nothing against its use
+// Measured on a 2-core Zen 5 with AVX-512, except the second: three quarters of one core's L2.
+constexpr size_t max_dot_rows = 128;  // above it, packing b is amortized
 constexpr size_t max_dot_numbers =
     192 * 1024;  // of a, which is read again for every 6 columns and must stay in L2
 
@@ -28,8 +29,8 @@ bool suits_dot_products(const Product& q) {
          q.k >= std::max<size_t>(lanes, 4 * q.m);
 }
 
-/// Whether rows should stream: a tile would be too flat to be worth the preparation of b. Rows of c and of
-/// the addend must be contiguous; an exchanged bias is not.
+/// Whether rows should stream: a tile would be too flat to be worth packing b. Rows of c and of the addend
+/// must be contiguous; an exchanged bias is not.
 bool suits_streaming(const Product& q) {
   return q.b_op == Transpose::no && q.c.column == 1 && (q.addend.data == nullptr || q.addend.column == 1) &&
          (q.m <= max_stream_rows || q.k <= max_stream_k);

@@ -41,8 +41,8 @@ void gemm(size_t m, size_t n, size_t k, const real* a, size_t lda, const real* b
           size_t ldc, const GemmOptions& options = {});
 
 /// op(b)[k x n], repacked once into the layout that the kernel reads in order: for weights that many products
-/// share, as those of a recurrent layer over its steps. Packing the same size again reuses the memory; large
-/// matrices are packed by several threads.
+/// share, such as those of a recurrent layer over its steps. Packing the same size again reuses the memory;
+/// large matrices are packed by several threads.
 class PackedMatrix {
  public:
   void pack(Transpose op, size_t k, size_t n, const real* b, size_t ldb);
@@ -51,7 +51,7 @@ class PackedMatrix {
   const real* data() const { return data_.get(); }
 
  private:
-  struct Release {  // back to the pool
+  struct Release {  // returns the memory to the pool
     size_t bytes;
     void operator()(real* memory) const;
   };
@@ -61,8 +61,8 @@ class PackedMatrix {
 
 inline constexpr size_t npos = static_cast<size_t>(-1);
 
-/// What the caller works on after a product; empty pieces are nothing. Multiplying leaves the way to memory
-/// idle, so the product lets these come into L2 meanwhile, a few lines a tile.
+/// What the caller reads after a product; pieces may be empty. A product leaves memory bandwidth unused, so
+/// it prefetches these into L2 meanwhile, a few cache lines per tile.
 using Upcoming = std::array<std::span<const real>, 6>;
 
 /// The columns [column_begin, column_end) of c[m x n] (+)= a[m x k] * b, on the calling thread only: inside a
@@ -75,7 +75,7 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
 /// The number of columns in one packed panel: the natural granularity of a split by columns.
 size_t packed_column_step();
 
-/// One line for `--version`: the vector width of the own kernels, and OpenBLAS's core and build.
+/// One line for `--version`: the vector width of Lamina's kernels, and OpenBLAS's core and build.
 const char* gemm_backend();
 
 /// What `team` <= threads() threads reach together in GFLOP/s on fused multiply-adds that never leave the

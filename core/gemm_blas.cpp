@@ -1,8 +1,8 @@
 // OpenBLAS as a backend: for the products where it is at least as fast as the kernels here.
 //
-// It picks its kernels when the program starts, by the CPU it finds or by OPENBLAS_CORETYPE, so what it can
-// do is known only then. A core with wider vectors than this library was compiled for wins everywhere but on
-// the smallest products; one with the same vectors wins on large matrices, where preparation costs nothing.
+// It picks its kernels when the program starts, by the CPU it finds or by OPENBLAS_CORETYPE, so its speed is
+// known only then. A core with wider vectors than this library was compiled for wins everywhere but on the
+// smallest products; one with the same vectors wins on large matrices, where packing is amortized.
 
 #include <cblas.h>
 #include <omp.h>
@@ -34,10 +34,10 @@ int blas_vector_bytes() {
 
 namespace {
 
-/// Keeps OpenBLAS to the calling thread for as long as it lives. The threads here share the work out, two sets of
-/// them would fight, and how OpenBLAS splits a product shows in the last bits. Its OpenMP build asks OpenMP how
-/// many threads it may use, which is a setting of each thread: it is put back for a program that uses OpenMP
-/// itself. The build with its own threads has one setting for all, which stays.
+/// Keeps OpenBLAS to the calling thread for as long as it lives. Lamina's threads already divide the work: a
+/// second set would compete for the cores, and the way OpenBLAS splits a product changes the last bits. Its
+/// OpenMP build asks OpenMP how many threads it may use, a setting per thread: it is restored, for programs
+/// that use OpenMP themselves. Its build with its own threads has one global setting, which is not restored.
 class OnThisThread {
  public:
   OnThisThread() : before_(omp_get_max_threads()) {
@@ -66,7 +66,7 @@ bool blas_is_faster(size_t m, size_t n, size_t k) {
   // Same vectors: at 2048 in every direction OpenBLAS was 4% ahead, at 4000 x 1600 x 400 it was 8% behind
   // (measured, AVX-512, one thread); the limit between the two is a guess.
   constexpr size_t large = 1536;
-  constexpr double small_work = 64e3;  // wider vectors: ahead above so many multiply-adds; an estimate
+  constexpr double small_work = 64e3;  // with wider vectors faster above this many multiply-adds; an estimate
   const int bytes = blas_vector_bytes();
   if (bytes > vector_bytes || vector_bytes == 16)
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) > small_work;

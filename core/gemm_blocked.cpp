@@ -1,12 +1,12 @@
-// The blocked product: walks c tile by tile so that every operand is in the cache it should be in.
+// The blocked product: walks c tile by tile so that every operand is in the cache level intended for it.
 //
 //   for a block of k            the sums of a tile stay in registers for the length of the block
 //     for a block of rows       its packed a comes from L3, one tile at a time
 //       for a panel of b        packed just before its first use, it stays in L2
 //         for a tile of rows    c[tile x panel] += a[tile x block] * b[block x panel]
 //
-// Products of up to `row_block` rows therefore touch b once, and pack it one panel at a time. Blocks are large:
-// with shorter ones c would come and go through memory more often, which costs more than a panel in L2
+// Products of up to `row_block` rows therefore touch b once, and pack it one panel at a time. Blocks are
+// large: with shorter ones c would pass through memory more often, which costs more than a panel in L2
 // instead of L1 (4 to 10% at 512 x 20000 x 2400 and 2400 x 7200 x 1280).
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct Panels {
   real* kept = nullptr;  ///< where the first tile leaves a packed copy for the others
 };
 
-/// Fetches what is upcoming, in `times` equal helpings.
+/// Prefetches what is upcoming, in `times` equal portions.
 class Fetcher {
  public:
   Fetcher() = default;
@@ -54,7 +54,7 @@ class Fetcher {
   }
 
  private:
-  static constexpr size_t line = 64 / sizeof(real);  // of the cache
+  static constexpr size_t line = 64 / sizeof(real);  // a cache line, in numbers
   Upcoming left_{};
   std::array<size_t, std::tuple_size_v<Upcoming>> helping_{};
   bool done_ = true;
@@ -112,8 +112,8 @@ void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b
   }
 }
 
-/// The columns of the next group of panels: as many panels as the kernel for `rows` rows takes at once, whole
-/// ones only; then what is left.
+/// The columns of the next group of panels: as many panels as the kernel for `rows` rows takes at once, only
+/// whole ones; then the remainder.
 size_t group_columns(size_t rows, size_t columns_left) {
   for (size_t columns = widest_tile(rows) * lanes; columns >= panel_columns; columns /= 2)
     if (columns <= columns_left) return columns;

@@ -1,4 +1,4 @@
-// What the products run on, and the ceiling they are measured against.
+// The description of the kernels in use, and the peak that products are measured against.
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +32,7 @@ const char* gemm_backend() {
 namespace {
 
 /// Independent multiply-adds in registers: enough of them to hide their latency. Returns a number that
-/// depends on all of them, so that none can be left out.
+/// depends on all of them, so that the compiler can remove none.
 real multiply_add_loop(int rounds, real factor) {
   constexpr int chains = vector_registers == 32 ? 24 : 12;
   const vec x = splat(factor);

@@ -2,9 +2,9 @@
 //
 //   c[rows x vectors] += a[rows x 1] * b[1 x vectors]        once for every p < k
 //
-// A CPU can start two multiply-adds a cycle but load only two vectors a cycle, so a product that fetches its
-// operands for every multiply-add runs at half speed or less. A tile of c kept in registers fixes that: with
-// 14 rows of 2 vectors (28 of the 32 registers of AVX-512), 2 vectors of b and 14 numbers of a serve 28
+// A CPU can start two multiply-adds per cycle but load only two vectors per cycle, so a product that fetches
+// its operands for every multiply-add runs at half speed or less. A tile of c kept in registers fixes that:
+// with 14 rows of 2 vectors (28 of the 32 registers of AVX-512), 2 vectors of b and 14 numbers of a serve 28
 // multiply-adds.
 //
 //             b0  b1          the two vectors of b: one row of a panel
@@ -24,13 +24,13 @@
 namespace lamina::gemm_detail {
 
 namespace {
-/// Rows of b to fetch ahead: enough for L2, few enough not to fight over the cache when their stride is a
-/// power of two. What is farther away, the next panel, is fetched into L2 a whole panel ahead.
+/// Rows of b to prefetch: enough to hide the latency of L2, few enough not to evict each other when their
+/// stride is a power of two. The next panel is prefetched into L2 a whole panel ahead.
 constexpr size_t rows_ahead = 8;
-/// One fetch brings a cache line: at 256 bits a whole row of a panel.
+/// One prefetch loads a cache line: at 256 bits a whole row of a panel.
 constexpr size_t vectors_in_line = vector_bytes >= 64 ? 1 : 2;
 
-/// Steps of k that are written out one after another. At 256 bits products become faster by it; at 512 bits no gain was
+/// Steps of k per unrolled iteration. At 256 bits unrolling makes products faster; at 512 bits no gain was
 /// seen.
 constexpr size_t steps_at_once = vector_registers == 32 ? 1 : 4;
 
@@ -78,7 +78,8 @@ template <Source source, size_t rows, size_t vectors>
   for (; left > 0; --left) step();
 }
 
-/// A tile with a long k, whose sums begin anew for every part of it. It stands apart, so that short ones pay nothing.
+/// A tile with a long k, whose sums restart for every part of it. A separate function, so that short ones pay
+/// nothing.
 template <size_t rows, size_t vectors, Source source>
 [[gnu::noinline]] void tile_in_parts(const Tile& t) {
   alignas(64) real aside[rows * vectors * lanes];

@@ -23,9 +23,10 @@ constexpr size_t widest_tile(size_t rows) {
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
 }
 
-/// A row of b as a tile uses it: each vector once for every row of a. What the registers have room for beside the sums
-/// and one number of a stays in them. g++ would rather load it again with every multiply-add: 15 loads instead of 7 for
-/// 10 multiply-adds of a tile of 5 x 2, where a core loads two vectors in the time of two multiply-adds.
+/// A row of b as a tile uses it: each vector once for every row of a. The vectors for which there are
+/// registers left, beside the sums and one number of a, stay in registers. g++ would load them again for
+/// every multiply-add: 15 loads instead of 7 for 10 multiply-adds of a tile of 5 x 2, where a core loads two
+/// vectors in the time of two multiply-adds.
 template <size_t rows, size_t vectors>
 [[gnu::always_inline]] inline void hold_row(vec (&row)[vectors]) {
   constexpr size_t room = vector_registers - 1 - rows * vectors;
@@ -34,15 +35,15 @@ template <size_t rows, size_t vectors>
   for (size_t v = 0; v < held; ++v) hold(row[v]);
 }
 
-/// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a tile
-/// sums its k products in equal parts of at most 191, and puts the sum of each aside in L1 meanwhile.
+/// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a
+/// tile sums its k products in equal parts of at most 191, and keeps the sum of each in L1 meanwhile.
 inline constexpr size_t longest_part = 191;
 constexpr size_t part_of_sum(size_t k) {
   const size_t parts = (k + longest_part - 1) / longest_part;
   return parts > 1 ? (k + parts - 1) / parts : k;
 }
 
-/// Adds the parts before to the sums of the last one.
+/// Adds the sums of the previous parts to those of the last one.
 template <size_t rows, size_t vectors>
 [[gnu::always_inline]] inline void add_parts_before(vec (&sum)[rows][vectors], const real* before) {
 #pragma GCC unroll 16
@@ -51,7 +52,7 @@ template <size_t rows, size_t vectors>
     for (size_t v = 0; v < vectors; ++v) sum[i][v] += load(before + (i * vectors + v) * lanes);
 }
 
-/// Puts the sums aside.
+/// Stores the sums of a part.
 template <size_t rows, size_t vectors>
 [[gnu::always_inline]] inline void put_aside(const vec (&sum)[rows][vectors], real* before) {
 #pragma GCC unroll 16
@@ -88,15 +89,15 @@ struct Tile {
   const real* addend;
   size_t addend_row;
   real* kept = nullptr;
-  size_t next = 0;  ///< from these panels to the ones that follow, for fetching ahead
+  size_t next = 0;  ///< from these panels to the next ones, for prefetching
 };
 using TileKernel = void (*)(const Tile&);
 
 /// Where a tile finds b.
 enum class Source {
-  cache,   ///< packed, in L2: the hardware keeps up by itself, and instructions that fetch only cost time
-  memory,  ///< farther away: fetched ahead
-  keep,    ///< the same, and written to `kept` as a packed panel on the way: packing for free, in the store
+  cache,   ///< packed, in L2: the hardware prefetches; instructions for it only cost time
+  memory,  ///< farther away: prefetched
+  keep,    ///< the same, and also written to `kept` as a packed panel: packing for free, in the store
            ///< units that multiply-adds leave idle
 };
 
@@ -165,9 +166,9 @@ void dot_product(const Product& product);
 void stream_product(const Product& product);
 inline constexpr size_t max_stream_rows = 4, max_stream_k = 8;
 
-/// The width of the vectors that the core OpenBLAS has chosen works with.
+/// The vector width, in bytes, of the kernels that OpenBLAS has chosen.
 int blas_vector_bytes();
-/// Whether OpenBLAS, as it runs here, serves c[m x n] with inner size k better than the own kernels.
+/// Whether OpenBLAS, as it runs here, serves c[m x n] with inner size k better than Lamina's kernels.
 bool blas_is_faster(size_t m, size_t n, size_t k);
 /// The whole product by OpenBLAS, on the calling thread alone; c and a bias untransposed.
 void blas_product(const Product& product);

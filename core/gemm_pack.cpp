@@ -1,7 +1,7 @@
 // Packing: the order in which the tile kernel reads its operands, made contiguous.
 //
 // A column of 2 vectors taken straight from a wide matrix touches a new page at every row, and when the row
-// stride is a power of two all of these rows compete for the same few places in the cache. Copied once into a
+// stride is a power of two all of these rows compete for the same few lines of the cache. Copied once into a
 // panel [k x 2 vectors], the same numbers stream through the cache in order, for every tile of rows that
 // needs them.
 
@@ -67,8 +67,8 @@ void transpose_rows(size_t k, const real* a, size_t lda, real* out) {
   if (whole < k) transpose_block<rows>(k - whole, a + whole, lda, out + whole * rows);
 }
 
-/// b stored [columns x k]. As many streams as b has rows here are more than the hardware follows by itself: eight vectors
-/// ahead are fetched into L2.
+/// b stored [columns x k]. The rows of b are more streams than the hardware prefetches by itself: each is
+/// prefetched into L2 eight vectors ahead.
 void transpose_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) {
   constexpr size_t ahead = 8 * lanes;
   for (size_t p = 0; p < k; p += lanes) {
@@ -95,7 +95,7 @@ void copy_panel(size_t k, size_t columns, const real* b, size_t ldb, real* out) 
     }
     return;
   }
-  constexpr size_t ahead = 16;  // a wide matrix has every row on another page, where no hardware looks ahead
+  constexpr size_t ahead = 16;  // a wide matrix has each row on another page: no hardware prefetch
   for (size_t p = 0; p < k; ++p, b += ldb, out += panel_columns) {
     const real* soon = b + std::min(ahead, k - 1 - p) * ldb;
     __builtin_prefetch(soon);

@@ -10,7 +10,7 @@ namespace lamina::gemm_detail {
 namespace {
 
 // Dot form: c[i][j] = a_i . b_j, both rows contiguous in memory. The vectors run along k; a tile of 4 x 6
-// sums needs 10 loads for 24 multiply-adds. b is read once, in order, as it lies.
+// sums needs 10 loads for 24 multiply-adds. b is read once, in storage order.
 constexpr size_t dot_rows = vector_registers == 32 ? 4 : 3, dot_columns = vector_registers == 32 ? 6 : 3;
 
 struct DotTile {

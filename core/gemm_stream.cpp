@@ -1,11 +1,11 @@
-// Streaming form: whole rows of b and c pass through the registers, in the order in which they lie in memory.
+// Streaming form: whole rows of b and c pass through the registers, in storage order.
 //
 //   c[i][:] += a[i][p] * b[p][:]       for up to 4 rows i and 8 rows p at a time
 //
-// The numbers of a wait in registers, one vector each; every step along the row loads `depth` vectors of b
-// and serves rows x depth multiply-adds, which go on from the sums of the passes before. The addend comes last:
-// added first, a bias that is large beside the products would round every one of them. Nothing is packed and
-// nothing is read out of order, which is all that counts where memory is the limit:
+// The numbers of a stay in registers, each broadcast to a vector; every step along the row loads `depth`
+// vectors of b for rows x depth multiply-adds, which continue the sums of the previous passes. The addend
+// comes last: added first, a bias that is large compared with the products would round every one of them.
+// Nothing is packed and nothing is read out of order, which is all that counts where memory is the limit:
 //   few rows    b, the weights, is read once; the few rows of c stay in L1
 //   small k     c is written once; the few rows of b stay in L1
 
@@ -33,7 +33,7 @@ struct Stream {
   size_t b_row;
   real* c;
   size_t c_row;
-  const real* before;  // the sums to go on from, rows `column_block` apart; may be null
+  const real* before;  // the sums to continue, rows `column_block` apart; may be null
   const real* addend;  // may be null
   size_t addend_row;
 };

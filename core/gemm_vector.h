@@ -27,7 +27,7 @@ using vec = real __attribute__((vector_size(vector_bytes)));
 /// Numbers in one vector.
 inline constexpr int lanes = vector_bytes / static_cast<int>(sizeof(real));
 
-// Any address will do: memcpy is how C++ spells an unaligned load, and compiles to one instruction.
+// Any alignment will do: memcpy is how C++ spells an unaligned load, and compiles to one instruction.
 inline vec load(const real* p) {
   vec x;
   std::memcpy(&x, p, sizeof x);
@@ -36,7 +36,7 @@ inline vec load(const real* p) {
 inline void store(real* p, vec x) { std::memcpy(p, &x, sizeof x); }
 inline vec splat(real x) { return x - vec{}; }
 
-/// The first `count` < lanes numbers at p, zeros behind them; reads nothing else.
+/// The first `count` < lanes numbers at p, then zeros; reads nothing else.
 inline vec load_first(const real* p, size_t count) {
 #if defined(__AVX512F__) && !defined(LAMINA_DOUBLE)
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
@@ -104,8 +104,8 @@ template <int step, int count>
   }
 }
 
-/// x[i][j] <-> x[j][i], in registers. Of half as many vectors as lanes, both halves are transposed by themselves:
-/// x[i] becomes column i, and behind it column i + lanes / 2.
+/// x[i][j] <-> x[j][i], in registers. With half as many vectors as lanes, each half is transposed separately:
+/// x[i] becomes column i followed by column i + lanes / 2.
 template <int count>
 [[gnu::always_inline]] inline void transpose(vec (&x)[count]) {
   static_assert(count == lanes || count == lanes / 2);
@@ -115,7 +115,7 @@ template <int count>
   if constexpr (count >= 2) transpose_step<1>(x);
 }
 
-/// The second half of x in the place of the first.
+/// Moves the second half of x to the first.
 template <size_t... lane>
 vec second_half(vec x, std::index_sequence<lane...>) {
   return __builtin_shufflevector(x, x, (static_cast<int>(lane + lanes / 2) % lanes)...);

@@ -22,11 +22,12 @@ struct GradientCheck {
 ///
 /// The relative error is |a - n| / max(|a|, |n|, scale), where scale is a thousandth of the largest
 /// derivative of the same input, or a hundred-thousandth of the largest of all, so that noise in a derivative
-/// that is zero does not count as an error of 100%; nor does what the rounding of L explains, the noise of 4 epsilon
-/// |L| / h (1e-12 where L and h are usual). Meant for the double build: in float only rough errors can be seen.
+/// that is zero does not count as an error of 100%; nor does an error that the rounding of L explains: a
+/// noise of 4 epsilon |L| / h (1e-12 for usual L and h). Meant for the double build: in float only rough
+/// errors can be seen.
 ///
-/// An element whose noise is more than a tenth of its scale is not compared, unless both derivatives are equal. Throws
-/// Error when that leaves none: then nothing is known about the gradient.
+/// An element whose noise is more than a tenth of its scale is not compared, unless both derivatives are
+/// equal. Throws Error when that leaves none: then nothing is known about the gradient.
 ///
 /// `loss` computes a scalar from the inputs' current values; it must be deterministic and smooth within 2h.
 GradientCheck check_gradient(std::vector<Tensor> inputs, const std::function<Tensor()>& loss,

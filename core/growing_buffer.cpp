@@ -17,7 +17,7 @@ constexpr size_t alignment = 64, unit = size_t{64} << 10, huge_page = size_t{2} 
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
-/// The bytes to reserve if nothing speaks against it.
+/// The bytes to reserve if the system grants them.
 size_t wanted() {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page;
@@ -56,7 +56,7 @@ size_t GrowingBuffer::add(size_t bytes) {
   const size_t target = round_up(end, end < huge_page ? unit : huge_page);
   for (size_t i = 0; target > usable_ && i < parts_; ++i) {
     if (mprotect(part(i) + usable_, target - usable_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    // Fewer address-translation misses in the big matrices.
+    // Fewer TLB misses in the big matrices.
     if (target >= huge_page) madvise(part(i), target, MADV_HUGEPAGE);
   }
   usable_ = std::max(usable_, target);

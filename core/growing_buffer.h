@@ -1,8 +1,9 @@
 #pragma once
-// Memory that grows and never moves: a range of addresses is reserved at once, memory comes as it is needed.
+// Memory that grows and never moves: a range of addresses is reserved once and filled with memory as needed.
 //
-// Several parts grow alike, and a block has the same place in each. The reserved range costs no memory. It is as
-// large as the machine's memory, or half of what `ulimit -v` leaves: optimizers keep as much beside the parameters.
+// Several parts grow together, and a block has the same offset in each. The reserved range costs no memory.
+// It is as large as the machine's memory, or half of what `ulimit -v` leaves: optimizers need as much again
+// beside the parameters.
 
 #include <cstddef>
 
@@ -15,12 +16,12 @@ class GrowingBuffer {
   GrowingBuffer(const GrowingBuffer&) = delete;
   GrowingBuffer& operator=(const GrowingBuffer&) = delete;
 
-  /// Makes room for a block in each part, filled with zeros, and returns where in the part it begins: at a multiple
+  /// Makes room for a block in each part, filled with zeros, and returns its offset in the part, a multiple
   /// of 64 bytes. Throws std::bad_alloc when there is no room.
   size_t add(size_t bytes);
 
-  /// From here on all blocks may be gone through in one pass, with the zeros between them. (In the tests that run
-  /// with guarded memory, what lies between blocks cannot be touched before.)
+  /// From here on all blocks may be read and written in one pass, with the zeros between them. (In tests that
+  /// run with guarded memory, the gaps between blocks are inaccessible before.)
   void join();
 
   /// Where a part begins; nullptr before the first block.

@@ -7,7 +7,7 @@
 //   } counter;
 //   const Listening listening(counter);  // from here on, on this thread
 //
-// Where nobody listens, an op pays one call that returns nullptr.
+// Without a listener, an op pays one call that returns nullptr.
 
 #include <span>
 #include <string_view>
@@ -20,19 +20,19 @@ class TapeListener {
  public:
   virtual ~TapeListener() = default;
 
-  /// An op was recorded: its outputs are computed. `inputs` are all that it was given, empty handles too.
+  /// An op was recorded: its outputs are computed. `inputs` are all its inputs, empty handles included.
   virtual void recorded(const Tape::Node& /*node*/, std::span<const Tensor> /*inputs*/) {}
 
-  /// The backward pass has come to a node, whose outputs' gradients are complete, and is about to run it. What a
-  /// node records while it runs (a checkpointed piece is computed again) is not heard.
+  /// The backward pass has reached a node, whose outputs' gradients are complete, and is about to run it.
+  /// What a node records while it runs (a checkpointed piece that is recomputed) is not reported.
   virtual void backward_begins(const Tape::Node& /*node*/) {}
   virtual void backward_ends(const Tape::Node& /*node*/) {}
 
-  /// Who listens on this thread, or nullptr.
+  /// The listener of this thread, or nullptr.
   static TapeListener* current();
 };
 
-/// Lets `listener`, or nobody, hear this thread's tapes while it lives.
+/// While it lives, `listener`, or none, follows this thread's tapes.
 class Listening {
  public:
   explicit Listening(TapeListener& listener) : Listening(&listener) {}
@@ -46,8 +46,8 @@ class Listening {
   TapeListener* enclosing_;
 };
 
-/// Names the layer of all that is recorded while it lives; what lies outside of scopes is named after its
-/// parameters. Put it around what has none: const Scope scope("loss"). The innermost counts.
+/// Names the layer of all ops recorded while it lives. Ops outside of scopes are named after their
+/// parameters, so use one for ops that have none: const Scope scope("loss"). The innermost scope counts.
 class Scope {
  public:
   /// `name` must outlive the scope.

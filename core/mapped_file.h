@@ -1,5 +1,5 @@
 #pragma once
-// A file as memory: its pages are read when they are looked at, so a file may be larger than the memory.
+// A file as memory: its pages are read when they are first accessed, so a file may be larger than the memory.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace lamina {
 class MappedFile {
  public:
   /// Errors as for `open_to_read`. The file must not shrink while it is mapped: the system kills programs
-  /// that look behind its end.
+  /// that read past its end.
   explicit MappedFile(const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&&) = delete;

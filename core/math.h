@@ -39,7 +39,7 @@ inline PowerOfTwo power_of_two(float x) {
   p = p * r + 4.16683890e-2F;
   p = p * r + 1.66665211e-1F;
   p = p * r + 0.499999940F;
-  // The 1 of e^r is for the caller to add, last: what it is added to is small, and so is its rounding error.
+  // The caller adds the 1 of e^r, last: the rest is small, and so is its rounding error.
   return {std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(magic), r + r * r * p};
 }
 
@@ -93,7 +93,7 @@ inline float tanh(float x) {
   p = p * square - 3.33332819422e-1F;
   const float small = magnitude + magnitude * square * p;
   const float large = 1.0F - 2.0F / detail::one_plus_exp(2.0F * magnitude);
-  // NaN takes the second, where it has been kept. The sign comes last, so that -0 keeps its own.
+  // NaN takes the second, which has kept it. The sign is set last, so that -0 keeps it.
   return std::copysign(magnitude < 0.625F ? small : large, x);
 }
 

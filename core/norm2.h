@@ -1,6 +1,6 @@
 #pragma once
-// The length of a vector, sqrt(sum of x_i^2), whose squares may leave the range of real although it does not: in
-// float from lengths of 1e19 on, and below 1e-14 they lose digits.
+// The length of a vector, sqrt(sum of x_i^2), whose squares may overflow or underflow although the length
+// does not: in float from lengths of 1e19 on, and below 1e-14 they lose digits.
 
 #include <cmath>
 #include <cstddef>

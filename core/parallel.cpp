@@ -31,7 +31,7 @@ std::mutex team_mutex;              // held by the thread whose job the team wor
 detail::Team<>* team =
     nullptr;  // not destroyed at exit: its threads may be waiting, and the system ends them
 
-/// What LAMINA_THREADS says; 0 where it says nothing.
+/// The value of LAMINA_THREADS; 0 where it is unset or empty.
 int threads_in_environment() {
   const char* const variable = std::getenv("LAMINA_THREADS");
   if (variable == nullptr || *variable == 0) return 0;
@@ -92,7 +92,8 @@ void run_shares(size_t shares, ShareFunction function, const void* body) {
     team->run({.function = function, .body = body, .shares = shares});
     return;
   }
-  // Another thread of the program has the team, or there is none: this one works alone, in scratch of its own.
+  // Another thread of the program has the team, or there is none: this one works alone, with separate scratch
+  // memory.
   const AtPlace here({.inside = true});
   for (size_t share = 0; share < shares; ++share) function(body, share);
 }

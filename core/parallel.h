@@ -8,34 +8,35 @@
 // depends only on its number, so results do not depend on who took it; they repeat for a given number of
 // threads.
 //
-// Several threads of a program may share work out at the same time. One of them has the helpers, the others run
-// all their shares themselves.
+// Several threads of a program may start parallel work at the same time. One of them gets the helpers, the
+// others run all their shares themselves.
 
 #include <cstddef>
 
 namespace lamina {
 
-/// Uses `count` threads from here on; 0, as where nobody calls it: as many as LAMINA_THREADS says in the environment
-/// (1 to 1024), else one per core. Each flushes denormal numbers to zero: they carry no information in training and
-/// cost up to a hundred cycles per operation. Waits for a job that another thread has under way; work that such a
-/// thread has cut for more threads may then be refused, so call it while nobody computes. Throws Error inside a share,
-/// for nonsense in LAMINA_THREADS, and when the system refuses to start a thread: then there is one thread in use.
+/// Uses `count` threads from here on; 0, the default: as many as the environment variable LAMINA_THREADS says
+/// (1 to 1024), else one per core. Each flushes denormal numbers to zero: they carry no information in
+/// training and cost up to a hundred cycles per operation. Waits for a job that another thread is running;
+/// work that such a thread has already split for more threads may then be refused, so call it while nothing
+/// computes. Throws Error inside a share, for an invalid LAMINA_THREADS, and when the system refuses to start
+/// a thread: then one thread is in use.
 void set_threads(int count);
 
 /// The number of threads in use.
 int threads();
 
-/// Whether the caller runs inside a share: work below is then done on the spot.
+/// Whether the caller runs inside a share: nested work then runs on the calling thread.
 bool inside_share();
 
 /// 1 + the number of the share that the caller runs inside; 0 outside of shares, and in shares that a thread
-/// runs alone because another one has the helpers: no two threads have the same number but 0 at a time. Scratch
-/// memory kept by share has in every step of a training loop the size that the last step left, whichever thread
-/// takes the share.
+/// runs alone because another one has the helpers: no two threads have the same number other than 0 at the
+/// same time. So scratch memory kept per share has the same size in every step of a training loop, whichever
+/// thread takes the share.
 std::size_t share_slot();
 
-/// Elementwise work below this many cheap elements a share is not worth the half microsecond that it costs to
-/// hand it over (measured).
+/// Elementwise work below this many cheap elements per share is not worth the half microsecond that it costs
+/// to hand it over (measured).
 inline constexpr std::size_t elementwise_grain = 16384;
 
 /// How many items a share should have at least, for parallel_for and shares_of, when each item consists of `elements`
@@ -51,7 +52,7 @@ void run_together(std::size_t members, ShareFunction function, const void* body)
 }  // namespace detail
 
 /// body(share) for every share in [0, shares), each on some thread, in any order. The first exception that
-/// leaves a share is thrown here as soon as no share runs any more; whether the other shares have run is
+/// leaves a share is rethrown here as soon as no share runs any more; whether the other shares have run is
 /// unspecified.
 template <class Body>
 void for_each_share(std::size_t shares, const Body& body) {
@@ -74,8 +75,8 @@ void for_each_member(std::size_t members, const Body& body) {
       &body);
 }
 
-/// Waits until all members of the for_each_member that this thread runs in have come here; each member must
-/// come equally often. Throws an Error elsewhere.
+/// Waits until all members of the for_each_member that this thread runs in have called it; each member must
+/// call it equally often. Throws Error outside of a for_each_member.
 void barrier();
 
 struct Range {

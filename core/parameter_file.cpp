@@ -20,7 +20,7 @@ std::string list(const Names& names) {
   return names.size() > shown ? text(all, " and ", names.size() - shown, " more") : all;
 }
 
-/// The name here of a tensor of the file.
+/// The name in the model of a tensor in the file.
 std::string renamed(const std::string& name, const std::map<std::string, std::string>& rename) {
   const std::string* longest = nullptr;
   for (const auto& [from, to] : rename)
@@ -28,7 +28,7 @@ std::string renamed(const std::string& name, const std::map<std::string, std::st
   if (longest == nullptr) return name;
   const std::string &to = rename.at(*longest), rest = name.substr(longest->size());
   if (rest.empty()) return to;
-  // "" and beginnings that end with their dot leave none at the start of the rest.
+  // "" and prefixes that end with a dot leave no dot at the start of the rest.
   if (rest.front() != '.') return to.empty() || to.back() == '.' ? to + rest : to + '.' + rest;
   return to.empty() || to.back() == '.' ? to + rest.substr(1) : to + rest;
 }
@@ -42,7 +42,7 @@ struct Match {
   Tensor to, from;
 };
 
-/// What a load is going to do, and all that speaks against it.
+/// What a load is going to do, and every reason to refuse it.
 struct Plan {
   std::vector<Match> matches;
   Loaded result;

@@ -1,5 +1,6 @@
 #pragma once
-// Saving and loading what a model has learned, as safetensors. core/PYTORCH.md shows both ways to and from PyTorch.
+// Saving and loading what a model has learned, as safetensors. core/PYTORCH.md shows both directions, to and
+// from PyTorch.
 //
 //   save(parameters, "model.safetensors", {{"epoch", "12"}});
 //   load(parameters, "model.safetensors");
@@ -24,24 +25,25 @@ void save(const Parameters& parameters, const std::string& path,
           const std::map<std::string, std::string>& metadata = {});
 
 struct LoadOptions {
-  /// Every parameter must be in the file and everything in the file must be a parameter. Otherwise what has a partner
-  /// is loaded and the rest is told; shapes must fit all the same.
+  /// Every parameter must be in the file and everything in the file must be a parameter. Otherwise the names
+  /// found on both sides are loaded and the rest is reported; shapes must agree either way.
   bool strict = true;
-  /// From names in the file to names here. Also of beginnings up to a dot: {"fc1", "hidden"} makes "hidden.weight" of
-  /// "fc1.weight", and {"", "encoder"} puts "encoder." in front of all. The longest that fits counts.
+  /// From names in the file to names in the model. Prefixes up to a dot can be mapped too: {"fc1", "hidden"}
+  /// makes "hidden.weight" of "fc1.weight", and {"", "encoder"} puts "encoder." in front of all. The longest
+  /// match counts.
   std::map<std::string, std::string> rename = {};
 };
 
-/// What came of it.
+/// The result of a load.
 struct Loaded {
   std::vector<std::string> missing;     ///< parameters that the file does not have; they keep their values
-  std::vector<std::string> unexpected;  ///< tensors of the file, by their names here, that are no parameters
+  std::vector<std::string> unexpected;  ///< tensors of the file, renamed, that are no parameters
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads the values of parameters and state from such a file, by their names. Tensors of integers in it are passed
-/// over: PyTorch's batch norms have one each. DataError for a file that is damaged or does not fit, naming all that
-/// does not; the parameters are then as they were. Throws Error when a moving average is swapped in.
+/// Reads the values of parameters and state from such a file, by their names. Tensors of integers in it are
+/// skipped: PyTorch's batch norms have one each. DataError for a file that is damaged or does not fit, naming
+/// all that does not; the parameters are then unchanged. Throws Error when a moving average is swapped in.
 Loaded load(Parameters& parameters, const std::string& path, const LoadOptions& options = {});
 
 }  // namespace lamina

@@ -90,7 +90,7 @@ size_t Parameters::count() const {
 std::span<real> Parameters::values() {
   require_here();
   if (Tape::any_recorded())
-    for (Entry& entry : learned_) (void)entry.value.data();  // the tape looks whether they change
+    for (Entry& entry : learned_) (void)entry.value.data();  // the tape checks whether they change
   flat_->buffer.join();
   return {flat_->values, flat_->buffer.size() / sizeof(real)};
 }

@@ -1,16 +1,16 @@
 #pragma once
 // What a model learns: named tensors that live in one flat value buffer and one flat gradient buffer.
 //
-// Layers add their parameters while they are constructed. The values of a tensor move into the flat buffer when
-// it is added, and never again: handles, detached tensors and pointers that are taken from then on always mean
-// the parameter, whenever an optimizer is made. Each parameter starts at a multiple of 64 bytes; the padding holds zeros, so an
-// optimizer may run over everything in one pass. Initial values depend only on the seed and the parameter's
-// name: two models with the same seed start from the same numbers wherever their parameters agree, whatever
-// else they contain.
+// Layers add their parameters while they are constructed. The values of a tensor move into the flat buffer
+// when it is added, and never again: handles, detached tensors and pointers that are taken from then on
+// always refer to the parameter, whenever an optimizer is made. Each parameter starts at a multiple of 64
+// bytes; the padding holds zeros, so an optimizer may run over everything in one pass. Initial values depend
+// only on the seed and the parameter's name: two models with the same seed start from the same numbers
+// wherever their parameters agree, whatever else they contain.
 //
-// Parts of the model can be frozen: they get no gradient and no optimizer changes them. Names of layers are joined
-// by dots, so where a name is asked for, "encoder" means the parameter "encoder" and all "encoder...." alike, but not
-// "encoder2.weight"; "" means all.
+// Parts of the model can be frozen: they get no gradient and no optimizer changes them. Names of layers are
+// joined by dots, so where a name is expected, "encoder" means the parameter "encoder" and all "encoder....",
+// but not "encoder2.weight"; "" means all.
 
 #include <cstdint>
 #include <memory>
@@ -41,15 +41,15 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  /// Layers, optimizers and averages of weights follow to the new place. What was moved from may be assigned to or
-  /// destroyed; all else with it throws Error.
+  /// Layers, optimizers and averages of weights follow to the new place. What was moved from may be assigned
+  /// to or destroyed; any other use throws Error.
   Parameters(Parameters&& other) noexcept;
   Parameters& operator=(Parameters&& other) noexcept;
   ~Parameters() = default;
 
-  /// Takes a tensor in as a learned parameter and returns its handle. Pointers to its values from before are
-  /// void. Throws Error for a name used before, a tensor that is already in, and for one that cannot move: a
-  /// view of a part of another tensor, and one that was detached, whose values are another tensor's too.
+  /// Takes a tensor in as a learned parameter and returns its handle. Earlier pointers to its values become
+  /// invalid. Throws Error for a name used before, a tensor that is already in, and for one that cannot move:
+  /// a view of a part of another tensor, and one that was detached, whose values are another tensor's too.
   Tensor add(const std::string& name, Tensor initial);
 
   /// Takes a tensor in that is state but not learned (running averages): saved, not optimized.
@@ -71,19 +71,19 @@ class Parameters {
   /// written there counts as a gradient.
   std::span<real> gradients();
 
-  /// The same for who reads them or scales them, and so leaves zeros zero: the next step of an Embedding then
-  /// clears no more than the rows that it has used. Read the ranges of trained() alone: what lies outside, of frozen
-  /// parameters, may be anything.
+  /// The same for callers that only read or scale them, and so leave zeros zero: the next step of an
+  /// Embedding then clears only the rows that it has used. Read only the ranges of trained(): the values
+  /// outside of them, of frozen parameters, are unspecified.
   std::span<real> gradients_to_scale();
 
-  /// Where in the flat buffers the parameters lie that are not frozen, in order and not touching: one range when
-  /// none is.
+  /// The ranges of the flat buffers that hold the parameters that are not frozen, in order and not adjacent:
+  /// one range when none is frozen.
   const std::vector<Range>& trained() const { return require_here().trained_; }
 
-  /// From here on the parameters of this name (see above) get no gradient, so that no work is done for one, and
-  /// optimizers leave them as they are, with their moments: no decay, no momentum. They are saved as before. Their
-  /// gradients so far are dropped. State is not frozen: running averages move as the layer's Mode says. Throws Error
-  /// when nothing has the name, and between a forward pass and its backward pass.
+  /// From here on the parameters of this name (see above) get no gradient, so that no work is done for one,
+  /// and optimizers leave them and their moments unchanged: no decay, no momentum. They are saved as before.
+  /// Their gradients so far are dropped. State is not frozen: running averages move as the layer's Mode says.
+  /// Throws Error when nothing has the name, and between a forward pass and its backward pass.
   void freeze(const std::string& name);
 
   /// Undoes it, under the same conditions.
@@ -92,7 +92,7 @@ class Parameters {
   /// Whether parameter number i of learned() is frozen.
   bool frozen(size_t i) const { return !learned()[i].value.needs_gradient(); }
 
-  /// Numbers in learned() of the parameters of this name (see above). Throws Error when there is none.
+  /// Indices in learned() of the parameters of this name (see above). Throws Error when there is none.
   std::vector<size_t> named(const std::string& name) const;
 
   /// Whether a gradient has arrived since clear_gradients(), or may have been written through gradients().
@@ -104,10 +104,11 @@ class Parameters {
   /// Where parameter number i of learned() begins in the flat buffers.
   size_t offset(size_t i) const { return offsets_[i]; }
 
-  /// For who refers to these parameters: says where they are, also when they have been moved, and expires with them.
+  /// For objects that refer to these parameters: points to them, also after they have been moved, and expires
+  /// with them.
   std::weak_ptr<Parameters* const> lifetime() const { return require_here().lifetime_; }
 
-  /// Until unlock(), the values are not those to train, for this reason: step() of an optimizer throws Error with it.
+  /// Until unlock(), the values must not be trained: step() of an optimizer throws Error with this reason.
   void lock(const std::string& reason) { lock_ = reason; }
   void unlock() { lock_.clear(); }
   const std::string& locked() const { return lock_; }

@@ -69,7 +69,7 @@ void* from_system(size_t bytes) {
   const size_t unit = huge ? huge_page : alignment;
   void* const block = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
   if (block == nullptr) throw std::bad_alloc();
-  if (huge) madvise(block, bytes, MADV_HUGEPAGE);  // fewer address-translation misses in the big matrices
+  if (huge) madvise(block, bytes, MADV_HUGEPAGE);  // fewer TLB misses in the big matrices
   return block;
 }
 
@@ -103,7 +103,7 @@ void* allocate(size_t bytes) {
     pool.statistics.bytes_cached -= size.bytes;
   }
   pool.statistics.bytes_in_use += size.bytes;
-  // What was not asked for stays out of bounds, so that a sanitizer build sees loops that run too far.
+  // Bytes beyond the request stay poisoned, so that a sanitizer build detects loops that run too far.
   ASAN_POISON_MEMORY_REGION(static_cast<char*>(block) + bytes, size.bytes - bytes);
   return block;
 }

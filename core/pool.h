@@ -9,13 +9,13 @@ namespace lamina::pool {
 /// A block of at least `bytes`, aligned to 64 bytes (a cache line and the widest vector). Contents: anything.
 void* allocate(size_t bytes);
 
-/// Gives a block back; `bytes` as it was asked for.
+/// Releases a block; `bytes` as requested.
 void release(void* block, size_t bytes);
 
 struct Statistics {
   size_t bytes_in_use;        ///< handed out now
   size_t bytes_cached;        ///< released, kept for reuse
-  size_t system_allocations;  ///< how often the system was asked, ever: constant in a steady state
+  size_t system_allocations;  ///< calls to the system so far: constant in a steady state
 };
 Statistics statistics();
 

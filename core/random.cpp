@@ -43,8 +43,7 @@ inline void philox_rounds(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, 
   }
 }
 
-// ---- words to numbers
-// -----------------------------------------------------------------------------------------
+// ---- words to numbers ---------------------------------------------------------------------------
 
 constexpr bool in_double = std::is_same_v<real, double>;
 constexpr size_t words_per_real = in_double ? 2 : 1;
@@ -105,10 +104,9 @@ inline void box_muller(real first, real second, real& x, real& y) {
   y *= radius;
 }
 
-// ---- bulk
-// -----------------------------------------------------------------------------------------------------
+// ---- bulk ---------------------------------------------------------------------------------------
 
-constexpr size_t lanes = 16;  // blocks computed side by side, one a vector lane
+constexpr size_t lanes = 16;  // blocks computed in parallel, one per vector lane
 constexpr size_t group = lanes * reals_per_block;
 
 /// unit[i][lane] is number i of block `first_block + lane`.

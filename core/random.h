@@ -31,7 +31,7 @@ PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key);
 
 class Random {
  public:
-  /// Everything there is to save: the next 32-bit word is number `position` of the sequence (seed, stream).
+  /// All that has to be saved: the next 32-bit word is number `position` of the sequence (seed, stream).
   struct State {
     std::uint64_t seed = 0;
     std::uint64_t stream = 0;
@@ -58,14 +58,14 @@ class Random {
   /// Uniform in {0, ..., n - 1}, without bias. Throws Error when n is 0.
   std::uint32_t below(std::uint32_t n);
 
-  /// `count` uniform numbers. Starts at a block of its own (skips up to three words); from there the numbers
-  /// are those that repeated calls of `uniform(low, high)` give. Runs in parallel; the result never depends
-  /// on threads.
+  /// `count` uniform numbers. Starts at a new block (skips up to three words); from there the numbers are
+  /// those that repeated calls of `uniform(low, high)` give. Runs in parallel; the result never depends on
+  /// threads.
   void fill_uniform(real* values, size_t count, real low, real high);
 
-  /// `count` normal numbers. Starts at a block of its own and draws pairs, so the numbers are not those of
-  /// repeated `normal()`. Runs in parallel; the result never depends on threads. None is beyond 5.8
-  /// deviations in float (8.6 in double): the smallest uniform number decides.
+  /// `count` normal numbers. Starts at a new block and draws pairs, so the numbers are not those of repeated
+  /// `normal()`. Runs in parallel; the result never depends on threads. None is beyond 5.8 deviations in
+  /// float (8.6 in double): the smallest uniform number decides.
   void fill_normal(real* values, size_t count, real mean, real deviation);
 
   /// The numbers 0 to n - 1 in random order.

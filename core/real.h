@@ -1,7 +1,7 @@
 #pragma once
 // The one floating-point type of the library.
 //
-// What holds numbers of this type lives in a namespace of its own, inline, so that it need not be named: a program
+// Everything that holds numbers of this type lives in an inline namespace named after the type, so a program
 // that was compiled for one type does not link with the library of the other.
 
 #include <cstddef>

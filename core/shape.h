@@ -20,7 +20,7 @@ class Shape {
     for (const size_t size : sizes) sizes_[static_cast<size_t>(rank_++)] = size;
   }
 
-  /// The shape of an empty handle: no scalar, and written as what it is.
+  /// The shape of an empty handle: not a scalar, and printed as such.
   static Shape none() {
     Shape shape;
     shape.none_ = true;

@@ -10,8 +10,9 @@ using namespace gemm_detail;
 
 namespace {
 
-/// Whether reading a in place pays (measured on one thread, AVX-512: 1.1 to 1.5 times as fast at 16 to 128 rows and
-/// columns). A long k would have the tile's rows compete for L1, few rows do not pay for packing b.
+/// Whether reading a in place pays (measured on one thread, AVX-512: 1.1 to 1.5 times as fast at 16 to 128
+/// rows and columns). With a long k the tile's rows would compete for L1; with few rows packing b does not
+/// pay.
 bool suits_reading_in_place(size_t m, size_t n, size_t k) {
   return m >= 8 && n >= 8 && k > 0 && k <= 256 && m * n * k <= size_t{8} << 20;
 }

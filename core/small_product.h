@@ -1,9 +1,9 @@
 #pragma once
 // Many products of one small size, as the heads of attention are.
 //
-// A large product first copies its first matrix into the order in which the register tile reads it. In a small one
-// nothing is read often enough to pay for that: here the tile reads the matrix where it lies, through two short
-// tables of offsets (gathered_tile.h) that all products of the size share.
+// A large product first copies its first matrix into the order in which the register tile reads it. In a
+// small one nothing is read often enough to pay for that: here the tile reads the matrix in place, through
+// two short tables of offsets (gathered_tile.h) that all products of the size share.
 
 #include "core/gemm.h"
 #include "core/pool_vector.h"

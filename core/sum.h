@@ -2,8 +2,8 @@
 // Sums in a fixed order that run at the speed of the memory and stay accurate however long they are.
 //
 // A running sum of n numbers rounds n times at its full size, so its error grows with n. Pairwise summation
-// adds the sums of the two halves, each found in the same way: every number passes log2(n) additions. Halving
-// ends at blocks small enough for a plain loop, so it costs nothing.
+// adds the sums of the two halves, each found in the same way: every number goes through log2(n) additions.
+// Halving ends at blocks small enough for a plain loop, so it costs nothing.
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ template <size_t lanes>
   }
 }
 
-/// Two numbers that are summed side by side.
+/// Two numbers that are summed together.
 struct Pair {
   real first, second;
   friend Pair operator+(Pair a, Pair b) { return {a.first + b.first, a.second + b.second}; }
@@ -37,8 +37,8 @@ namespace detail {
 
 inline constexpr size_t terms_in_sequence = 4096;  // below, running sums
 
-/// The same count, which the compiler has never seen: of a loop that it knows to be short it would make two, and take
-/// the running sums through memory from one to the other.
+/// The same count, hidden from the compiler: it would split a loop that it knows to be short in two, and pass
+/// the running sums between them through memory.
 [[gnu::always_inline]] inline size_t unknown(size_t count) {
   asm("" : "+r"(count));
   return count;
@@ -165,15 +165,15 @@ void sum_rows_pairwise(size_t first, size_t last, size_t column, size_t width,
 }  // namespace detail
 
 /// sums[c] = row(0)(c) + row(1)(c) + ... + row(rows - 1)(c) for begin <= c < end: columns are summed while
-/// their rows are read as they lie in memory. row(r) gives the function of c for one row. Pairwise; the order
-/// of additions depends on `rows` alone.
+/// their rows are read in storage order. row(r) gives the function of c for one row. Pairwise; the order of
+/// additions depends on `rows` alone.
 template <class Row>
 void column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
   for (size_t c = begin; c < end; c += detail::columns_at_once)
     detail::sum_rows_pairwise<1>(0, rows, c, std::min(detail::columns_at_once, end - c), {sums + c}, row);
 }
 
-/// The same, added to what is in sums.
+/// The same, accumulated in sums.
 template <class Row>
 void add_column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
   for (size_t c = begin; c < end; c += detail::columns_at_once) {

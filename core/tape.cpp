@@ -18,14 +18,14 @@ thread_local Tape* recorder = nullptr;
 thread_local Tape* newest = nullptr;
 thread_local bool pass_retains = false;
 
-/// Names what a tape holds between two times when it is empty. Never 0.
+/// A new id for a recording, which is what a tape holds between two moments when it is empty. Never 0.
 std::uint32_t next_recording() {
   static std::atomic<std::uint32_t> count{0};
   const std::uint32_t number = ++count;
   return number != 0 ? number : ++count;
 }
 
-/// Tells values apart, bit by bit.
+/// A hash of the values' bits, to detect changes.
 std::uint64_t digest_of(const detail::Storage& storage) {
   std::uint64_t digest = storage.size;
   for (size_t i = 0; i < storage.size; ++i)
@@ -37,8 +37,8 @@ std::uint64_t digest_of(const detail::Storage& storage) {
 
 }  // namespace
 
-// Nodes are laid one after the other into chunks from the pool and removed in reverse order, so allocation is
-// a pointer increment.
+// Nodes are placed one after another in chunks from the pool and removed in reverse order, so allocation is a
+// pointer increment.
 struct Tape::Chunk {
   static constexpr size_t bytes = 64 * 1024;
   Chunk* previous;
@@ -135,7 +135,7 @@ void Tape::pop(History past) {
   node->destroy(*node);
 }
 
-/// An older tape that holds the tensor goes on watching it.
+/// An older tape that holds the tensor keeps watching it.
 void Tape::enter(detail::Storage& storage) const {
   if (outer_ != nullptr && holds(storage.recording.load(std::memory_order_relaxed), outer_)) return;
   storage.recording.store(recording_, std::memory_order_relaxed);
@@ -285,7 +285,7 @@ void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& op
   require_unwritten();
   if (!options.retain) {
     watched_.clear();
-    recording_ = next_recording();  // ops write where they like in their backward pass
+    recording_ = next_recording();  // ops may write anywhere in their backward pass
   }
   const Pause pause;
   const Retaining retaining(options.retain);

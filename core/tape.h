@@ -10,17 +10,17 @@
 //   tape.backward(loss);                        // ... to here; w.gradient() is filled now
 //
 // Without a Tape the same functions just compute. Tapes nest: the innermost records. To it, the results of an
-// enclosing tape are leaves: its backward() leaves its gradient on them, and that of the enclosing tape carries
-// it on with its own, so that the gradients of both losses add up; detach() keeps them apart. A Tape belongs to
-// the thread that made it.
+// enclosing tape are leaves: its backward() leaves its gradient on them, and that of the enclosing tape
+// propagates it together with its own, so that the gradients of both losses add up; detach() keeps them
+// apart. A Tape belongs to the thread that made it.
 //
 // backward() empties the tape, unless it is asked to keep it: tape.backward(loss, {.retain = true}) leaves everything
 // in place for another pass, of this or another loss, whose gradients add up in the leaves. What the tape holds may
 // not be written in between, by an optimizer for example.
 //
-// A result whose tape has run backward or is gone has lost its way to the leaves: an op that a later tape would
-// record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds makes
-// its backward() fail: the gradient would be wrong.
+// A result whose tape has run backward or is gone is cut off from the leaves: an op that a later tape would
+// record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds
+// makes its backward() fail: the gradient would be wrong.
 
 #include <cstddef>
 #include <initializer_list>
@@ -34,10 +34,10 @@
 
 namespace lamina {
 
-/// What those who look at a tape need to know of an op; its name is for people.
+/// What code that inspects a tape needs to know about an op; its name is for people.
 enum class OpKind : std::uint8_t {
   other,
-  product,  ///< the outputs are summed inputs, W h + b, where an input is W
+  product,  ///< the outputs are summed inputs W h + b, and one of the inputs is W
   relu      ///< ends in max(0, x), possibly pooled
 };
 
@@ -51,14 +51,15 @@ struct Op {
 };
 
 struct BackwardOptions {
-  /// Keep the tape for another backward pass. Gradients of leaves add up over the passes; those of results are
-  /// cleared after each, so that none counts twice. It costs the memory that ops would have used again.
+  /// Keep the tape for another backward pass. Gradients of leaves add up over the passes; those of results
+  /// are cleared after each, so that none counts twice. It costs the memory that ops would otherwise have
+  /// reused.
   bool retain = false;
 };
 
 class Tape {
  public:
-  /// One recorded op. The closure, then the ids of the inputs stand directly behind it in the tape's memory.
+  /// One recorded op. The closure, then the ids of the inputs directly follow it in the tape's memory.
   struct Node {
     static constexpr size_t max_outputs = 3;
     const char* op = "";
@@ -77,8 +78,8 @@ class Tape {
 
   /// Computes the gradient of `loss` (one element) with respect to everything recorded that leads to it, adds
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
-  /// the walk passes them. Throws Error when the loss has more than one element, and when it was not computed
-  /// from a leaf on this tape since it was last empty, with the reason and the remedy.
+  /// the pass goes. Throws Error when the loss has more than one element, and when it was not computed from a
+  /// leaf on this tape since it was last empty, with the reason and the remedy.
   void backward(const Tensor& loss, const BackwardOptions& options = {});
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
@@ -90,11 +91,11 @@ class Tape {
   };
   void backward(std::initializer_list<Seed> seeds, const BackwardOptions& options = {});
 
-  /// Whether the backward pass that runs on this thread keeps its tape: ops must then leave what they have kept as
-  /// it is.
+  /// Whether the backward pass that runs on this thread keeps its tape: ops must then not change what they
+  /// have kept.
   static bool retaining();
 
-  /// For an op whose backward pass uses up what it has kept: throws Error in a pass that keeps its tape.
+  /// For an op whose backward pass consumes what it has kept: throws Error in a pass that keeps its tape.
   static void require_last_pass(const char* op);
 
   /// Whether any tape of this thread holds a node.
@@ -184,10 +185,10 @@ class Tape {
 };
 
 /// Called by every differentiable op when its outputs are computed. If a tape is recording and an input needs
-/// a gradient, the outputs need one too and `backward` is kept (Error for an input that was computed on a tape
-/// that is past); it must read the outputs' gradient_data() and
-/// contribute to the inputs' gradients. It is not called when no gradient reached any output; an op with
-/// several outputs handles nullptr for those that were not reached.
+/// a gradient, the outputs need one too and `backward` is kept (Error for an input that was computed on a
+/// tape that has run backward or is gone); it must read the outputs' gradient_data() and contribute to the
+/// inputs' gradients. It is not called when no gradient reached any output; an op with several outputs
+/// handles nullptr for those that were not reached.
 template <class Backward>
 void record(const Op& op, std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs,
             Backward backward) {

@@ -9,12 +9,12 @@
 //                only then does it read the job's fields; when the share has run, it counts it as done
 //   the caller   returns when as many shares are done as the job has
 //
-// Why no share runs twice or with another job's function: a share that is taken and not yet done keeps its job
-// open. So from a successful swap until the share is counted nobody writes the fields, and they belong to the
-// word that was swapped, which was the latest one. A thread that comes late may hold a word from any number
-// of jobs ago. Either its swap fails, or the word of today's job is the same; then it takes a share of today's
-// job like everybody else, as it has read nothing yet that depends on the job. Hence the word needs no job
-// number that could wrap round.
+// Why no share runs twice or with another job's function: a share that is taken and not yet done keeps its
+// job open. So from a successful swap until the share is counted nobody writes the fields, and they belong to
+// the word that was swapped, which was the latest one. A late thread may hold a word from any number of jobs
+// ago. Either its swap fails, or the word of the current job is the same; then it takes a share of the
+// current job like any other thread, as it has read nothing yet that depends on the job. Hence the word needs
+// no job number that could wrap around.
 
 #include <sched.h>
 
@@ -57,7 +57,7 @@ class AtPlace {
   Place before_;
 };
 
-/// Waits until ready(): a few microseconds for itself, then giving others the core.
+/// Waits until ready(): spins for a few microseconds, then yields the core.
 template <class Ready>
 void wait_until(const Ready& ready) {
   constexpr int rounds_before_yielding = 400;
@@ -70,7 +70,7 @@ void wait_until(const Ready& ready) {
   }
 }
 
-/// The steps of the protocol, each named after what has just happened.
+/// The steps of the protocol, each named after the event that has just happened.
 enum class Step {
   fields_written,
   announced,
@@ -85,7 +85,7 @@ enum class Step {
   all_arrived,
 };
 
-/// What the library puts at each step: nothing. The test of the protocol puts pauses there.
+/// The library does nothing at each step. The test of the protocol pauses there.
 struct NoPauses {
   static void at(Step) {}
 };
@@ -97,7 +97,7 @@ class Team {
     ShareFunction function = nullptr;
     const void* body = nullptr;
     std::size_t shares = 0;
-    bool together = false;  ///< all shares run at the same time, each on a thread of its own
+    bool together = false;  ///< all shares run at the same time, each on its own thread
   };
   static constexpr std::size_t most_shares = std::numeric_limits<std::uint32_t>::max();
 
@@ -128,8 +128,8 @@ class Team {
     job_ = job;
     done_.store(0, std::memory_order_relaxed);
     Pauses::at(Step::fields_written);
-    // Both in the one order of all seq_cst operations, as are a helper's count and look before it sleeps: if
-    // the caller does not see it counted, then it sees this word.
+    // Both are seq_cst, as are a helper's increment and check before it sleeps: if the caller does not see
+    // the helper counted, the helper sees this word.
     word_.store(job.shares * share_count_unit);
     Pauses::at(Step::announced);
     if (sleeping_.load() > 0) word_.notify_all();
@@ -156,7 +156,8 @@ class Team {
   }
 
  private:
-  /// Ends the other members when one is lost. It is never the first exception, so nobody else sees it.
+  /// Ends the other members when one is lost. It is never the first exception, so it never reaches the
+  /// caller.
   struct MemberLost {};
 
   static constexpr std::uint64_t share_count_unit = std::uint64_t{1} << 32;
@@ -175,7 +176,7 @@ class Team {
         continue;
       Pauses::at(Step::share_taken);
       run_share(next_of(word));
-      // A thread that has run its member stays until the others have theirs, so it cannot take another one.
+      // A thread that has run its member waits until all are taken, so it cannot take another one.
       if (job_.together) wait_until([&] { return all_taken(word_.load(std::memory_order_acquire)); });
       Pauses::at(Step::share_run);
       done_.fetch_add(1, std::memory_order_acq_rel);
@@ -232,7 +233,7 @@ class Team {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // All that a share costs stands in one cache line.
+  // All that taking a share touches lies in one cache line.
   alignas(64) std::atomic<std::uint64_t> word_{0};
   Job job_;
   std::atomic<std::size_t> done_{0};

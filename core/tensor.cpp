@@ -149,7 +149,7 @@ Tensor Tensor::step(size_t index) const {
 Tensor Tensor::detach() const {
   require_values("detach", *this);
   Storage& shared = *storage_.get();
-  // From here on the values have an owner of their own, which both borrow from: the gradient of one is not kept
+  // From here on the values have a separate owner, from which both borrow: the gradient of one is not kept
   // for the other.
   if (shared.owns_values) {
     Storage* const owner = detail::create_storage(shared.size);

@@ -31,7 +31,7 @@ namespace lamina {
 
 namespace detail {
 
-/// Where a tensor stands to the tapes.
+/// A tensor's relation to the tapes.
 enum class History : std::uint8_t {
   none,      ///< a leaf or a constant
   recorded,  ///< a result on a tape that still holds it
@@ -39,15 +39,15 @@ enum class History : std::uint8_t {
   forgotten  ///< a result whose tape was cleared or destroyed
 };
 
-/// What the handles share: one line of the cache. Lives in the pool, counted by references.
+/// What the handles share: one cache line. Lives in the pool, reference-counted.
 struct Storage {
   std::atomic<int> references{0};
-  std::uint32_t clearings = 0;  ///< how often the gradient became zero: notes about an older one are void
+  std::uint32_t clearings = 0;  ///< how often the gradient became zero; notes about an older one are invalid
   std::atomic<std::uint32_t> recording{0};  ///< the last one that an op entered it into, as input or output
   History history = History::none;
   bool needs_gradient = false;
   bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
-  bool gradient_in_rows = false;  ///< nonzero in those rows at most that its Embedding knows
+  bool gradient_in_rows = false;  ///< nonzero only in rows that its Embedding has listed
   bool gradient_exposed = false;  ///< anyone may write into the gradient's buffer at any time
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
   bool owns_gradient = true;
@@ -67,8 +67,8 @@ static_assert(sizeof(Storage) <= 64);
 
 void destroy(Storage* storage);
 
-/// Before the values of a tensor that a tape may hold are handed out for writing: if an open tape does hold
-/// them, its backward() will look whether they have changed. Throws Error for an empty handle.
+/// Called before the values of a tensor that a tape may hold are handed out for writing: if an open tape
+/// holds them, its backward() will check whether they have changed. Throws Error for an empty handle.
 void before_writing(Storage* storage, const Shape& shape);
 
 [[noreturn]] void fail_empty(const char* op);
@@ -142,9 +142,9 @@ class Tensor {
   size_t rows() const { return shape_.rows(); }
   size_t columns() const { return shape_.columns(); }
 
-  // What is written through these between the forward and the backward pass is found: where an op on the tape
-  // holds the tensor and its values have changed, backward() throws Error. (Pointers that were taken before
-  // the forward pass are beyond that.) Empty handles throw Error.
+  // Writes through these between the forward and the backward pass are detected: where an op on the tape
+  // holds the tensor and its values have changed, backward() throws Error. (Writes through pointers that were
+  // taken before the forward pass are not found.) Empty handles throw Error.
   real* data() {
     if (!defined() || storage_->recording.load(std::memory_order_relaxed) != 0) [[unlikely]]
       detail::before_writing(storage_.get(), shape_);
@@ -169,8 +169,8 @@ class Tensor {
       if (i >= size()) detail::fail_index(i, shape_);
     return storage_->values[offset_ + i];
   }
-  /// One element by its index along each axis: x.at(i, j) of a matrix. Throws Error when there are not as many as axes
-  /// and, where LAMINA_CHECK_INDEX is not 0, for one that is beyond its axis.
+  /// One element by its index along each axis: x.at(i, j) of a matrix. Throws Error when there are not as
+  /// many as axes and, where LAMINA_CHECK_INDEX is not 0, for one that is beyond its axis.
   template <class... Indices>
   LAMINA_ELEMENT_ACCESS real& at(Indices... indices) {
     return data()[place_of({static_cast<size_t>(indices)...})];
@@ -179,8 +179,8 @@ class Tensor {
   LAMINA_ELEMENT_ACCESS real at(Indices... indices) const {
     return data()[place_of({static_cast<size_t>(indices)...})];
   }
-  /// The values for ops that write on purpose where a tape holds a tensor: whose values have served, or of which
-  /// they fill one part after another.
+  /// The values for ops that write on purpose to a tensor that a tape holds: one whose values are no longer
+  /// needed, or that they fill part by part.
   real* data_unwatched() { return storage_->values + offset_; }
   const real* data_unwatched() const { return storage_->values + offset_; }
   /// The value of a tensor with one element.
@@ -210,9 +210,9 @@ class Tensor {
   Tensor gradient() const;
   /// Where to put a contribution to dL/dx. Ask only when you will write every element.
   GradientSink gradient_sink() const;
-  /// The values have served: from here on their buffer is the gradient's, and what the caller writes there is
-  /// the first contribution to it. For a result that nobody but the op that asks reads; it must be all of a
-  /// tensor, without a gradient yet.
+  /// Turns the buffer of the values, which are no longer needed, into the gradient's; what the caller writes
+  /// there is the first contribution. For a result that only the calling op reads; it must be a whole tensor,
+  /// without a gradient yet.
   real* gradient_in_place();
   /// From here on the gradient is zero (its memory is kept).
   void clear_gradient() {
@@ -242,9 +242,9 @@ class Tensor {
   Shape shape_ = Shape::none();
 };
 
-/// Where a pass that computes several gradients at once puts one of them: dL/dx, or where nobody wants that, memory
-/// that nobody reads; nowhere for an empty handle. (A gradient that is computed by itself is left out instead, where
-/// x does not need it.)
+/// Where a pass that computes several gradients at once writes one of them: dL/dx, or scratch memory where x
+/// needs no gradient; a null sink for an empty handle. (A gradient that is computed alone is skipped instead
+/// where x does not need it.)
 class GradientTarget {
  public:
   explicit GradientTarget(const Tensor& x);

@@ -1,5 +1,5 @@
 #pragma once
-// Scratch memory for what runs inside shares. What an op needs once, for all of its shares, is a Tensor.
+// Scratch memory for code inside shares. What an op needs once for all its shares is a Tensor.
 
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What an op of your own is written with, beside <lamina.h>; core/OWN_OP.md writes two from beginning to end.
+// What you need for your own ops, in addition to <lamina.h>; core/OWN_OP.md shows two complete ones.
 //
 //   record                     puts an op on the tape, with its backward pass          core/tape.h
 //   generate                   values, element by element                              core/ops/map.h
@@ -16,7 +16,7 @@
 //   require_values, fail       errors                                                  core/error.h
 //   check_gradient             is it right?                                            core/gradient_check.h
 //
-// All that these headers declare outside of a namespace `detail` stays as it is as long as the version does.
+// Everything that these headers declare outside of a namespace `detail` is stable within a version.
 
 #include "core/error.h"
 #include "core/exponential_sum.h"

@@ -1,5 +1,5 @@
 #pragma once
-// lamina-train: what programs that train have around the model.
+// lamina-train: what a training program needs besides the model.
 //
 //   train, Experiment         the training loop: saves, resumes bit for bit, ends well at Ctrl-C   models/common/training.h
 //   RunFolder, Settings       config.json, metrics.csv, model.safetensors and state of a run       models/common/run_folder.h

@@ -9,7 +9,7 @@ namespace lamina {
 
 namespace {
 
-/// The sum of squares is divided by the number of cases less this.
+/// The sum of squares is divided by the number of cases minus this.
 real lost(Variance estimate) { return estimate == Variance::unbiased ? 1 : 0; }
 
 void require_features(const Tensor& a, const Tensor& gain, const Tensor& bias) {
@@ -38,8 +38,9 @@ map_norm::Map map_of(const Tensor& a, const Tensor& gain, const Tensor& bias,
 
 namespace composed {
 
-/// The mean is taken away twice: what its rounding leaves of equal cases, 1 / sqrt(epsilon) would magnify. And terms
-/// that cancel, as all do for a single case, meet before they reach a's gradient.
+/// The mean is subtracted twice: for equal cases, 1 / sqrt(epsilon) would magnify the rounding error that one
+/// subtraction leaves. And terms that cancel, as all do for a single case, are added before they reach a's
+/// gradient.
 Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon, Variance estimate) {
   require_batch(a, gain, bias, estimate);
   const Tensor once = a - mean_rows(a), centered = once - mean_rows(once);
@@ -49,7 +50,7 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
 
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
                        const BatchNormMapsOptions& options) {
-  (void)map_of(a, gain, bias, options);  // throws for what does not fit
+  (void)map_of(a, gain, bias, options);  // throws for shapes that do not fit
   return composed::relu_pool(composed::batch_norm(a, gain, bias, options.epsilon, options.variance),
                              options.then);
 }

@@ -14,8 +14,8 @@
 
 namespace lamina {
 
-/// How sigma^2 is estimated from N cases: the sum of squares divided by N, or by N - 1, which is right on
-/// average and matters for small batches.
+/// How sigma^2 is estimated from N cases: the sum of squares divided by N, or by N - 1, which is unbiased and
+/// matters for small batches.
 enum class Variance { biased, unbiased };
 
 struct BatchStatistics {
@@ -30,11 +30,11 @@ Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
 struct BatchNormMapsOptions {
   real epsilon = real(1e-5);
   Variance variance = Variance::biased;
-  ReluPool then = {};  ///< what follows, in the same pass
+  ReluPool then = {};  ///< relu and pooling after it, in the same pass
 };
 
-/// The same of feature maps a [N x H x W x C], which have many positions and few channels: mu and sigma of each
-/// channel, over all positions of all cases. Throws Error as batch_norm does.
+/// The same for feature maps a [N x H x W x C], which have many positions and few channels: mu and sigma of
+/// each channel, over all positions of all cases. Throws Error as batch_norm does.
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
                        const BatchNormMapsOptions& options = {}, BatchStatistics* statistics = nullptr);
 
@@ -51,7 +51,7 @@ struct BatchNormOptions {
   real epsilon = real(1e-5);
   real momentum = real(0.1);  ///< running = (1 - momentum) running + momentum batch
   Variance variance = Variance::biased;
-  real gain = 1;  ///< where every gain starts
+  real gain = 1;  ///< initial value of every gain
 };
 
 /// Batch norm with learned `name`.gain and `name`.bias, and running averages `name`.running_mean (starts at
@@ -60,8 +60,9 @@ class BatchNorm {
  public:
   BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);
   /// Mode::train normalizes with the batch's statistics and moves the running averages; Mode::evaluate uses
-  /// them. Feature maps [N x H x W x features] take relu and pooling along in the same pass. Throws Error for a
-  /// single case (or, in maps, a single position of a single one) where it would be normalized by itself.
+  /// them. For feature maps [N x H x W x features], relu and pooling run in the same pass. Throws Error for a
+  /// single case (or, in maps, a single position of a single one) where it would be normalized by its own
+  /// statistics.
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
   Tensor gain, bias, running_mean, running_variance;

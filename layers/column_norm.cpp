@@ -8,8 +8,8 @@ namespace lamina::column_norm {
 
 namespace {
 
-/// Columns are worked on in blocks that stay in the first-level cache for all passes over the cases. A block
-/// is the unit that threads share out, so every sum has a fixed order.
+/// Columns are processed in blocks that stay in L1 for all passes over the cases. Threads divide the work by
+/// blocks, so every sum has a fixed order.
 template <class Body>
 void for_each_block(size_t rows, size_t columns, const Body& body) {
   constexpr size_t block = 64;

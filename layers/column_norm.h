@@ -7,16 +7,17 @@
 // Mean and variance of the N rows that count are measured in two passes:
 //
 //   m_c = a_0c + 1/N sum_r (a_rc - a_0c)                       rounded
-//   rest_c = sum_r (a_rc - m_c)                                what rounding has cost
+//   rest_c = sum_r (a_rc - m_c)                                the rounding error
 //   mean_c = m_c + rest_c / N,    variance_c = 1/D (sum_r (a_rc - m_c)^2 - rest_c^2 / N)
 //
 // A sum of numbers far from zero loses the digits in which they differ. Distances from the first row are no
 // larger than the spread of the column, so their sum keeps these digits; equal rows give exactly their value
 // as the mean, and a variance of 0, up to the largest real.
 //
-// The variance cannot become negative: m_c is one of the two numbers next to the mean, so not all rows are off by as
-// much, and rest_c^2 / N is at most half of the sum of squares. It is infinite where squares leave the range of
-// real, for spreads of some 1e19 in float; what is normalized by it is 0. Where distances leave it, NaN.
+// The variance cannot become negative: m_c is one of the two numbers next to the mean, so not all rows are
+// off by as much, and rest_c^2 / N is at most half of the sum of squares. It is infinite where squares
+// overflow, for spreads of some 1e19 in float; numbers normalized by it become 0. Where distances overflow,
+// it is NaN.
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@
 
 namespace lamina::column_norm {
 
-/// What the columns are taken from.
+/// The rows that statistics are taken over.
 struct Cases {
   size_t rows = 0, width = 0;
   const real* values = nullptr;  ///< [rows x width]
@@ -42,7 +43,7 @@ struct Cases {
   }
 };
 
-/// Those of a [... x width] and of a mask, which may be empty.
+/// The rows of a [... x width] with a mask, which may be empty.
 inline Cases cases_of(const Tensor& a, const Tensor& mask) {
   return {a.rows(), a.columns(), a.data(), mask.defined() ? mask.data() : nullptr};
 }
@@ -50,7 +51,7 @@ inline Cases cases_of(const Tensor& a, const Tensor& mask) {
 /// mean[c] and variance[c] for begin <= c < end; `degrees` is D, N or N - 1. Where no row counts the
 /// mean is 0 and the variance infinite, so that normalized is 0.
 inline void moments(const Cases& x, real degrees, size_t begin, size_t end, real* mean, real* variance) {
-  // A row that is left out is at no distance from anywhere.
+  // A row that is left out contributes a distance of 0.
   const auto distances_from = [&](const real* center, const auto& then) {
     return [=, &x](size_t r) {
       const real* const row = x.counts(r) ? x.values + r * x.width : center;
@@ -86,7 +87,7 @@ struct Statistics {
   const real *mean, *inverse_deviation;
 };
 
-/// inverse[c] = 1 / sqrt(variance[c] + epsilon), which may be in the same place
+/// inverse[c] = 1 / sqrt(variance[c] + epsilon), which may be computed in place
 inline void invert(const real* variance, real epsilon, size_t begin, size_t end, real* inverse) {
   for (size_t c = begin; c < end; ++c) inverse[c] = 1 / std::sqrt(variance[c] + epsilon);
 }
@@ -124,10 +125,10 @@ struct Divisors {
 ///
 ///   dbias_c += level_c,  dgain_c += along_c,  da_rc = gain_c / deviation_c (dy_rc - level_c / N - n_rc along_c / D)
 ///
-/// da may be dy; rows that do not count become zeros, and where nobody wants da it may be nullptr.
+/// da may be dy, or nullptr where it is not needed; rows that do not count become zeros.
 inline void backward(const Cases& a, const real* dy, Statistics s, const real* gain, Divisors by,
                      size_t begin, size_t end, GradientSink da, real* dgain, real* dbias) {
-  constexpr size_t block = 64;  // columns, which stay in the first-level cache for both passes over the rows
+  constexpr size_t block = 64;  // columns, which stay in L1 for both passes over the rows
   for (size_t first = begin; first < end; first += block) {
     const size_t columns = std::min(block, end - first);
     real level[block], along[block];
@@ -155,17 +156,17 @@ inline void backward(const Cases& a, const real* dy, Statistics s, const real* g
   }
 }
 
-/// What an op on a whole batch is normalized by.
+/// The mask and the statistics of an op on a whole batch.
 struct Scheme {
   const char* op;
   real epsilon;
-  Tensor mask = {};    ///< [rows], 0 for a row that becomes zeros and gets no gradient; empty: there is none
+  Tensor mask = {};    ///< [rows], 0 for a row that becomes zeros and gets no gradient; empty: no mask
   real lost = 0;       ///< D = N - lost
   bool given = false;  ///< mean and variance do not depend on a
 };
 
-/// The op behind BatchNorm and MaskedBatchNorm. a [... x C], gain [C], bias [C] or empty; mean and variance [C] are given
-/// or receive those of the rows that count.
+/// The op behind BatchNorm and MaskedBatchNorm. a [... x C], gain [C], bias [C] or empty; mean and variance
+/// [C] are given or receive those of the rows that count.
 Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, const Tensor& bias, Tensor mean,
                  Tensor variance);
 

@@ -15,7 +15,7 @@ struct Conv2dOptions {
   size_t kernel = 3;  ///< height and width of the window
   size_t stride = 1;
   size_t padding = 0;
-  bool bias = true;  ///< of no use in front of batch and instance norm alone (see layers/linear.h)
+  bool bias = true;  ///< useless only before batch and instance norm (see layers/linear.h)
   Initializer initial = he();
 };
 

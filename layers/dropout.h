@@ -1,5 +1,5 @@
 #pragma once
-// Dropout as a layer: acts while the model learns, does nothing when it is used.
+// Dropout as a layer: active in training, the identity in evaluation.
 
 #include "core/ops/dropout.h"
 #include "layers/mode.h"

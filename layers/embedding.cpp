@@ -11,12 +11,13 @@
 
 namespace lamina {
 
-/// The rows of the gradient's buffer that are not zero, as long as the storage says gradient_in_rows.
+/// The rows of the gradient's buffer that may differ from zero, valid while the storage's gradient_in_rows is
+/// set.
 struct Embedding::Used {
   std::vector<int> rows;        ///< each once
   std::vector<bool> listed;     ///< whether a row is in `rows`
-  std::uint32_t clearings = 0;  ///< of the gradient, when `rows` was made
-  std::vector<int> all;         ///< every row, once that was asked for
+  std::uint32_t clearings = 0;  ///< the storage's count of clearings when `rows` was made
+  std::vector<int> all;         ///< every row, once it was requested
 
   /// Makes the buffer zero; `in_rows`: no other rows differ from zero.
   void clear(real* gradient, size_t size, size_t width, bool in_rows) {

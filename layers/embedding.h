@@ -3,9 +3,9 @@
 //
 //   y_i = table[k_i],   dtable[k] = the sum of dy_i over all i with k_i = k
 //
-// The gradient is the dense one, to the last bit, but costs only the rows that are used: instead of the whole
-// table, those of the last step are set to zero before new contributions come. Other ops may compute with the
-// table, as an output layer tied to it does; the step after one of them clears all of it.
+// The gradient equals the dense one bit for bit but costs only the rows that are used: instead of the whole
+// table, only the rows of the last step are set to zero before new contributions arrive. Other ops may also
+// use the table, as an output layer tied to it does; the step after that clears all of it.
 
 #include <functional>
 #include <memory>
@@ -34,9 +34,9 @@ class Embedding {
 
   const Tensor& table() const { return table_; }
 
-  /// Tells which rows of the gradient may differ from zero, each once, after backward(): for optimizers that
-  /// leave all others alone. None once the gradient is cleared, until the table is used again; all of them when
-  /// another op has contributed to it too.
+  /// A function that lists, after backward(), the rows of the gradient that may differ from zero, each once:
+  /// for optimizers that do not touch the others. No rows once the gradient is cleared, until the table is
+  /// used again; all rows when another op has contributed too.
   std::function<std::span<const int>()> used_rows() const;
 
  private:

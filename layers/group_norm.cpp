@@ -31,7 +31,7 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
   const Map map = map_norm::map_of("group_norm", a, gain, bias, options.border, options.then);
   require_groups(map, a, options.groups);
   const size_t members = map.channels / options.groups, positions = map.height * map.width;
-  // One row for all that shares statistics, and ones where it enters them.
+  // One row for all elements that share statistics; `inside` is 1 for those that enter them.
   const Tensor maps = a.reshape({map.images, map.height, map.width, map.channels});
   const Tensor rows = channels_first(maps).reshape({map.images * options.groups, members * positions});
   Tensor inside = Tensor::zeros({members * positions});

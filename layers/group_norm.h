@@ -8,7 +8,8 @@
 //   instance norm   over H and W, for each channel (Ulyanov et al. 2016)       groups = C
 //
 // A `border` leaves the positions close to the image's edge out of mu and sigma (they are still normalized):
-// windows that hang over the edge see zeros, so their summed inputs have other statistics (Section 6.7).
+// windows that extend beyond the edge see zeros, so their summed inputs have different statistics
+// (Section 6.7).
 
 #include <string>
 
@@ -22,10 +23,10 @@ struct GroupNormOptions {
   size_t groups = 1;
   size_t border = 0;  ///< width of the frame of positions that mu and sigma leave out
   real epsilon = real(1e-5);
-  ReluPool then = {};  ///< what follows, in the same pass
+  ReluPool then = {};  ///< relu and pooling after it, in the same pass
 };
 
-/// Fused. a [N x H x W x C], or [N x C] as maps of one position; gain and bias [C], or [H x W x C]: one a
+/// Fused. a [N x H x W x C], or [N x C] as maps of one position; gain and bias [C], or [H x W x C]: one per
 /// unit. Throws Error for other shapes, groups that do not divide C, or a border that leaves nothing.
 Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
                   const GroupNormOptions& options = {});
@@ -41,7 +42,7 @@ class GroupNorm {
  public:
   GroupNorm(Parameters& parameters, const std::string& name, const Shape& shape,
             const GroupNormOptions& options, real initial_gain = 1);
-  /// `then` goes before what the options say.
+  /// `then` overrides that of the options.
   Tensor operator()(const Tensor& a, const ReluPool& then = {}) const;
 
   Tensor gain, bias;

@@ -66,9 +66,9 @@ void orthonormalize_few(real* x, size_t count, size_t length) {
   }
 }
 
-/// Makes the rows x [count x length], count <= length, orthonormal: block after block loses what it has along the rows
-/// before it, X -= (X Q^T) Q, and is then made orthonormal by itself. Both are done twice: once is not enough in
-/// floating point.
+/// Makes the rows x [count x length], count <= length, orthonormal: from one block after another the
+/// projection onto the previous rows is removed, X -= (X Q^T) Q, and the block is then made orthonormal in
+/// itself. Both are done twice: once is not enough in floating point.
 void orthonormalize(real* x, size_t count, size_t length) {
   constexpr size_t block = 32;
   std::vector<real> along(block * count);

@@ -1,6 +1,6 @@
 #pragma once
-// Where weights start. Weights are stored [inputs x outputs]; tensors of higher rank count all axes but the
-// last as inputs.
+// Initial values of weights. Weights are stored [inputs x outputs]; tensors of higher rank count all axes but
+// the last as inputs.
 
 #include <functional>
 

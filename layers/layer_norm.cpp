@@ -9,8 +9,8 @@ namespace lamina {
 
 namespace composed {
 
-/// The mean is taken of the distances from the first unit, which a constant row has none of: what rounding would
-/// leave of it, 1 / sqrt(epsilon) would magnify.
+/// The mean is taken of the distances from the first unit, which are 0 in a constant row: otherwise
+/// 1 / sqrt(epsilon) would magnify the rounding error of the mean.
 Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
   const Tensor first = slice(a.detach(), -1, 0, 1), mean = first + mean_columns(a - first);
   const Tensor centered = a - mean;
@@ -36,7 +36,7 @@ void require_features(const char* op, const Tensor& a, const Tensor& parameter, 
          a.columns(), "]");
 }
 
-/// Sums one row of partial sums a share into the gradient of a parameter, in the order of the shares.
+/// Adds one row of partial sums per share to the gradient of a parameter, in the order of the shares.
 void contribute_partial_sums(const Tensor& parameter, const real* partial, size_t shares, size_t stride) {
   contribute_summed_rows(parameter, shares,
                          [=](size_t share, size_t c) { return partial[share * stride + c]; });
@@ -86,7 +86,7 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
   return record(op, y, {a, gain, bias}, [=] {
     const auto* const s = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
     const GradientTarget da(a);
-    // One row of sums for gain and bias a share: no two write the same place.
+    // One row of sums for gain and bias per share: no two shares write to the same place.
     const size_t shares = shares_of(rows, row_grain(columns));
     Tensor partial = Tensor::zeros({shares, 2, columns});
     const RowsBackward<centered> backward = {columns, a.data(), y.gradient_data(), gain.data(), s, da.sink()};

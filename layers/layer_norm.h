@@ -1,5 +1,5 @@
 #pragma once
-// Layer normalization (Ba, Kiros and Hinton 2016, Eq. 3 and 5) and its relative without re-centering.
+// Layer normalization (Ba, Kiros and Hinton 2016, Eq. 3 and 5) and its variant without re-centering.
 //
 //   y = gain (a - mu) / sqrt(sigma^2 + epsilon) + bias,  mu and sigma^2 over the H units of each case
 //
@@ -22,7 +22,7 @@ Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real 
 /// y = gain a / sqrt(mean(a^2) + epsilon)  (Zhang and Sennrich 2019). a [... x H], gain [H].
 Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon = real(1e-5));
 
-/// The same functions, written from primitive ops as on a slide.
+/// The same functions, written from primitive ops.
 namespace composed {
 Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5));
 Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon = real(1e-5));
@@ -31,7 +31,7 @@ Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon = real(1e-5));
 struct LayerNormOptions {
   size_t features = 0;
   real epsilon = real(1e-5);
-  real gain = 1;  ///< where every gain starts
+  real gain = 1;  ///< initial value of every gain
 };
 
 /// Layer norm with a learned gain and bias per unit, named `name`.gain and `name`.bias.

@@ -1,9 +1,10 @@
 #pragma once
 // The fully connected layer: a = x W + b.
 //
-// In front of batch norm b is useless, because the mean of each unit is subtracted again. In front of layer norm
-// only the mean of b over the units is: how its elements differ changes what the units respond to, and the bias
-// behind the normalization cannot stand in for that. Keep it there, unless a formula such as Eq. 5 has none.
+// Before batch norm b is useless, because the mean of each unit is subtracted again. Before layer norm only
+// the mean of b over the units is useless: the differences between its elements change what the units respond
+// to, and the bias after the normalization cannot replace them. Keep b there, unless a formula such as Eq. 5
+// has none.
 
 #include <string>
 
@@ -16,8 +17,8 @@ namespace lamina {
 struct LinearOptions {
   size_t input = 0;
   size_t output = 0;
-  bool bias = true;          ///< of no use in front of batch norm alone, see above
-  bool weight_norm = false;  ///< W = gain v / norm2(v) per output; the gain starts at norm2(v), so W at v
+  bool bias = true;          ///< useless only before batch norm, see above
+  bool weight_norm = false;  ///< W = gain v / norm2(v) per output; gain starts as norm2(v), so W as v
   Initializer initial = xavier();
 };
 

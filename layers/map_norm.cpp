@@ -45,7 +45,7 @@ using column_norm::Statistics;
 struct RowsOfMap;
 struct Upstream;
 
-/// An image with what it is normalized by, for each channel.
+/// An image with its statistics, gain and bias for each channel.
 struct Image {
   const Map& map;
   const real* a;
@@ -53,7 +53,7 @@ struct Image {
   const real *gain, *bias;
 };
 
-/// The numbers of the channels, once for every column.
+/// Repeats the numbers of the channels for every column.
 void repeat(const real* channel, const Map& map, real* row) {
   for (size_t j = 0; j < map.width; ++j) std::copy_n(channel, map.channels, row + j * map.channels);
 }
@@ -101,8 +101,8 @@ class Rows {
 bool nothing_follows(const Map& map) { return !map.then.relu && map.then.window == 1; }
 
 /// mean_c and spread_c = mean of (a - mean_c)^2, over the positions inside the border; `rest`, if given,
-/// receives what rounding has cost the means, mean of (a - mean_c), of which spread_c is then free. Distances from the
-/// first number of the channel lose no digits to a mean that is far from zero.
+/// receives the rounding error of the means, mean of (a - mean_c), for which spread_c is then corrected.
+/// Distances from the first number of the channel lose no digits to a mean that is far from zero.
 void moments(const Map& map, const real* a, real* mean, real* spread, real* rest = nullptr) {
   real *const sum = scratch<RowsOfMap>(3 * map.row()), *const center = sum + map.row();
   const size_t row = map.row(), first = map.border, height = map.height - 2 * first;
@@ -152,7 +152,7 @@ void normalize(const Image& image, real* y) {
   }
 }
 
-/// u = the derivative for n gain + bias, from dy behind relu and pool. The result stays valid until the
+/// u = the derivative for n gain + bias, from dy after relu and pooling. The result stays valid until the
 /// next call in the same share.
 const real* upstream(const Image& image, const real* dy) {
   const Map& map = image.map;
@@ -170,7 +170,7 @@ const real* upstream(const Image& image, const real* dy) {
   return u;
 }
 
-/// dgain += u n, dbias += u, each summed over what shares the parameter;
+/// dgain += u n, dbias += u, each summed over all elements that share the parameter;
 /// level_c = sum of u gain and along_c = sum of u gain n over all positions of channel c
 void sum_derivatives(const Image& image, const real* u, real* dgain, real* dbias, real* level, real* along) {
   const Map& map = image.map;
@@ -204,13 +204,13 @@ void sum_derivatives(const Image& image, const real* u, real* dgain, real* dbias
   }
 }
 
-/// da = (u gain - level_c - n along_c) / deviation, the last two terms, means over the `members` numbers that share
-/// statistics, only inside the border. A number that is the only member is its own mean: da is 0, and not the rounding
-/// of u gain divided by sqrt(epsilon).
+/// da = (u gain - level_c - n along_c) / deviation, the last two terms, means over the `members` numbers that
+/// share statistics, only inside the border. A number that is the only member is its own mean: da is 0, not
+/// the rounding error of u gain divided by sqrt(epsilon).
 void input_derivative(const Image& image, const real* u, const real* level, const real* along, size_t members,
                       real* da, bool add) {
   const Map& map = image.map;
-  // One number that is its own mean, and nothing else that the mean enters: exactly 0, not what rounding leaves of it.
+  // A single number that is its own mean, which enters nothing else: exactly 0, without a rounding error.
   if (members == 1 && map.border == 0) {
     if (!add) std::fill_n(da, map.area(), real{0});
     return;
@@ -239,7 +239,7 @@ void input_derivative(const Image& image, const real* u, const real* level, cons
   }
 }
 
-/// How many shares the images make; each can sum for itself, and the sums are added in the order of shares.
+/// How many shares the images make; each share has its own sums, which are added in the order of shares.
 size_t shares_of_images(const Map& map) {
   return shares_of(map.images, grain_of(map.area(), elementwise_grain / 8));
 }
@@ -282,7 +282,7 @@ void average_groups(size_t channels, size_t groups, size_t positions, real* sums
 
 /// Merges the moments of the images, [images x (mean, rest, spread) x channels]:
 ///   mu = mean of (mean_n + rest_n),  sigma^2 = P sum of (spread_n + (mean_n + rest_n - mu)^2) / degrees
-/// with P positions an image
+/// with P positions per image
 void merge_images(const Map& map, const real* moments, real degrees, real* mean, real* variance) {
   const size_t channels = map.channels, image = 3 * channels;
   column_norm::moments({.rows = map.images, .width = image, .values = moments}, 1, 0, channels, mean,
@@ -305,12 +305,13 @@ void merge_images(const Map& map, const real* moments, real degrees, real* mean,
 
 }  // namespace
 
-/// With u the derivative in front of relu and pool, and means over what shares statistics:
+/// With u the derivative before relu and pooling, and means over all elements that share statistics:
 ///
 ///   dgain = sum u n,  dbias = sum u,  da = (u gain - mean(u gain) - n mean(u gain n)) / deviation
 ///
-/// The means are sums divided by the number of those of the units that entered the statistics (the second one by D);
-/// units of the border lack these two terms. Where images have statistics of their own, one visit does it all.
+/// The means are sums divided by the number of those of the units that entered the statistics (the second one
+/// by D); units of the border lack these two terms. Where each image has its own statistics, one visit per
+/// image computes everything.
 Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsilon, const Tensor& a,
                  const Tensor& gain, const Tensor& bias, Tensor mean, Tensor variance) {
   const size_t channels = map.channels, groups = sharing.groups;
@@ -345,7 +346,7 @@ Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsi
   return record(op, y, {a, gain, bias}, [=, degrees = cases - sharing.lost] {
     const GradientSink da = a.needs_gradient() ? a.gradient_sink() : GradientSink{nullptr, false};
     const real* const dy = y.gradient_data();
-    // dgain, dbias and a place for level and along, one of each a share.
+    // dgain, dbias and room for level and along, one of each per share.
     const size_t shares = shares_of_images(map), units = gain.size(), stride = 2 * (units + channels);
     Tensor partial = Tensor::zeros({shares, stride});
     real* const sums = partial.data();

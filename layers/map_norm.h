@@ -6,7 +6,7 @@
 //   ... merged over groups of channels: group norm, over all channels: layer norm
 //   ... merged over the images of a batch: batch norm
 //
-// Every image is brought into the cache once, forward and backward, and relu and max pooling behind the
+// Every image is brought into the cache once, forward and backward, and relu and max pooling after the
 // normalization happen in the same visit. Numbers that belong to a channel are repeated along a row of the
 // image, so that inner loops are long whatever the number of channels is.
 

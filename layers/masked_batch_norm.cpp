@@ -28,7 +28,7 @@ Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mod
   return y;
 }
 
-/// The mean is taken away twice, as in composed::batch_norm.
+/// The mean is subtracted twice, as in composed::batch_norm.
 Tensor composed::masked_batch_norm(const Tensor& a, const Tensor& mask, const Tensor& gain,
                                    const Tensor& bias, real epsilon) {
   const Shape column = a.shape().with(-1, 1);

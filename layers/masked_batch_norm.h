@@ -2,7 +2,7 @@
 // Batch normalization of sequences of unequal length: mu and sigma of each unit over all cases and all steps
 // that are not padded.
 //
-// For what stands outside of recurrence (attention, output layers) in a model whose recurrent layers are
+// For the layers outside of recurrence (attention, output layers) in a model whose recurrent layers are
 // batch-normalized too: "BN-everywhere" in Figure 2 of the paper.
 
 #include <string>
@@ -13,7 +13,7 @@ namespace lamina {
 
 struct MaskedBatchNormOptions {
   size_t features = 0;
-  real gain = real(0.1);  ///< where every gain starts (Cooijmans et al. 2016)
+  real gain = real(0.1);  ///< initial value of every gain (Cooijmans et al. 2016)
   bool bias = true;       ///< off where another bias is added to the result
 };
 
@@ -23,11 +23,11 @@ class MaskedBatchNorm {
  public:
   MaskedBatchNorm(Parameters& parameters, const std::string& name, const MaskedBatchNormOptions& options);
 
-  /// a [... x features]; mask, of one number per row of a, holds 1, or 0 for rows that are padded; empty: none.
-  /// Mode::train normalizes with these rows' statistics and moves the population's; Mode::evaluate uses
-  /// those; see layers/mode.h for the others. Padded rows become zeros and get no gradient; when every row is
-  /// padded, the population stays as it is; a single row that is not becomes the bias. Throws Error for other
-  /// shapes.
+  /// a [... x features]; mask, of one number per row of a, holds 1, or 0 for rows that are padded; empty:
+  /// none. Mode::train normalizes with the statistics of the rows that are not padded and updates the
+  /// population's; Mode::evaluate uses the population's; see layers/mode.h for the others. Padded rows become
+  /// zeros and get no gradient; when every row is padded, the population is unchanged; when only one row is
+  /// not, it becomes the bias. Throws Error for other shapes.
   Tensor operator()(const Tensor& a, const Tensor& mask, Mode mode) const;
 
   Tensor gain;

@@ -8,11 +8,11 @@
 namespace lamina {
 
 namespace detail {
-/// Throws the error again with the layer's name behind that of the op: "linear 'hidden': ...".
+/// Rethrows the error with the layer's name after that of the op: "linear 'hidden': ...".
 [[noreturn]] void fail_in_layer(const std::string& name, const Error& error);
 }  // namespace detail
 
-/// What `op` returns. Where it throws an Error, that names the layer.
+/// Returns what `op` returns. An Error that it throws names the layer as well.
 template <class Op>
 auto in_layer(const std::string& name, const Op& op) -> decltype(op()) {
   try {

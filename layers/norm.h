@@ -11,14 +11,15 @@ namespace lamina {
 /// `layer_interior` is layer norm that leaves the border of feature maps out of its statistics.
 enum class Norm { none, batch, layer, weight, rms, group, instance, layer_interior };
 
-/// What commands, figures and benchmarks say of a scheme, and what it can normalize.
+/// The names of a scheme in commands, figures and benchmarks, and what it can normalize.
 struct NormEntry {
   Norm norm;
   const char* name;        ///< on the command line and in files: "layer-interior"
   const char* title;       ///< in figures and tables: "layer norm, interior"
-  const char* short_name;  ///< in benchmarks: "ln"; empty where none has it
-  /// Whether it adds a bias itself. For batch and instance norm that makes one in the layer before it useless; for
-  /// the others all but its mean has an effect (see layers/linear.h), and a layer without it computes Eq. 5.
+  const char* short_name;  ///< in benchmarks: "ln"; empty where no benchmark has it
+  /// Whether it adds a bias itself. For batch and instance norm that makes a bias in the layer before it
+  /// useless; for the others all but that bias's mean has an effect (see layers/linear.h), and a layer
+  /// without it computes Eq. 5.
   bool bias;
   bool vectors, maps, recurrent;  ///< the summed inputs of a layer, feature maps, every step of a sequence
 };

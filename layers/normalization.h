@@ -18,12 +18,12 @@ namespace lamina {
 
 struct NormalizationOptions {
   Norm norm = Norm::none;
-  size_t features = 0;                   ///< of feature maps: their channels
+  size_t features = 0;                   ///< for feature maps: their channels
   size_t height = 1, width = 1;          ///< of feature maps
   size_t groups = 8;                     ///< for group norm; must divide the features
-  size_t border = 2;                     ///< for layer_interior: what a 5 x 5 kernel's window hangs over
+  size_t border = 2;                     ///< for layer_interior: the overhang of a 5 x 5 kernel's window
   Variance variance = Variance::biased;  ///< for batch norm
-  real gain = 1;                         ///< where every gain starts
+  real gain = 1;                         ///< initial value of every gain
 };
 
 class Normalization {
@@ -34,8 +34,8 @@ class Normalization {
   /// and for instance norm of anything else.
   Normalization(Parameters& parameters, const std::string& name, const NormalizationOptions& options);
 
-  /// a [... x features], or feature maps [N x height x width x features]. What follows is done in the same
-  /// pass where there is one.
+  /// a [... x features], or feature maps [N x height x width x features]. `then` runs in the same pass where
+  /// there is one.
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
  private:

@@ -15,8 +15,8 @@ void Population::forget() const {
   std::ranges::fill(counts.values(), real{0});
 }
 
-/// The first batch that reaches a step gives its statistics, later ones are averaged in. A single case has no
-/// variance to tell and leaves the population alone.
+/// The first batch that reaches a step sets its statistics, later ones are averaged in. A single case has no
+/// variance and does not change the population.
 void Population::enter(size_t t, Mode mode, const Tensor& before, const Batch& batch) const {
   const bool enters = mode == Mode::train || mode == Mode::measure_population;
   if (!enters || batch.cases < 2 || t >= cases.size()) return;

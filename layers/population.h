@@ -1,6 +1,6 @@
 #pragma once
-// The statistics by which batch norm inside and beside recurrence normalizes when a model is used: averages of those of
-// the batches, of their own for each of the first T_max steps (Cooijmans et al. 2016).
+// The statistics with which batch norm inside and outside of recurrence normalizes in evaluation: averages of
+// those of the batches, separate for each of the first T_max steps (Cooijmans et al. 2016).
 
 #include <string>
 
@@ -11,20 +11,20 @@ namespace lamina {
 
 struct Population {
   Tensor mean, variance;  ///< [T_max x width]
-  Tensor cases;           ///< [T_max]: how many cases they were measured on; 0: not reached yet
+  Tensor cases;           ///< [T_max]: the number of cases they were measured on; 0: not reached yet
   real momentum = real(0.1);
 
-  /// A batch's statistics of some columns, by pointers to those of all.
+  /// A batch's statistics of the columns [begin, end); the pointers are to those of all columns.
   struct Batch {
     real cases;
     const real *mean, *variance;
     size_t begin, end;
   };
-  /// Averages a batch's statistics of step t in, in the modes that change the population. `before` holds `cases` as the
-  /// batch found them, which the columns from 0 on update.
+  /// Averages a batch's statistics of step t into the population, in the modes that change it. `before` holds
+  /// `cases` from before this batch; the call for the columns from 0 on updates `cases`.
   void enter(size_t t, Mode mode, const Tensor& before, const Batch& batch) const;
 
-  /// From here on the next batch's statistics take the place of these.
+  /// The next batch's statistics will replace these.
   void forget() const;
 };
 

@@ -19,14 +19,14 @@ struct Statistics {
   real inverse_deviation;
 };
 
-/// For rows far from zero: a second mean, of the distances from the first, takes away what summing up has cost that
-/// one. In long double where sums leave the range of real, and for rows that are constant or nearly so: there the
-/// mean's rounding is no smaller than the distances from it, which the deviation magnifies. What has a NaN or an
-/// infinity gives NaN here as everywhere.
+/// For rows far from zero: a second mean, of the distances from the first, removes the rounding error of the
+/// first. Computed in long double where sums overflow, and for rows that are constant or nearly so: there the
+/// rounding error of the mean is as large as the distances from it, and the division by the deviation would
+/// magnify it. A row with a NaN or an infinity gives NaN here as everywhere.
 template <bool centered>
 [[gnu::cold, gnu::noinline]] Statistics careful_statistics(const real* a, size_t size, real epsilon,
                                                            real first, real variance) {
-  // Deviations below a mean's 2^-16 are close to its last place.
+  // Deviations below 2^-16 of the mean are close to its last place.
   if (variance < std::numeric_limits<real>::infinity() &&
       variance >= first * first * (1 / real{4294967296})) {
     const real rest = sum_over(size, [=](size_t i) { return a[i] - first; }) / static_cast<real>(size);
@@ -64,7 +64,7 @@ inline void apply(const real* a, size_t size, Statistics s, const real* gain, co
 ///   da_i = (dn_i - mean_k(dn_k) - n_i mean_k(dn_k n_k)) / deviation        (mean_k(dn_k) only if centered)
 ///   dgain_i += dy_i n_i,   dbias_i += dy_i
 ///
-/// `add` adds to da instead of writing it. da may be dy, or a. A unit alone is its own mean: da is 0, and not
+/// `add` adds to da instead of writing it. da may be dy, or a. A single unit is its own mean: da is 0, not
 /// the rounding error of dn - dn divided by a deviation of sqrt(epsilon).
 template <bool centered>
 void backward(const real* a, const real* dy, size_t size, Statistics s, const real* gain, real* da, bool add,

@@ -66,7 +66,7 @@ Tensor weight_norm(const Tensor& v, const Tensor& gain) {
     const Tensor along = sum_down(rows, columns, [=](size_t i) { return dw[i] * x[i]; });
     contribute(gain, [a = along.data(), n = norms.data()](size_t c) { return a[c] / n[c]; });
     if (!v.needs_gradient()) return;
-    if (rows == 1) return contribute(v, [](size_t) { return real{0}; });  // a number has no other direction
+    if (rows == 1) return contribute(v, [](size_t) { return real{0}; });  // its direction cannot change
     Tensor shrink({columns});
     for (size_t c = 0; c < columns; ++c) shrink[c] = along[c] / norms[c] / norms[c];
     const GradientSink sink = v.gradient_sink();
@@ -107,8 +107,8 @@ Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, 
            {.b = Transpose::yes, .accumulate = sink.add});
     }
     if (!v.needs_gradient()) return;
-    if (inputs == 1) return contribute(v, [](size_t) { return real{0}; });  // a number has no other direction
-    // Two factors: s / norm2(v)^2 leaves the range of real long before v does.
+    if (inputs == 1) return contribute(v, [](size_t) { return real{0}; });  // its direction cannot change
+    // Two factors: s / norm2(v)^2 overflows or underflows long before v does.
     Tensor inverse({outputs}), shrink({outputs});
     for (size_t c = 0; c < outputs; ++c) {
       inverse[c] = 1 / norms[c];

@@ -1,17 +1,18 @@
 #pragma once
 // Weight normalization (Salimans and Kingma 2016): the length of a weight vector and its direction are
-// learned apart.
+// learned separately.
 //
 //   w_j = g_j v_j / norm2(v_j)
 //
-// In the paper's terms mu = 0 and sigma = norm2(w): a normalization that looks at the weights, not the data.
+// In the paper's terms mu = 0 and sigma = norm2(w): a normalization that depends on the weights, not the
+// data.
 
 #include "core/tensor.h"
 
 namespace lamina {
 
-/// v [inputs x outputs], one weight vector per column; gain [outputs]. Fused. Throws Error for other shapes. A
-/// vector of zeros has no direction and gives NaN, one that is longer than the largest real gives zeros.
+/// v [inputs x outputs], one weight vector per column; gain [outputs]. Fused. Throws Error for other shapes.
+/// A vector of zeros has no direction and gives NaN, one whose length exceeds the largest real gives zeros.
 Tensor weight_norm(const Tensor& v, const Tensor& gain);
 
 /// The same function, written from primitive ops, for vectors whose squares are in the range of real.

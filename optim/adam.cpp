@@ -8,7 +8,7 @@ namespace lamina {
 
 namespace {
 
-/// What the corrections make of a step: w -= step_size * m / (sqrt(v) * inverse_root + epsilon).
+/// A step with the corrections: w -= step_size * m / (sqrt(v) * inverse_root + epsilon).
 struct Correction {
   real step_size, inverse_root;
 };

@@ -5,10 +5,10 @@
 
 namespace lamina {
 
-/// What Adam's bias corrections are made of.
+/// The formula of Adam's bias corrections.
 enum class BiasCorrection {
   betas,       ///< 1 - beta^t: Adam
-  complements  ///< 1 - (1 - beta)^t: the public code of Vendrov et al. and Kiros et al., the betas swapped
+  complements  ///< 1 - (1 - beta)^t: code of Vendrov et al. and Kiros et al., beta and 1 - beta swapped
 };
 
 struct AdamOptions {
@@ -25,13 +25,14 @@ struct AdamOptions {
 /// t += 1;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 /// w -= learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 ///
-/// With BiasCorrection::complements, where epsilon is added to sqrt(v) as it is:
+/// With BiasCorrection::complements, where epsilon is added to the uncorrected sqrt(v):
 /// w -= learning_rate * sqrt(1 - (1 - beta2)^t) / (1 - (1 - beta1)^t) * m / (sqrt(v) + epsilon)
 ///
-/// For the usual betas that rate is the learning rate almost at once, and so the moments, which start at
-/// zero, are hardly corrected: a step is 3.5 times Adam's at t = 1, 6.6 times at t = 12, 1.26 times at 1000.
+/// For the usual betas the factor before m becomes the learning rate almost at once, so the moments, which
+/// start at zero, are hardly corrected: a step is 3.5 times Adam's at t = 1, 6.6 times at t = 12, 1.26 times
+/// at 1000.
 ///
-/// For a parameter that was frozen for a while, t counts the steps that it has taken part in.
+/// For a parameter that was frozen for a while, t counts the steps in which it was updated.
 class Adam : public Optimizer {
  public:
   /// Throws Error for a learning rate or an epsilon that is not positive, or a beta outside [0, 1).
@@ -53,12 +54,12 @@ struct AdamWOptions {
   real beta2 = real(0.999);
   real epsilon = real(1e-8);
   real weight_decay = real(0.01);
-  Decayed decayed = Decayed::matrices;  ///< in groups too, whatever their decay
+  Decayed decayed = Decayed::matrices;  ///< applies within groups too, whatever their decay
   std::vector<ParameterGroup> groups = {};
 };
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), by default of matrices alone: a decay of biases and
-/// gains pulls a layer's output to zero. Embeddings and convolutions count as matrices.
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), by default of matrices only: a decay of
+/// biases and gains would pull a layer's output to zero. Embeddings and convolutions count as matrices.
 class AdamW final : public Adam {
  public:
   AdamW(Parameters& parameters, const AdamWOptions& options);

@@ -1,5 +1,5 @@
 #pragma once
-// The optimizers that an experiment can be asked to train with.
+// The optimizers that an experiment can train with.
 
 #include <memory>
 
@@ -13,8 +13,8 @@ enum class OptimizerKind {
   sgd            ///< without momentum
 };
 
-/// Of parameters that all exist already; what is not chosen here has its default. Throws Error for a learning
-/// rate that is not positive.
+/// Make it when all parameters exist; the options that are not arguments have their defaults. Throws Error
+/// for a learning rate that is not positive.
 std::unique_ptr<Optimizer> make_optimizer(OptimizerKind kind, Parameters& parameters, real learning_rate);
 
 }  // namespace lamina

@@ -17,7 +17,8 @@ namespace {
 // squares of a hundred million small numbers are added up.
 constexpr size_t piece = 65536;
 
-/// The sum of the squares, of which each piece is computed in real: infinity or 0 when that is too narrow.
+/// The sum of the squares, of which each piece is computed in real: infinity or 0 where its range is
+/// exceeded.
 double sum_of_squares(std::span<const real> values) {
   double total = 0;
   for (size_t begin = 0; begin < values.size(); begin += piece) {
@@ -27,8 +28,8 @@ double sum_of_squares(std::span<const real> values) {
   return total;
 }
 
-/// norm2, which may be beyond the range of real. Squares that overflow or vanish are taken again of numbers
-/// scaled to 1.
+/// norm2, which may exceed the range of real. Where squares overflow or underflow, they are recomputed from
+/// numbers scaled to at most 1.
 double norm_of(std::span<const real> values) {
   const double total = sum_of_squares(values);
   constexpr auto least = static_cast<double>(std::numeric_limits<real>::min()) * 1e10;
@@ -47,7 +48,7 @@ void require_limit(real limit) {
   if (!(limit > 0)) fail("clip: the limit is ", limit, "; it must be positive");
 }
 
-/// One number that is none would spoil every weight.
+/// A single NaN or infinity would spoil every weight.
 void require_finite(const Parameters& parameters) {
   for (const Parameters::Entry& entry : parameters.learned())
     for (size_t i = 0; entry.value.gradient_data() != nullptr && i < entry.value.size(); ++i)
@@ -61,12 +62,12 @@ void multiply(std::span<real> gradients, double factor) {
   real* const g = gradients.data();
   if (const auto scale = static_cast<real>(factor); scale >= std::numeric_limits<real>::min())
     for_each_index(gradients.size(), [=](size_t i) { g[i] *= scale; });
-  else  // the factor would vanish as a real, its products need not
+  else  // the factor would underflow as a real, its products need not
     for_each_index(gradients.size(),
                    [=](size_t i) { g[i] = static_cast<real>(static_cast<double>(g[i]) * factor); });
 }
 
-/// Gradients, and where those are that are trained.
+/// All gradients, and the ranges of those that are trained.
 struct Gradients {
   explicit Gradients(Parameters& parameters)
       : all(parameters.gradients_to_scale()), trained(parameters.trained()) {}
@@ -74,7 +75,7 @@ struct Gradients {
   std::span<real> all;
   std::span<const Range> trained;  ///< one range where nothing is frozen
 
-  /// norm2 of all that are trained.
+  /// norm2 of all gradients that are trained.
   double norm() const {
     double total = 0;
     for (const Range& range : trained) {

@@ -34,7 +34,7 @@ Parameters& MovingAverage::parameters() const {
   return **place;
 }
 
-/// a += (1 - decay) (w - a), which leaves a where it is when it has arrived
+/// a += (1 - decay) (w - a), which leaves a unchanged once it equals w
 void MovingAverage::update() {
   Parameters& all = parameters();
   if (swapped_) fail("moving average: ", lock_reason);
@@ -59,7 +59,7 @@ void MovingAverage::swap() {
     all.unlock();
 }
 
-/// Parameters that are gone need no weights back.
+/// Parameters that no longer exist need no swap back.
 MovingAverage::Applied::~Applied() {
   if (average_.swapped_ && !average_.lifetime_.expired()) average_.swap();
 }

@@ -4,7 +4,7 @@
 //
 //   MovingAverage average(parameters, {.decay = 0.999});
 //   ... adam.step(); average.update(); ...
-//   { const auto applied = average.apply(); evaluate(model); }  // with the averages; then the weights are back
+//   { const auto applied = average.apply(); evaluate(model); }  // with the averages; then the weights again
 
 #include <memory>
 
@@ -16,7 +16,7 @@ struct MovingAverageOptions {
   real decay = real(0.999);  ///< in [0, 1)
 };
 
-/// a = decay a + (1 - decay) w, starting at the weights as they are. Running averages of layers are no weights.
+/// a = decay a + (1 - decay) w, starting at the current weights. Running averages of layers are not weights.
 ///
 /// The averages are state of the parameters under "average." and the weight's name: saved and loaded with them. So
 /// make this after all layers, and after weights have been loaded from a file that has no averages.
@@ -25,17 +25,17 @@ class MovingAverage {
   /// Throws Error for a decay outside [0, 1), and where the parameters have averages already.
   MovingAverage(Parameters& parameters, const MovingAverageOptions& options);
 
-  /// After each step of the optimizer. Throws Error while the averages are swapped in, and when parameters were added
-  /// since or are gone.
+  /// After each step of the optimizer. Throws Error while the averages are swapped in, and when parameters
+  /// were added since or no longer exist.
   void update();
 
-  /// Exchanges weights and averages: once for evaluation, or to save the averages under the weights' names, and once
-  /// back. In between an optimizer's step() throws Error.
+  /// Exchanges weights and averages: once for evaluation, or to save the averages under the weights' names,
+  /// and once to undo it. In between, an optimizer's step() throws Error.
   void swap();
 
   bool swapped() const { return swapped_; }
 
-  /// Swaps, and swaps back when it goes out of scope.
+  /// Swaps the averages in, and back when it goes out of scope.
   class Applied {
    public:
     explicit Applied(MovingAverage& average) : average_(average) { average_.swap(); }

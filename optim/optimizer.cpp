@@ -88,7 +88,7 @@ void Optimizer::begin_step(const Rule& rule) {
     add_parts(rule);
 }
 
-/// Neighbours that are updated alike become one part.
+/// Adjacent parameters that are updated alike become one part.
 void Optimizer::add_parts(const Rule& rule) {
   const Parameters& all = parameters();
   const auto& learned = all.learned();

@@ -1,6 +1,6 @@
 #pragma once
-// What all optimizers share: what a training loop asks of one, what a checkpoint keeps of it, and the rows of
-// a table that a step may leave alone.
+// What all optimizers share: the interface for a training loop, the state for a checkpoint, and the rows of a
+// table that a step need not update.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,8 @@
 
 namespace lamina {
 
-/// Parameters that an optimizer updates in their own way. The rates may be changed between steps, the names not.
+/// Parameters that an optimizer updates with separate settings. The rates may be changed between steps, the
+/// names may not.
 ///
 ///   Adam adam(parameters, {.learning_rate = 1e-3,
 ///                          .groups = {{.names = {"encoder"}, .learning_rate_factor = 0.1},
@@ -24,44 +25,44 @@ struct ParameterGroup {
   std::vector<std::string> names;  ///< as core/parameters.h takes them: "encoder" means all in it
   /// Instead of the optimizer's.
   std::optional<real> learning_rate = {};
-  /// Times that rate, or the optimizer's, which a schedule may change.
+  /// A factor on that rate, or on the optimizer's, which a schedule may change.
   real learning_rate_factor = 1;
   /// Instead of the optimizer's.
   std::optional<real> weight_decay = {};
 };
 
-/// Which parameters the weight decay is for.
+/// Which parameters the weight decay applies to.
 enum class Decayed {
   all,
-  matrices  ///< those of two and more dimensions, no biases and gains
+  matrices  ///< those of two and more dimensions: not biases and gains
 };
 
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// Updates every parameter that is not frozen from its gradient and sets the gradients to zero. Throws Error when
-  /// parameters were added after this optimizer was made, are gone or locked, when no gradient has arrived since the
-  /// last step, and for a learning rate that is negative or no number.
+  /// Updates every parameter that is not frozen from its gradient and sets the gradients to zero. Throws
+  /// Error when parameters were added after this optimizer was made, no longer exist or are locked, when no
+  /// gradient has arrived since the last step, and for a learning rate that is negative or NaN.
   virtual void step() = 0;
 
-  /// For checkpoints: what the next step depends on besides parameters, options and `steps`, each [n] in the
-  /// layout of parameters.values(). The tensors share their buffers with the optimizer's: values written into
-  /// them are restored.
+  /// For checkpoints: everything that the next step depends on besides parameters, options and `steps`, each
+  /// [n] in the layout of parameters.values(). The tensors share their buffers with the optimizer's: values
+  /// written into them are restored.
   virtual std::vector<Parameters::Entry> state() const = 0;
 
-  /// From here on a step updates only these rows of `table`, weights and state, and leaves the others as they
-  /// are, where Adam would let them drift on along their old moments and decay these (lazy Adam). A step that
-  /// does not use the table leaves all of it. `rows` is asked at each step and must list all rows whose
-  /// gradient is not zero. Throws Error when `table` is no parameter.
+  /// From here on a step updates only these rows of `table`, weights and state, and leaves the others
+  /// unchanged, where Adam would keep moving them along their old moments and decay these (lazy Adam). A step
+  /// that does not use the table leaves all of it unchanged. `rows` is called at each step and must list all
+  /// rows whose gradient is not zero. Throws Error when `table` is not a parameter.
   void update_only(const Tensor& table, std::function<std::span<const int>()> rows);
 
   const std::string& name() const { return name_; }  ///< "adam", "sgd"
 
   std::uint64_t steps = 0;  ///< taken so far
 
-  /// How many of them each of parameters.learned() has missed because it was frozen; empty: none any. Adam corrects
-  /// each one's moments by the steps that it has taken part in.
+  /// How many of them each of parameters.learned() has missed because it was frozen; empty: none has missed
+  /// any. Adam corrects each one's moments by the number of steps in which it was updated.
   std::vector<std::uint64_t> missed;
 
  protected:
@@ -72,10 +73,10 @@ class Optimizer {
   /// Zeros in the layout of parameters.values().
   Tensor zeros() const { return Tensor::zeros({size_}); }
 
-  /// Where the parameters are now. Throws Error when they are gone.
+  /// The parameters, wherever they have been moved. Throws Error when they no longer exist.
   Parameters& parameters() const;
 
-  /// What a step is to do.
+  /// What a step does.
   struct Rule {
     real learning_rate, weight_decay;
     std::span<const ParameterGroup> groups;
@@ -86,15 +87,15 @@ class Optimizer {
   struct Part {
     size_t begin, end;
     real learning_rate, weight_decay;
-    std::uint64_t steps;  ///< that they have taken part in, this one included
+    std::uint64_t steps;  ///< in which they were updated, this one included
   };
 
-  /// Throws the Errors of step(), counts it and finds its parts: all in one where nothing is frozen and there are
-  /// no groups.
+  /// Throws the Errors of step(), counts the step and finds its parts: a single part where nothing is frozen
+  /// and there are no groups.
   void begin_step(const Rule& rule);
 
-  /// make(part) gives a function: calls that with every i of the part that is to be updated, and at last clears the
-  /// gradients. Iterations must not depend on each other.
+  /// make(part) returns a function, which is called with every i of the part that is updated; at the end the
+  /// gradients are cleared. Iterations must not depend on each other.
   template <class Make>
   void update_each(const Make& make);
 
@@ -102,7 +103,7 @@ class Optimizer {
   void add_parts(const Rule& rule);
   void require_rate(real learning_rate) const;
 
-  /// A table in the flat buffers, and those of its rows that are updated.
+  /// A table in the flat buffers, and the rows of it that are updated.
   struct Lazy {
     size_t begin, end, width;
     std::function<std::span<const int>()> rows;
@@ -113,7 +114,7 @@ class Optimizer {
   size_t size_;
   std::vector<size_t> group_of_;  // of each learned parameter; without groups empty
   size_t groups_;
-  std::vector<Part> parts_;  // of the step at hand
+  std::vector<Part> parts_;  // of the current step
   std::vector<Lazy> lazy_;   // in the order of the flat buffers
 };
 

@@ -21,7 +21,7 @@ namespace lamina::test {
 /// The distance from 1 to the next number.
 inline constexpr double ulp = static_cast<double>(std::numeric_limits<real>::epsilon());
 
-/// Shapes that meet every remainder of the vector loops.
+/// Shapes that cover every remainder of the vector loops.
 inline const std::vector<Shape> odd_shapes = {{1, 1}, {1, 3}, {3, 1}, {3, 5}, {7, 17}, {2, 33}};
 
 /// Uniform in [low, high); the same numbers for the same seed.
@@ -31,12 +31,12 @@ inline Tensor sample(const Shape& shape, std::uint64_t seed, double low = -1, do
   return x;
 }
 
-/// A leaf that wants its gradient.
+/// A leaf that requires its gradient.
 inline Tensor leaf(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1) {
   return sample(shape, seed, low, high).require_gradient();
 }
 
-/// sum_i w_i y_i with fixed weights: a loss that sends another derivative to every element of y.
+/// sum_i w_i y_i with fixed weights: a loss that sends a different derivative to every element of y.
 inline Tensor weighted(const Tensor& y) { return sum(y * sample(y.shape(), 4711, 0.5, 1.5)); }
 
 /// Largest |a - b| relative to the largest |b|, or to 1 when that is smaller.
@@ -65,7 +65,7 @@ inline bool identical(const Tensor& a, const Tensor& b) {
 }
 
 /// In the double build: the tape's gradient agrees with differences to 1e-6, for every element of every
-/// input. In the float build, where differences say nothing: it can be computed and is finite.
+/// input. In the float build, where differences are too inaccurate: it can be computed and is finite.
 inline void check_gradients(const std::vector<Tensor>& inputs, const std::function<Tensor()>& loss,
                             double h = 1e-3) {
 #ifdef LAMINA_DOUBLE

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a test's body in a child process, where limits and rights can be taken away for good.
+// Runs a test's body in a child process, where limits and privileges can be removed permanently.
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 
 namespace lamina {
 
-/// What `body` throws as a DataError in a child process that has called `restrict_rights` before.
+/// The text of the DataError that `body` throws in a child process that has first called `restrict_rights`.
 inline std::string message_of_child(const std::function<void()>& restrict_rights,
                                     const std::function<void()>& body) {
   int channel[2];
@@ -37,7 +37,7 @@ inline std::string message_of_child(const std::function<void()>& restrict_rights
   return message;
 }
 
-/// Gives up the rights of root, to whom no file is closed.
+/// Drops the privileges of root, who may read every file.
 inline void become_nobody() {
   constexpr uid_t nobody = 65534;
   if (::geteuid() == 0 && ::seteuid(nobody) != 0) ::_exit(2);

@@ -1,5 +1,5 @@
 #pragma once
-// Where the real data sets are, for tests that use them when they are there.
+// The location of the real data sets, for tests that use them when they are present.
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +8,7 @@
 namespace lamina {
 
 /// The folder `name` below $LAMINA_DATA, or below ../shared/data when that is not set; empty when there is
-/// none. A test that needs it counts as skipped then:
+/// none; a test that needs it then counts as skipped:
 ///
 ///   TEST_CASE("the real files" * doctest::skip(data_folder("mnist").empty())) { ... }
 inline std::string data_folder(const std::string& name) {

@@ -9,7 +9,7 @@ for figure in $(git ls-files '*.svg' '*.png' 2>/dev/null); do
     echo "FAILED: $figure names ${commit:-no commit}; draw it with a program built from a clean checkout"
     failed=$((failed + 1))
   elif [ "$(git rev-parse --is-shallow-repository)" = true ]; then
-    skipped=$((skipped + 1))  # the commit may be one that this clone left out
+    skipped=$((skipped + 1))  # the commit may be missing from a shallow clone
   elif git cat-file -e "$commit^{commit}" 2>/dev/null; then
     passed=$((passed + 1))
   else

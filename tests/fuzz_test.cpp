@@ -1,5 +1,5 @@
-// Inputs that fuzzing once found (tests/fuzz/found/TARGET/NAME), given to their targets again: a target throws
-// nothing but DataError, and here that is all that can be seen; under sanitizers (SANITIZE=1) the rest too.
+// Inputs that fuzzing once found (tests/fuzz/found/TARGET/NAME), run through their targets again: a target
+// must throw nothing but DataError. Only that is visible here; sanitizers (SANITIZE=1) check the rest too.
 
 #include <doctest/doctest.h>
 

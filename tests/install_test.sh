@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An installed Lamina is enough to build a program: headers, libraries and pkg-config files, nothing of the clone.
+# An installed Lamina is enough to build a program: headers, libraries and pkg-config files, without the clone.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR REAL SANITIZE ARCH LAMINA_THREADS
@@ -7,7 +7,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR REAL SANITIZE ARCH LAMINA_THREADS
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0 skipped=0
-# Reads to the end: a program whose reader leaves early dies of SIGPIPE, which pipefail calls a failure.
+# Reads to the end: a program whose reader ends early dies of SIGPIPE, which pipefail counts as a failure.
 finds() { grep "$@" >/dev/null; }
 check() {  # check TITLE COMMAND...
   local title=$1
@@ -28,7 +28,7 @@ has() { command -v "$1"; }
 export PKG_CONFIG_PATH=$scratch/prefix/lib/pkgconfig
 prefix=$scratch/prefix
 
-# --- Programs, as a user would build them, in a folder of their own. They run with nothing in the environment.
+# --- Programs, as a user would build them, in a separate folder. They run with an empty environment.
 
 build_program() {  # build_program HEADERS LIBRARY
   cp tests/install/program.cpp "$scratch"
@@ -52,7 +52,7 @@ check "the program computes in float" program_sums 4
 check "LAMINA_THREADS gives the number of threads" threads_are 3
 check "nonsense in LAMINA_THREADS is named" nonsense_is_named
 
-# --- Kernels. The dynamic linker takes the best library for the CPU, or for what it is told to look for.
+# --- Kernels. The dynamic linker takes the best library for the CPU, or for the one that it is told to assume.
 
 dynamic_linker() { ldd "$scratch/program" | sed -n 's/^[[:space:]]*\(\/[^ ]*ld[^ ]*\) (.*/\1/p'; }
 cpu_is() { "$(dynamic_linker)" --help | finds "^ *$1 (supported"; }  # x86-64-v3
@@ -91,12 +91,12 @@ done
 build_train_program() {  # build_train_program LIBRARY
   ${CXX:-g++} tests/install/train_program.cpp $(pkg-config --cflags --libs "$1") -o "$scratch/train_program"
 }
-trains() {  # trains PROGRAM FOLDER: and goes on in a second sitting
+trains() {  # trains PROGRAM FOLDER: and resumes in a second session
   (cd "$scratch" && "$1" "$2" && "$1" "$2") >"$scratch/log"
   grep -q '^2 rows, .* with own kernels with ' "$scratch/log" && grep -q '^4 rows, learned with ' "$scratch/log" &&
     [ "$(tail -n 1 "$scratch/log")" = "3 2" ] && [ -f "$scratch/$2/model.safetensors" ] && [ -f "$scratch/$2/ink.png" ]
 }
-# Its headers need nothing that the library was built with.
+# Its headers do not need the library's own dependencies.
 includes_nothing_else() { ! grep -rEh '^#include <.*/.*>' "$prefix/include/lamina/models"; }
 
 check "a program that trains builds" build_train_program lamina-train
@@ -105,7 +105,7 @@ check "a program that trains builds with the static libraries" build_train_progr
 check "it trains and goes on" trains "$scratch/train_program" runs/static
 check "the headers of lamina-train include no other library's" includes_nothing_else
 
-# --- The examples, as models/examples/README.md has it. Each takes seconds.
+# --- The examples, built as in models/examples/README.md. Each takes seconds.
 
 build_example() { ${CXX:-g++} -O2 -Wall -Wextra -Werror "models/examples/$1.cpp" $(pkg-config --cflags --libs lamina-train) -o "$scratch/$1"; }
 run_example() {
@@ -144,12 +144,12 @@ else
   skipped=$((skipped + 8))
 fi
 
-# --- Both scalar types under one prefix, staging, one CPU alone.
+# --- Both scalar types under one prefix, staging, a single kind of CPU.
 
 staged_below() { [ -f "$1/opt/lamina/lib/liblamina-double.a" ] && grep -qx 'prefix=/opt/lamina' "$1/opt/lamina/lib/pkgconfig/lamina-double.pc"; }
 no_newer_library() { [ -e "$prefix/lib/liblamina.so" ] && ! ls "$prefix"/lib/glibc-hwcaps/*/liblamina.so*; }
 
-# The double library for one kind of CPU: the test ends sooner.
+# The double library for one kind of CPU, to shorten the test.
 if [ "$(uname -m)" = x86_64 ]; then arch=x86-64-v3; else arch=native; fi
 check "make install REAL=double under the same prefix" make -j2 install REAL=double ARCH=$arch "PREFIX=$prefix"
 check "a program for double builds" build_program lamina-double lamina-double

@@ -1,5 +1,5 @@
 #pragma once
-// Paths that name anything but a file that can be read.
+// Paths that do not name a readable file.
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -18,10 +18,10 @@ namespace lamina {
 
 struct OddPath {
   std::string path;
-  std::string complaint;  ///< what a reader says behind the path
+  std::string complaint;  ///< what a reader's error says after the path
 };
 
-/// A socket in the file system, which stays there when the program that made it closes it.
+/// A socket in the file system, which remains when the program that made it closes it.
 inline void make_socket(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const int number = ::socket(AF_UNIX, SOCK_STREAM, 0);

@@ -1,5 +1,5 @@
 #pragma once
-// A folder of its own for a test, removed with everything in it when the test ends.
+// A temporary folder for a test, removed with its contents when the test ends.
 
 #include <stdlib.h>
 

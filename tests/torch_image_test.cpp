@@ -24,7 +24,7 @@ void check_equal(const Tensor& ours, const std::vector<double>& theirs) {
   CHECK(difference(ours.values(), expected) < tolerance);
 }
 
-/// x is [N x C x H x W] as PyTorch has it; `layer` sees channels last.
+/// x is [N x C x H x W] as in PyTorch; `layer` gets channels last.
 struct Run {
   Tensor x = wanted({2, 4, 5, 6}, torch_conv::x);
   Tensor gain = wanted({4}, torch_map_norm::gain), bias = wanted({4}, torch_map_norm::bias);

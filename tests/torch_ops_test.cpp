@@ -88,7 +88,7 @@ TEST_CASE("torch: functions of single elements") {
 
 namespace {
 
-/// What is recorded for one axis.
+/// The recorded results for one axis.
 struct OverAxis {
   const Numbers &sum, &dsum, &mean, &dmean, &max, &dmax, &min, &dmin, &variance, &dvariance;
   const Numbers &softmax, &dsoftmax, &log_softmax, &dlog_softmax, &log_sum_exp, &dlog_sum_exp, &argmax;

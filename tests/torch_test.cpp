@@ -72,8 +72,9 @@ TEST_CASE("torch: batch norm in training and evaluation") {
   }
   norm(in.x * real(2) + real(1), Mode::train);
   check_equal(norm.running_mean, torch::batch_norm_running_mean);
-  // PyTorch normalizes with the biased variance but averages the unbiased one; Lamina averages what it uses.
-  // After two batches of 4 the part that stems from them differs by 4/3; the start's part, 0.7^2, does not.
+  // PyTorch normalizes with the biased variance but averages the unbiased one; Lamina averages the one that
+  // it uses. After two batches of 4 the part from the batches differs by 4/3; the part from the initial
+  // value, 0.7^2, does not.
   Tensor unbiased = (norm.running_variance - real(0.49)) * real(4.0 / 3) + real(0.49);
   check_equal(unbiased, torch::batch_norm_running_variance);
   std::ranges::copy(unbiased.values(), norm.running_variance.data());

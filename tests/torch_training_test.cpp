@@ -69,7 +69,7 @@ TEST_CASE("torch: regression losses") {
 
 namespace {
 
-/// Six steps on a matrix and a vector; in those of `frozen` the matrix is.
+/// Six steps on a matrix and a vector; in the steps listed in `frozen` the matrix is frozen.
 template <class Kind, class Options>
 void check_path(const Options& options, const std::vector<double>& expected,
                 const std::vector<int>& frozen = {}) {

@@ -78,14 +78,14 @@ def print_table(rows):
 
 
 def machine():
-    """The processor's name, as Linux gives it."""
+    """The processor's name, as reported by Linux."""
     with open("/proc/cpuinfo") as cpuinfo:
         names = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
     return f"{os.cpu_count()} cores of {names[0]}" if names else f"{os.cpu_count()} cores"
 
 
 def write_json(args, rows):
-    """What lamina report shows; written to another name first, so that a reader finds it whole or not at all."""
+    """Writes the file that lamina report shows; under another name first, so that it is never read half-written."""
     os.makedirs(os.path.dirname(os.path.abspath(args.json)), exist_ok=True)
     measured = {"machine": machine(), "backend": rows[0]["backend"], "rounds": args.rounds,
                 "seconds": args.seconds, "load": os.getloadavg()[0], "rows": rows}

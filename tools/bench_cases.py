@@ -1,4 +1,4 @@
-"""What tools/bench.py and tools/compare-builds ask a bench_steps program about its cases."""
+"""How tools/bench.py and tools/compare-builds query a bench_steps program for its cases."""
 import json
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def listed(program):
 
 
 def chosen(parser, wanted, cases):
-    """The cases that were named, all when none was; a name that is none of them ends the program."""
+    """The named cases, all when none is named; an unknown name ends the program."""
     for case in wanted or []:
         if case not in cases:
             parser.error(f"no case {case}; there are {', '.join(cases)}")

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs what Lamina needs from Debian's own packages, and nothing that is already there.
+# Installs Lamina's dependencies from Debian's own packages, skipping those that are already installed.
 #
 #   tools/install-deps.sh           to build, test and plot
-#   tools/install-deps.sh --report  also npm, which `make report` takes uPlot from
+#   tools/install-deps.sh --report  also npm, with which `make report` installs uPlot
 #   tools/install-deps.sh --dev     also the formatter, the linter, clang++, the fuzzer, CMake, and npm and a browser for the report
 #   tools/install-deps.sh --bench   also the PyTorch that `make bench` is compared with
 set -euo pipefail
 
 packages=(g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
           libpugixml-dev libcpp-httplib-dev gnuplot-nox graphviz)
-# Node from elsewhere, which brings its own npm, does not go together with Debian's npm.
+# Node from elsewhere, which includes its own npm, conflicts with Debian's npm.
 npm=()
 command -v npm >/dev/null && command -v node >/dev/null || npm=(nodejs npm)
 for option in "$@"; do
@@ -60,7 +60,7 @@ else
 fi
 
 # Several builds of OpenBLAS can be installed side by side, and Debian prefers the one with its own threads. Inside
-# an OpenMP program two sets of threads then fight for the cores, which is up to nine times slower.
+# an OpenMP program two sets of threads then compete for the cores, which is up to nine times slower.
 triplet=$(gcc -dumpmachine)
 for name in libopenblas.so.0 libopenblas.so; do
   wanted=/usr/lib/$triplet/openblas-openmp/$name

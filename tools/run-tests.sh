@@ -3,7 +3,7 @@
 #
 #   tools/run-tests.sh [--skip-slow] PROGRAM...
 #
-# Two run at a time, so put the longest first; what each prints stays together. A PROGRAM is a doctest binary, or a
+# Two run at a time, so put the longest first; the output of each stays together. A PROGRAM is a doctest binary, or a
 # script that ends with such a line itself. One that crashes, stops early or reports nothing counts as a failure and is
 # named. --skip-slow leaves out doctest's suite "slow".
 # Exit code 0: at least one test ran, and none failed.
@@ -19,7 +19,7 @@ trap 'for pid in "${pids[@]:$shown}"; do kill -- -"$pid" 2>/dev/null; done; rm -
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0 broken=()
 
-show() {  # show NUMBER: prints what that program said and adds up its tests
+show() {  # show NUMBER: prints the output of that program and adds up its tests
   local program=${programs[$1]} log=$logs/$1 code=0 counts p f s
   wait "${pids[$1]}" || code=$?
   echo "== $program"

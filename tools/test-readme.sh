@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the commands of README.md and of the pages in core/ and models/*/, so that what they promise stays true.
+# Runs the commands of README.md and of the pages in core/ and models/*/, so that they stay correct.
 #
 #   tools/test-readme.sh [FILE...]
 #
 # Every ```sh block is one test: bash -e runs it in a copy of the repository's top folder, where a file's blocks find
 # what earlier ones made (runs/ is empty at first). LAMINA_SMOKE=1 is set: training then ends after a few seconds, and
-# all else is as written. HOME is a folder of the test's own. A comment on a line before a block can say more:
+# everything else runs as written. HOME is a temporary folder. A comment on a line before a block can change this:
 #
 #   <!-- smoke: EPOCHS=1 NAME=value -->   sets environment variables for this block
 #   <!-- needs: data/mnist -->            skips the block when this path does not exist
@@ -65,7 +65,7 @@ run_block() {  # run_block FILE BLOCK WORK: in the folder WORK, a mirror of the 
   elif [ -n "$path" ] && [ ! -e "$path" ]; then
     echo "skipped $name: there is no $path"
     skipped=$((skipped + 1))
-  # $variables stands without quotes because it is a list of words.
+  # $variables is not quoted because it is a list of words.
   elif (cd "$3" && env LAMINA_SMOKE=1 HOME="$scratch/home" $variables \
         timeout "$seconds_for_a_block" bash -euo pipefail "$2") </dev/null >"$scratch/log" 2>&1; then
     echo "passed  $name"
@@ -83,7 +83,7 @@ for file in "$@"; do
   number=$((number + 1))
   blocks=$scratch/blocks$number work=$scratch/work$number
   mkdir "$blocks" "$work"
-  # The mirror shares sources and build with the repository; what the commands write stays out of it.
+  # The mirror shares sources and build with the repository; the commands' output is not written there.
   for entry in "$root"/*; do
     case ${entry##*/} in runs | report) ;; *) ln -s "$entry" "$work/" ;; esac
   done

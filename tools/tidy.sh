@@ -3,8 +3,8 @@
 #
 #   tools/tidy.sh SCRATCH FLAGS SOURCE...
 #
-# The sources are included by one file in the folder SCRATCH. Those that declare the same name for themselves cannot stand
-# in one file: the compiler says which, and they wait for the next round.
+# The sources are included by one file in the folder SCRATCH. Sources that declare the same name cannot be in one file:
+# the compiler reports them, and they wait for the next round.
 set -uo pipefail
 scratch=$1 flags=$2
 shift 2
@@ -24,7 +24,7 @@ tidy() {  # tidy SOURCE OPTION...
   return 1
 }
 
-# These two checks look at nothing that is included, so a source that has something for them is also read by itself.
+# These two checks ignore included files, so a source with code that they apply to is also read separately.
 alone=misc-unused-using-decls,misc-unused-alias-decls
 for_alone='^ *(using +[A-Za-z0-9_:]+::[A-Za-z0-9_]+|namespace +[a-z0-9_]+ *=)'
 
@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do
     for source in "${group[@]:1}"; do
       if grep -qxF -- "$source" <<<"$named"; then waiting+=("$source"); else kept+=("$source"); fi
     done
-    # The error stands in a header, or in the first source: no telling whom it has to do without.
+    # The error is in a header, or in the first source: it does not tell which source to leave out.
     [ ${#kept[@]} -lt ${#group[@]} ] || { waiting+=("${kept[@]:1}"); kept=("${kept[0]}"); }
     group=("${kept[@]}")
   done

@@ -12,7 +12,7 @@ namespace {
 
 enum class Repeat { none, row, column, number, by_axes };
 
-/// Whether b is a column of a, the two seen as matrices, which NumPy's rule may not contradict.
+/// Whether b is a column of a, both seen as matrices, and NumPy's rule does not pair them otherwise.
 bool is_column(const Shape& a, const Shape& b) {
   if (b.columns() != 1 || b.rows() != a.rows()) return false;
   const Shape by_axes = numpy_shape(a, b);

@@ -12,7 +12,7 @@ namespace lamina {
 /// The shape without an axis (negative: from the end), or with size 1 along it.
 Shape reduced(const Shape& shape, int axis, const AxisOptions& options);
 
-/// [outer x along x inner]: what lies before the axis, the axis, and what lies behind it.
+/// [outer x along x inner]: the axes before it, the axis, and those after it.
 struct AxisView {
   size_t outer = 1, along = 1, inner = 1;
 
@@ -21,11 +21,11 @@ struct AxisView {
   AxisView(const char* op, const Shape& shape, int axis);
 };
 
-/// The same, and Error when the tensor is an empty handle or has nothing along the axis.
+/// The same, and Error when the tensor is an empty handle or has size 0 along the axis.
 AxisView view_with_some(const char* op, const Tensor& x, int axis);
 
-/// The columns of each of the `outer` matrices [along x inner], some at a time and on several threads when they are
-/// many: body(o, begin, end) for columns begin to end, at most columns_together, of matrix o.
+/// The columns of each of the `outer` matrices [along x inner], in groups, and on several threads when there
+/// are many: body(o, begin, end) for columns begin to end, at most columns_together, of matrix o.
 inline constexpr size_t columns_together = 256;
 template <class Body>
 void for_each_columns(const AxisView& view, const Body& body) {

@@ -9,9 +9,11 @@ namespace lamina::detail {
 
 namespace {
 
-/// From so many multiply-adds on (some 0.1 ms) a product is shared out by itself; smaller ones go to the threads whole.
+/// From this many multiply-adds on (some 0.1 ms) each product is split over the threads; smaller ones run
+/// whole, each on one thread.
 constexpr double large_product = 8e6;
-/// Products that are added up one after another; longer sums go in halves, which keeps their rounding small.
+/// Products that are added up one after another; longer sums are split in halves, which keeps their rounding
+/// small.
 constexpr size_t products_in_sequence = 64;
 
 /// One operand: its matrices as stored, and how far apart those of successive items are. There are at most two
@@ -53,7 +55,7 @@ size_t common_size(const Tensor& a, const Tensor& b, int axis) {
   return of_a == 1 ? of_b : of_a;
 }
 
-/// product(i) for i < count, which takes so many multiply-adds.
+/// product(i) for i < count; each takes `work` multiply-adds.
 template <class Body>
 void for_each_product(size_t count, double work, const Body& product) {
   if (work >= large_product) {
@@ -66,7 +68,7 @@ void for_each_product(size_t count, double work, const Body& product) {
   });
 }
 
-/// to (+)= term(0) + ... + term(count - 1), where term(i, to, add) puts product number i there.
+/// to (+)= term(0) + ... + term(count - 1), where term(i, to, add) writes or adds product number i.
 template <class Term>
 void sum_products(size_t first, size_t count, size_t size, real* to, bool add, const Term& term) {
   if (count == 0 && !add) std::fill_n(to, size, real{0});
@@ -81,8 +83,9 @@ void sum_products(size_t first, size_t count, size_t size, real* to, bool add, c
   for_each_index(size, [to, from = rest.data()](size_t i) { to[i] += from[i]; });
 }
 
-/// dL/dx += over all items the product that term(i, to, add) puts there. Each matrix of x collects those of the items
-/// that read it, in the items' order: first along the axis that they share, then along the next one.
+/// dL/dx += the sum over all items of the product that term(i, to, add) writes or adds. Each matrix of x
+/// collects those of the items that read it, in the items' order: first along the axis that they share, then
+/// along the next one.
 template <class Term>
 void contribute_products(const Tensor& x, const Operand& of_x, const Items& items, double work,
                          const Term& term) {
@@ -104,8 +107,8 @@ void contribute_products(const Tensor& x, const Operand& of_x, const Items& item
 
 }  // namespace
 
-/// C = A B;  dA = dC B^T,  dB = A^T dC, and dA^T = B dC^T, dB^T = dC^T A where an operand is stored transposed; summed
-/// over the items that read the same matrix.
+/// C = A B;  dA = dC B^T,  dB = A^T dC, and dA^T = B dC^T, dB^T = dC^T A where an operand is stored
+/// transposed; summed over the items that read the same matrix.
 Tensor batched_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   const Operand of_a(a, options.a), of_b(b, options.b);
   const size_t m = of_a.op_rows(), k = of_a.op_columns(), n = of_b.op_columns();

@@ -58,7 +58,7 @@ Shape numpy_shape(const Shape& a, const Shape& b) {
 }
 
 Broadcast::Broadcast(const char* op, const Shape& a, const Shape& b) : shape(fitted(op, a, b)), b_steps{} {
-  size_t last = Shape::max_rank;  // the joined axis that grows, none yet
+  size_t last = Shape::max_rank;  // the joined axis being extended; none yet
   size_t a_step = 1, b_step = 1;
   bool a_went = false, b_went = false;
   for (int axis = 0; axis < shape.rank(); ++axis) {

@@ -22,8 +22,8 @@ struct Broadcast {
   using Axes = std::array<size_t, Shape::max_rank>;
 
   Shape shape;              ///< of the result
-  Axes sizes{1, 1, 1, 1};   ///< its axes, neighbours joined along which both operands go on or stay alike
-  Axes a_steps{}, b_steps;  ///< how far an operand goes with each step along them: 0 where it is repeated
+  Axes sizes{1, 1, 1, 1};   ///< its axes; neighbours where both operands advance or repeat are joined
+  Axes a_steps{}, b_steps;  ///< an operand's strides along them: 0 where it is repeated
 
   /// Throws Error naming the op and both shapes when they do not fit.
   Broadcast(const char* op, const Shape& a, const Shape& b);
@@ -75,8 +75,8 @@ void for_each_position(const Broadcast& pairs, const Element& element) {
     detail::for_each_position_in_lines<true, true>(pairs, element);
 }
 
-/// dL/dx[j] += the sum of value(i, j, k) over the elements i of the result that met x[j], if anyone wants it; x is
-/// the operand that goes by `steps`. Pairwise, in an order that depends on the shapes alone.
+/// dL/dx[j] += the sum of value(i, j, k) over the elements i of the result that met x[j], if x needs a
+/// gradient; `steps` are the strides of x. Pairwise, in an order that depends on the shapes alone.
 template <class Value>
 void contribute_pairs(const Tensor& x, const Broadcast& pairs, const Broadcast::Axes& steps,
                       const Value& value) {

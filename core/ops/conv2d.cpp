@@ -10,8 +10,8 @@
 // and W' is W with its window turned by 180 degrees and its channels exchanged.
 //
 // Each image is first copied into a frame of zeros that is small enough for the first or second level cache,
-// so that no window needs to ask where the border is. Rows of taps that meet nothing but the frame are left
-// out: with 14 x 14 images, 5 x 5 kernels and padding 2 that saves a twelfth. Threads take images.
+// so that no window has to check for the border. Rows of taps that meet nothing but the frame are left out:
+// with 14 x 14 images, 5 x 5 kernels and padding 2 that saves a twelfth. Threads take images.
 
 #include "core/ops/conv2d.h"
 
@@ -71,7 +71,7 @@ Sizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const 
           .out_width = (image[2] + 2 * padding - kernel[1]) / stride + 1};
 }
 
-/// The tile's second matrix [rows x columns], panel behind panel.
+/// The tile's second matrix [rows x columns], panel after panel.
 struct Panels {
   size_t rows, columns;
   Tensor packed;
@@ -104,7 +104,7 @@ Panels pack_turned_weight(const Tensor& weight, const Sizes& s) {
   return panels;
 }
 
-/// One image, or a range of its rows of windows: what is done at a time.
+/// The unit of work: one image, or a range of its rows of windows.
 struct Piece {
   size_t image, begin, end;
 };
@@ -119,7 +119,7 @@ struct Sharing {
   size_t images, rows, cuts, shares;
 };
 
-/// `rows` of windows in an image, with so many multiply-adds each.
+/// `rows` of windows in an image, with `work` multiply-adds each.
 Sharing share_out(size_t images, size_t rows, size_t work_per_row) {
   constexpr size_t worth_a_share = 100000;  // multiply-adds
   const auto team = static_cast<size_t>(threads());
@@ -136,7 +136,7 @@ void for_each_framed(const real* x, const Frame& frame, const Sharing& sharing, 
   for_each_share(
       shares, [&, pieces = images * cuts, rows = rows, cuts = cuts, shares = shares](size_t share) {
         real* const framed = scratch<FrameOfImage>(frame.size());
-        std::fill_n(framed, frame.size(), real{0});  // once: images cover each other
+        std::fill_n(framed, frame.size(), real{0});  // once: each image overwrites the one before
         const Range range = part_of(pieces, share, shares);
         for (size_t i = range.begin; i < range.end; ++i) {
           frame.put(x + i / cuts * area, framed);
@@ -212,7 +212,7 @@ void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
   const Patches patches = patches_of_x(s);
   const Sharing sharing = share_out(s.images, s.out_height, s.out_width * s.taps() * s.outputs);
   const size_t rows = s.taps() + 1;  // the last one is the bias
-  // Tap rows one at a time can leave windows out; too short ones are better taken together.
+  // Taking tap rows one at a time allows windows to be skipped; rows that are too short are faster together.
   const bool by_row = patches.taps_in_a_row() >= max_tile_rows;
   const size_t steps = by_row ? s.kernel_height : 1, tile = s.taps() / steps;
   Tensor sums = Tensor::zeros({sharing.shares, rows, s.outputs});
@@ -269,7 +269,7 @@ namespace composed {
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dGeometry& geometry) {
   const Sizes s = sizes_of(x, weight, bias, geometry);
-  // A table of all pixels, with one of zeros behind them for whatever lies outside.
+  // A table of all pixels, followed by one of zeros that stands for every place outside.
   const size_t pixels = s.images * s.height * s.width;
   const Tensor table = concatenate({x.reshape({pixels, s.channels}), Tensor::zeros({1, s.channels})}, 0);
   std::vector<int> places;

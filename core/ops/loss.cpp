@@ -150,7 +150,7 @@ Tensor weighted_cross_entropy(const Tensor& logits, std::span<const int> labels,
   if (!(smoothing >= 0 && smoothing < 1))
     fail("cross_entropy: label smoothing ", smoothing, "; it must be at least 0 and below 1");
   const Tensor weights = weights_of(options, columns);
-  // Of each row: the share of its label and the sum of its t.
+  // Of each row: (1 - s) w_label, and the sum of its t.
   Tensor own({rows}), all({rows});
   const real spread_sum = spread * sum_over(columns, [w = weights.data()](size_t c) { return w[c]; });
   const auto weight_of = [&](size_t r) {

@@ -16,7 +16,7 @@ namespace lamina {
 Tensor softmax(const Tensor& x);  ///< over the last axis
 
 /// log(softmax(x)) over the last axis, within a few units of the last place of its result however far from
-/// zero x is. A row of -infinity alone gives NaN.
+/// zero x is. A row of nothing but -infinity gives NaN.
 Tensor log_softmax(const Tensor& x);
 
 struct CrossEntropyOptions {
@@ -35,12 +35,12 @@ struct CrossEntropyOptions {
 ///
 ///   L = sum_r [(1 - s) w_label (-log p_r,label) + s / C sum_k w_k (-log p_rk)] / sum_r w_label
 ///
-/// The mean is thus weighted by the labels' weights. Throws Error where that is nothing: all rows ignored, or of
-/// weight 0, where PyTorch has NaN.
+/// The mean is thus weighted by the labels' weights. Throws Error when they sum to 0 (all rows ignored or of
+/// weight 0), where PyTorch gives NaN.
 Tensor cross_entropy(const Tensor& logits, std::span<const int> labels,
                      const CrossEntropyOptions& options = {});
 
-/// The same of a list: cross_entropy(logits, {0, 2, 1}).
+/// The same for a list: cross_entropy(logits, {0, 2, 1}).
 inline Tensor cross_entropy(const Tensor& logits, std::initializer_list<int> labels,
                             const CrossEntropyOptions& options = {}) {
   return cross_entropy(logits, std::span<const int>(labels.begin(), labels.size()), options);
@@ -48,7 +48,7 @@ inline Tensor cross_entropy(const Tensor& logits, std::initializer_list<int> lab
 
 namespace detail {
 
-/// A range of whole numbers.
+/// A range of integers.
 template <class Labels>
 concept Integers = requires(const Labels& labels) {
   requires std::integral<std::iter_value_t<decltype(std::ranges::begin(labels))>>;
@@ -61,7 +61,7 @@ PoolVector<int> int_labels(const char* op, const Labels& labels) {
   PoolVector<int> narrow;
   if constexpr (requires { std::ranges::size(labels); }) narrow.reserve(std::ranges::size(labels));
   for (const auto label : labels) {
-    // As a sum, which prints and compares as a number whatever it was: characters and bits too.
+    // Unary plus promotes characters and bools, so that they compare and print as numbers.
     const auto number = +label;
     if (!std::in_range<int>(number)) fail(op, ": label ", number, " is outside the classes");
     narrow.push_back(static_cast<int>(number));

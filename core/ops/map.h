@@ -1,5 +1,5 @@
 #pragma once
-// Tools to write elementwise ops with: values and gradients, element by element.
+// Helpers for writing elementwise ops: values and gradients, element by element.
 
 #include "core/parallel.h"
 #include "core/sum.h"
@@ -17,7 +17,7 @@ Tensor generate(const Shape& shape, const Value& value) {
   return result;
 }
 
-/// dL/dx[i] += value(i), if anyone wants it.
+/// dL/dx[i] += value(i), if x needs a gradient.
 template <class Value>
 void contribute(const Tensor& x, const Value& value) {
   if (!x.needs_gradient()) return;
@@ -29,7 +29,7 @@ void contribute(const Tensor& x, const Value& value) {
     for_each_index(x.size(), [=](size_t i) { dx[i] = value(i); });
 }
 
-/// For a row vector b that every row read: dL/db[c] += sum over rows r of value(r, c), if anyone wants it.
+/// For a row vector b that every row read: dL/db[c] += sum over rows r of value(r, c), if b needs a gradient.
 /// Pairwise, so many rows cost no accuracy. Threads take columns, so the order of each sum is fixed.
 template <class Value>
 void contribute_summed_rows(const Tensor& b, size_t rows, const Value& value) {

@@ -8,7 +8,7 @@ namespace lamina {
 
 namespace {
 
-/// Where the rows of a tensor lie in the padded one: four axes, missing ones in front of size 1.
+/// Where the rows of a tensor lie in the padded one: four axes, with axes of size 1 added in front.
 struct Placement {
   std::array<size_t, Shape::max_rank> sizes{1, 1, 1, 1}, low{}, padded{1, 1, 1, 1};
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where the numbers that a convolution multiplies are: images in frames of zeros, the windows over them and
+// Where the numbers are that a convolution multiplies: images in frames of zeros, the windows over them and
 // the taps of a window, as offsets for core/gathered_tile.h.
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace lamina {
 
-/// Zeros with an image in them: pixel (i, j) of the image is at (top + i spacing, left + j spacing) of the
-/// frame; what falls outside is left out.
+/// A frame of zeros around an image: pixel (i, j) of the image is at (top + i spacing, left + j spacing) of
+/// the frame; what falls outside is left out.
 struct Frame {
   size_t height, width, channels;  // of the frame
   size_t image_height, image_width;

@@ -10,9 +10,9 @@ namespace {
 
 using Axes = std::array<int, Shape::max_rank>;
 
-/// A copy whose axes are those of the source in another order: the sizes of the copy's axes, and how far each of them
-/// steps in the source. Axes of size 1 are left out and those joined that stay neighbours; what is missing of four
-/// stands in front.
+/// A copy whose axes are those of the source in another order: the sizes of the copy's axes, and how far each
+/// of them steps in the source. Axes of size 1 are dropped, axes that stay adjacent are joined, and axes of
+/// size 1 are added in front to make four.
 struct Reordering {
   std::array<size_t, Shape::max_rank> sizes{1, 1, 1, 1}, steps{},
       strides{1, 1, 1, 1};  ///< strides: in the copy
@@ -45,7 +45,7 @@ void put(real& to, real value) {
   to = add ? to + value : value;
 }
 
-/// Lines stay lines: the last axis is the same on both sides.
+/// Copies whole lines: the last axis is the same on both sides.
 template <bool add>
 void copy_lines(const Reordering& by, const real* from, real* to) {
   const size_t lines = by.sizes[0] * by.sizes[1] * by.sizes[2], length = by.sizes[3];
@@ -61,13 +61,14 @@ void copy_lines(const Reordering& by, const real* from, real* to) {
   });
 }
 
-/// Columns of 16 become rows: both sides are read and written by whole lines of the cache, a square of them at a time.
+/// Columns of 16 become rows: both sides are read and written by whole lines of the cache, a square of them
+/// at a time.
 constexpr size_t side = 16;
 
 template <bool add>
 [[gnu::always_inline]] inline void transpose_square(const real* from, size_t from_stride, size_t columns,
                                                     size_t rows, real* to, size_t to_stride) {
-  real square[side][side];  // turned around
+  real square[side][side];  // transposed
   for (size_t r = 0; r < rows; ++r)
     for (size_t c = 0; c < columns; ++c) square[c][r] = from[r * from_stride + c];
   for (size_t c = 0; c < columns; ++c)
@@ -79,7 +80,7 @@ template <bool add>
 void transpose_strip(const real* from, size_t from_stride, size_t columns, size_t rows, real* to,
                      size_t to_stride) {
   size_t first = 0;
-  if (columns == side)  // whole squares: their loops have no ends to look for
+  if (columns == side)  // whole squares: loops of constant length
     for (; first + side <= rows; first += side)
       transpose_square<add>(from + first * from_stride, from_stride, side, side, to + first, to_stride);
   for (; first < rows; first += side)

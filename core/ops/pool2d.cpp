@@ -139,7 +139,7 @@ Tensor relu_pool(const Tensor& x, const ReluPool& options) {
 
   return record({options.relu ? "relu_pool" : "max_pool2d", options.kind()}, y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();
-    // A second contribution is computed beside the first and added to it.
+    // A second contribution is computed separately and added to the first.
     Tensor apart = sink.add ? Tensor(x.shape()) : Tensor();
     real* const dx = sink.add ? apart.data() : sink.values;
     for_each_image(s, [=, in = x.data(), dy = y.gradient_data()](size_t n) {

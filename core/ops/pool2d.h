@@ -1,6 +1,6 @@
 #pragma once
-// Pooling of images [N x H x W x C]: one number for each window and channel. Windows that do not fit are left
-// out.
+// Pooling of images [N x H x W x C]: one number for each window and channel. Windows that do not fit are
+// dropped.
 
 #include "core/tape.h"
 #include "core/tensor.h"

@@ -12,8 +12,8 @@
 
 namespace lamina::pool_rows {
 
-/// Calls f with `window` as a compile-time number where that pays: its loops vanish and the channels become
-/// vectors.
+/// Calls f with `window` as a compile-time constant where that pays: loops over it are unrolled and those
+/// over channels vectorized.
 template <class Function>
 void with_window(size_t window, const Function& f) {
   if (window == 2)
@@ -29,9 +29,9 @@ inline real floor_of(const ReluPool& options) {
   return options.relu ? 0 : -std::numeric_limits<real>::infinity();
 }
 
-// The loops over channels take a vector of them at a time, and single ones at the end: one code for both, because ?:
-// chooses element by element when it is given vectors. (A compiler left to find the vectors itself gets lost in the
-// choices.)
+// The loops over channels take one vector at a time, and single channels at the end. The same code serves
+// both, because ?: selects element by element when it is given vectors. (Compilers do not vectorize these
+// selections by themselves.)
 
 using gemm_detail::lanes;
 using gemm_detail::vec;
@@ -109,7 +109,8 @@ inline void backward(const real* y, size_t width, size_t channels, const ReluPoo
       for_each_channel(channels, [=]<class Value, class Places>(size_t c) {
         const auto at = [=](size_t u, size_t v) { return (u * width + j * window + v) * channels + c; };
         Value best = floor - Value{};
-        // Under relu nothing has to be above the floor; otherwise a window of -infinity has its first place.
+        // Under relu a window may have no winner; without it, the first element wins in a window of only
+        // -infinity.
         Places winner = Places{} - static_cast<Place>(options.relu ? 1 : 0);
         for (size_t u = 0; u < window; ++u)
           for (size_t v = 0; v < window; ++v) {

@@ -42,8 +42,8 @@ Tensor mean(const Tensor& x, int axis, const AxisOptions& options) {
 
 namespace {
 
-/// Mean and variance of numbers whose deviations d from a rounded mean are summed up: what the rounding took from the
-/// mean is the mean of d.
+/// Mean and variance of numbers whose deviations d from a rounded mean are summed up: the rounding error of
+/// the mean is the mean of d.
 struct Moments {
   real mean, variance;
   Moments(real rounded, Pair sums, real count) : mean(rounded + sums.first / count), variance(0) {
@@ -128,7 +128,7 @@ int first_largest(const real* x, size_t count) {
     const int found = sign * x[k] == most ? k : size;
     first = found < first ? found : first;
   }
-  return first == size ? 0 : first;  // all -infinity: the reductions of some compilers begin above it
+  return first == size ? 0 : first;  // all -infinity: the reductions of some compilers start above that
 }
 
 /// The same for columns of a matrix whose rows are `stride` long, all at once.

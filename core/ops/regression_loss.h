@@ -5,8 +5,8 @@
 
 namespace lamina {
 
-/// Mean over all elements of (x - t)^2, a scalar. Shapes must be the same, and not empty: [4 x 1] against [4] is an
-/// error, not a table of all pairs. Both operands get gradients.
+/// Mean over all elements of (x - t)^2, a scalar. Shapes must be the same, and not empty: [4 x 1] against [4]
+/// is an error, not broadcast to all pairs. Both operands get gradients.
 Tensor mean_squared_error(const Tensor& predictions, const Tensor& targets);
 
 struct HuberOptions {

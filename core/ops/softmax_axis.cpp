@@ -52,7 +52,7 @@ struct Columns {
   }
 };
 
-/// An op of the last axis, applied to one behind which nothing lies but axes of size 1.
+/// Applies an op on the last axis to an axis that is followed only by axes of size 1.
 Tensor of_rows(Tensor (*op)(const Tensor&), const Tensor& x, const AxisView& view) {
   return op(x.reshape({view.outer, view.along})).reshape(x.shape());
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Softmax and the logarithms of its sums over any axis; negative axes count from the end. Over the last one they are
-// those of core/ops/loss.h. Throws Error for an axis that is not there or has size 0.
+// Softmax and the logarithms of its sums over any axis; negative axes count from the end. Over the last one
+// they are those of core/ops/loss.h. Throws Error for an axis that does not exist or has size 0.
 
 #include "core/ops/axis_options.h"
 #include "core/tensor.h"
@@ -13,8 +13,9 @@ Tensor softmax(const Tensor& x, int axis);
 /// numbers along the axis are -infinity.
 Tensor log_softmax(const Tensor& x, int axis);
 
-/// log sum_k e^x_k. Nothing overflows; -infinity, with derivative 0, where all numbers are -infinity. Far from zero the
-/// result is rounded to the last place of the largest x: where shares are wanted, use log_softmax.
+/// log sum_k e^x_k. Nothing overflows; -infinity, with derivative 0, where all numbers are -infinity. Far
+/// from zero the result is rounded to the last place of the largest x: where shares are wanted, use
+/// log_softmax.
 Tensor log_sum_exp(const Tensor& x, int axis, const AxisOptions& options = {});
 
 namespace composed {

@@ -11,12 +11,12 @@ namespace lamina {
 /// A copy of [begin, end) along any axis (negative: from the end).
 Tensor slice(const Tensor& x, int axis, size_t begin, size_t end);
 
-/// One after another along an axis; all other sizes must agree. Throws Error when there are none.
+/// The parts one after another along an axis; all other sizes must agree. Throws Error when there are none.
 Tensor concatenate(std::span<const Tensor> parts, int axis);
 Tensor concatenate(std::initializer_list<Tensor> parts, int axis);
 
-/// One beside the other along a new axis, which has their number as its size: of parts [A x B] along axis 0
-/// [parts x A x B], along -1 [A x B x parts]. Throws Error when there are none, or when their shapes differ.
+/// Stacks the parts along a new axis, whose size is their number: parts [A x B] give [parts x A x B] along
+/// axis 0 and [A x B x parts] along -1. Throws Error when there are none, or when their shapes differ.
 Tensor stack(std::span<const Tensor> parts, int axis = 0);
 Tensor stack(std::initializer_list<Tensor> parts, int axis = 0);
 
@@ -28,7 +28,7 @@ Tensor transpose(const Tensor& x);
 Tensor permute(const Tensor& x, std::span<const int> axes);
 Tensor permute(const Tensor& x, std::initializer_list<int> axes);
 
-/// How many elements are put before and behind those of an axis.
+/// How many elements are added before and after those of an axis.
 struct AxisPadding {
   size_t low = 0, high = 0;
 };

@@ -7,7 +7,7 @@ namespace lamina {
 
 namespace {
 
-/// The hidden part where there is one to add, else nothing.
+/// The hidden part where there is one to add, else 0.
 template <bool adds>
 real part(const real* added, size_t i) {
   if constexpr (adds)
@@ -26,7 +26,7 @@ struct Relu {
   static real derivative(real h) { return h > 0 ? real(1) : real(0); }
 };
 
-/// h = f(a);  da = dh f'(a), which both functions can tell from h
+/// h = f(a);  da = dh f'(a), which both functions compute from h
 template <class Function>
 class SimpleCell final : public Cell {
  public:
@@ -57,8 +57,7 @@ void lstm_output(size_t hidden, const real* gates, const real* c, real* h) {
   for (size_t j = 0; j < hidden; ++j) h[j] = o[j] * scalar::tanh(c[j]);
 }
 
-/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is computed again, which is cheaper than memory
-/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2)
+/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is recomputed, cheaper than storing it
 void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
                           real* dc) {
   const real* const o = gates + 2 * hidden;
@@ -92,7 +91,7 @@ class LstmCell final : public Cell {
     real *const df = row.dgates, *const di = df + hidden, *const dg = df + 3 * hidden,
                 *const dprevious = row.dprevious;
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes
+    for (size_t j = 0; j < hidden; ++j) {  // reads all inputs before it writes
       const real forget = f[j], input = i[j], candidate = g[j], upstream = dc[j];
       df[j] = upstream * c[j] * forget * (1 - forget);
       di[j] = upstream * candidate * input * (1 - input);
@@ -108,7 +107,7 @@ class LstmCell final : public Cell {
     real *const f = row.gates, *const i = f + hidden, *const o = f + 2 * hidden, *const g = f + 3 * hidden;
     const real *const added = row.added, *const previous = row.previous;
     real* const c = row.next;
-    // Two short loops: a CPU has more elements under way at once.
+    // Two short loops: a CPU then has more elements in flight.
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
       f[j] = scalar::sigmoid(f[j] + part<adds>(added, j));
@@ -141,7 +140,7 @@ class GruCell final : public Cell {
     real *const dz = row.dgates, *const dr = dz + hidden, *const dn = dr + hidden, *const du = row.dkept,
                 *const dprevious = row.dprevious;
 #pragma omp simd
-    for (size_t j = 0; j < hidden; ++j) {  // reads everything before it writes
+    for (size_t j = 0; j < hidden; ++j) {  // reads all inputs before it writes
       const real update = z[j], reset = r[j], candidate = n[j], kept = u[j], upstream = dh[j];
       const real dcandidate = upstream * update * (1 - candidate * candidate);
       dz[j] = upstream * (candidate - h[j]) * update * (1 - update);
@@ -159,7 +158,7 @@ class GruCell final : public Cell {
     real *const z = row.gates, *const r = z + hidden, *const n = r + hidden;
     const real *const added = row.added, *const u = row.kept, *const previous = row.previous;
     real* const h = row.next;
-    // Two short loops: a CPU has more elements under way at once than of one in which n waits for r.
+    // Two short loops: a CPU then has more elements in flight than in one loop, where n waits for r.
 #pragma omp simd
     for (size_t j = 0; j < hidden; ++j) {
       z[j] = scalar::sigmoid(z[j] + part<adds>(added, j));

@@ -1,15 +1,15 @@
 #pragma once
-// What makes an LSTM an LSTM: a declaration of its form, and the arithmetic of one step on one row (one case of the
-// batch), forward beside backward. Time, products, normalization, masks and threads are the business of row_step.h and
-// recurrence.h.
+// What makes an LSTM an LSTM: a declaration of its form, and the arithmetic of one step on one row (one case
+// of the batch), forward beside backward. Time, products, normalization, masks and threads are handled by
+// row_step.h and recurrence.h.
 //
 // A step's summed inputs arrive in two parts,
 //
 //   x part       W_x x_t + bias, normalized if the layer is
 //   hidden part  W_h h_{t-1}, normalized if the layer is
 //
-// each [gates * H], gate by gate. Of most gates the cell uses only the sum of both. It sees the hidden part of the last
-// `kept_gates` apart from their x part.
+// each [gates * H], gate by gate. Of most gates the cell uses only the sum of both. Only for the last
+// `kept_gates` it gets the hidden part and the x part separately.
 
 #include <array>
 #include <optional>
@@ -18,23 +18,23 @@
 
 namespace lamina {
 
-/// How h comes of a memory c: h = output(gates, N(c)), forward beside backward.
+/// How h is computed from a memory c: h = output(gates, N(c)), forward beside backward.
 struct CellOutput {
   /// gates [gates * H] as CellForward left them, c [H] possibly normalized -> h [H].
   void (*forward)(size_t hidden, const real* gates, const real* c, real* h) = nullptr;
-  /// From dh: the gradients of the summed inputs that `forward` reads into their places in dgates, which may be
-  /// `gates`, and dL/dc into dc. CellBackward gives the other gates theirs.
+  /// From dh: writes the gradients of the summed inputs that `forward` reads to their places in dgates, which
+  /// may be `gates`, and dL/dc to dc. CellBackward computes those of the other gates.
   void (*backward)(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
                    real* dc) = nullptr;
 };
 
 /// What a cell declares; parameters, normalizations and states of a layer follow from it.
 struct CellForm {
-  size_t gates;                      ///< columns of W_x and W_h, in H
-  size_t kept_gates = 0;             ///< the last of them, whose two parts the cell sees apart
-  std::array<size_t, 2> segments{};  ///< gates with statistics in common: the first so many, and the others
-  /// The sum of both parts is normalized (Eq. 4), not each part. For cells that keep no gates and have no memory; their
-  /// backward pass has to do without `gates`.
+  size_t gates;                      ///< columns of W_x and W_h, in units of H
+  size_t kept_gates = 0;             ///< the last of them, whose two parts the cell gets separately
+  std::array<size_t, 2> segments{};  ///< numbers of gates that share statistics, first to last
+  /// The sum of both parts is normalized (Eq. 4), not each part. For cells without kept gates and without
+  /// memory; their backward pass does not get `gates`.
   bool joint = false;
   std::optional<size_t> forget_gate = {};  ///< whose bias starts at RecurrentOptions::forget_bias
   CellOutput output = {};                  ///< of cells with memory
@@ -52,7 +52,7 @@ struct CellForward {
   real* next;            ///< h_t [H], for cells with memory c_t
 };
 
-/// The same row in the backward step. dgates may be where `gates` is, dkept where `kept` is.
+/// The same row in the backward step. dgates may be `gates`, and dkept may be `kept`.
 struct CellBackward {
   size_t hidden;
   const real* gates;  ///< as forward left them

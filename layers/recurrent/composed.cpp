@@ -28,7 +28,7 @@ Tensor normalize(const StepNormParameters& norm, const Tensor& a, const Tensor& 
                      : lamina::concatenate({segment(0, first), segment(first, first + second)}, -1);
 }
 
-/// Summed inputs, whose gradients are kept small if the layer wants that.
+/// Summed inputs, with clipped gradients if the layer asks for it.
 Tensor clipped(const Recurrent& layer, const Tensor& a) {
   return layer.options().clip > 0 ? clip_gradient(a, layer.options().clip) : a;
 }

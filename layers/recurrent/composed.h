@@ -1,15 +1,15 @@
 #pragma once
-// The recurrent layers once more, written from primitive ops: what the fused code must agree with, and what
-// to read first.
+// The recurrent layers written from primitive ops: the reference for the fused code, and the version to read
+// first.
 
 #include "layers/recurrent/recurrent.h"
 
 namespace lamina::composed {
 
-/// What may come with a step.
+/// Optional inputs of a step.
 struct StepOptions {
   Tensor live = {};  ///< [B x 1]: 1, or 0 at padded cases, whose state is carried over; empty: all are live
-  Tensor counted = {};  ///< [B x 1]: 1 for the cases that batch norm takes its statistics over; only it asks
+  Tensor counted = {};    ///< [B x 1]: 1 for the cases that enter batch norm's statistics; only it uses this
   Tensor condition = {};  ///< v [B x condition]
 };
 

@@ -89,7 +89,8 @@ RecurrentState RecurrencePass::forward(Feedback* feedback) {
   return after;
 }
 
-/// W_h h_{t-1}: onto the x part for the direct columns, apart for the kept ones. Zeros need no product.
+/// W_h h_{t-1}: added to the x part for the direct columns, separate for the kept ones. Zeros need no
+/// product.
 void RecurrencePass::product_forward(size_t step, const Share& share, const PackedWeight& weight) {
   const size_t first = share.rows_of_product.begin, count = share.rows_of_product.size();
   const RowStep::Step to = at(step);
@@ -114,7 +115,7 @@ void RecurrencePass::product_forward(size_t step, const Share& share, const Pack
 
 // ---------------------------------------------------------------- backward
 
-/// What the backward pass works with. Rows of dh and dc hold dL/dh_t and dL/dc_t of the step at hand.
+/// The buffers of the backward pass. Rows of dh and dc hold dL/dh_t and dL/dc_t of the current step.
 struct RecurrencePass::Back {
   PackedWeight weight;  ///< transposed
   real* dgates;         ///< [T x B x gates H], the gradient of the x part, before normalization
@@ -135,7 +136,7 @@ RowStep::Gradients RecurrencePass::gradients_at(size_t t, Back& back) const {
   return d;
 }
 
-/// Ahead of its turn in the row-step, for those who add to dL/dh_t as well.
+/// Done before the row-step would do it, for a Feedback that adds to dL/dh_t as well.
 void RecurrencePass::add_outside(RowStep::Gradients& d, const Range& rows) const {
   for (size_t r = rows.begin; d.outside.first != nullptr && r < rows.end; ++r)
 #pragma omp simd
@@ -145,14 +146,15 @@ void RecurrencePass::add_outside(RowStep::Gradients& d, const Range& rows) const
 
 void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
   const Schedule work = schedule();
-  // The x part is private to the layer, so this is the first and only contribution to its gradient. It cannot take
-  // the place of the summed inputs when another pass will need them, nor after such a pass, when it has a place.
+  // The x part is private to the layer, so this is the first and only contribution to its gradient. It cannot
+  // overwrite the summed inputs when another pass will need them, nor after such a pass, when it already has
+  // a buffer.
   const bool in_place = step_.by_rows() && !Tape::retaining() && x_part_.storage()->gradient == nullptr,
              wanted = x_part_.needs_gradient();
   Tensor apart = in_place || wanted ? Tensor() : Tensor(gates_.shape());
   const Shape state{rows_, step_.hidden()};
   const Tensor& condition = options_.step.condition;
-  // A layer that feeds back adds up each gain's and bias's gradient in one running sum.
+  // A layer that feeds back accumulates each gain's and bias's gradient in one running sum.
   const size_t levels = feedback != nullptr ? 1 : detail::RowSums::levels(steps_ * rows_);
   Back back{.weight = pack(Transpose::yes),
             .dgates = in_place ? x_part_.data_unwatched()
@@ -210,7 +212,7 @@ void RecurrencePass::product_backward(size_t step, const Share& share, Back& bac
   });
 }
 
-/// dL/dW_h = sum over steps of h_{t-1}^T d_t: one product over all steps that follow another, one for the
+/// dL/dW_h = sum over steps of h_{t-1}^T d_t: one product over all steps but the first, and one for the
 /// first.
 void RecurrencePass::contribute_weight(const Back& back) {
   if (!weight_.needs_gradient()) return;
@@ -227,7 +229,8 @@ void RecurrencePass::contribute_weight(const Back& back) {
            {.a = Transpose::yes, .accumulate = add});
     add = true;
   };
-  // In memory, the states that steps start from lie one step before their gradients, or behind when reversed.
+  // In memory, the states that steps start from lie one step before their gradients, or after them when
+  // reversed.
   const size_t from = options_.reverse ? 1 : 0, to = options_.reverse ? 0 : 1;
   accumulate(rows_of(hidden_, from).first, to, steps_ - 1);
   if (initial_.h.storage() != zeros_.storage()) accumulate(std::as_const(initial_.h).data(), time(0), 1);

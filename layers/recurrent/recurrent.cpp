@@ -22,7 +22,7 @@ size_t piece_length(size_t steps) {
   return std::max(least, static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(steps)))));
 }
 
-/// [H x gates H], each gate's square drawn by itself.
+/// [H x gates H], each gate's square matrix drawn independently.
 Tensor gate_by_gate(const Initializer& initial, size_t hidden, size_t gates, const Random& random) {
   Tensor weight({hidden, gates * hidden});
   for (size_t gate = 0; gate < gates; ++gate) {
@@ -71,7 +71,7 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   const Norm gate_site = chosen.only_memory ? Norm::none : site;
   const bool batch = site == Norm::batch;
   const real gain = chosen.gain != 0 ? chosen.gain : batch ? real(0.1) : real(1);
-  // A GRU's candidate has statistics of its own (26-27); an LSTM's gates share theirs (20).
+  // A GRU's candidate has separate statistics (26-27); an LSTM's gates share theirs (20).
   const std::array<size_t, 2> of_gates{form.segments[0] * hidden, form.segments[1] * hidden};
   const auto add_norm = [&](const std::string& which, Norm norm, std::array<size_t, 2> segments,
                             bool with_bias) {
@@ -169,7 +169,7 @@ RowStepOptions Recurrent::step_options(Mode mode, SequenceRecord* record) const 
           .record = record};
 }
 
-/// One piece, from step `begin` of the whole on: project all inputs, then carry the state through.
+/// One piece, from step `begin` of the whole on: projects all inputs, then runs the recurrence.
 RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
                               const Tensor& condition, size_t begin, const Tensor& hidden) const {
   RowStepOptions step = step_options(with.mode, with.record);
@@ -180,7 +180,7 @@ RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, cons
                     with.mask, hidden);
 }
 
-/// The same without keeping anything for the backward pass, which runs the piece a second time.
+/// The same without keeping anything for the backward pass, which recomputes the piece.
 RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState& state,
                                           const SequenceOptions& with, const Tensor& condition, size_t begin,
                                           const Tensor& hidden) const {

@@ -11,7 +11,7 @@
 // step (the sentence vector of Kiros et al. 2015, Eq. 5-7).
 //
 // N is nothing, layer norm, or batch norm per step; under weight norm W_x and W_h are normalized instead.
-// Every N has a gain of its own; the bias b is that of N(W_x x) where there is one. Sequences are time-major,
+// Every N has its own gain; the bias b is that of N(W_x x) where there is one. Sequences are time-major,
 // [T x B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are
 // [k H, (k + 1) H) of input_weight [input x gates H] and hidden_weight [H x gates H].
 
@@ -32,24 +32,23 @@ struct RecurrentOptions {
   size_t hidden = 0;
   Norm norm = Norm::none;    ///< none, layer, batch or weight
   bool only_memory = false;  ///< LSTM: normalize nothing but c in h = o tanh(N(c)), as DRAW does (Eq. 29-31)
-  real gain = 0;             ///< where gains start; 0: at 1, under batch norm at 0.1
-  size_t max_steps =
-      100;               ///< batch norm: population statistics for this many steps, the last's from there on
-  real forget_bias = 0;  ///< LSTM: where the bias of f starts
-  real clip = 0;         ///< bound of dL/d(summed inputs), element by element (Graves 2013); 0: none
+  real gain = 0;             ///< initial value of gains; 0 means 1, or 0.1 under batch norm
+  size_t max_steps = 100;  ///< batch norm: population statistics for this many steps; later ones use the last
+  real forget_bias = 0;    ///< LSTM: initial value of the bias of f
+  real clip = 0;           ///< bound of dL/d(summed inputs), element by element (Graves 2013); 0: none
   bool learn_initial = false;        ///< the initial state is a parameter shared by all cases, starting at 0
-  bool learn_initial_memory = true;  ///< LSTM, with learn_initial: c_0 too, and not h_0 alone
+  bool learn_initial_memory = true;  ///< LSTM, with learn_initial: c_0 too, not only h_0
   bool reverse = false;              ///< from the last step to the first
   size_t condition = 0;              ///< size of a vector that enters every step; 0: there is none
-  bool checkpoint = false;  ///< keep every sqrt(T)-th state; the backward pass computes the rest again
+  bool checkpoint = false;           ///< keep every sqrt(T)-th state; the backward pass recomputes the rest
   Initializer input_initial = xavier();
   Initializer hidden_initial = orthogonal();  ///< for each gate's [H x H]
 };
 
-/// What may come with a sequence.
+/// Optional inputs of a sequence.
 struct SequenceOptions {
   Tensor mask = {};             ///< [T x B]: 1, or 0 at padded steps, which carry the state over unchanged
-  RecurrentState initial = {};  ///< [B x H]; what is empty is learned or zero
+  RecurrentState initial = {};  ///< [B x H]; an empty part is learned or zero
   Tensor condition = {};        ///< v [B x condition], for layers that have one
   Mode mode = Mode::train;
   bool count_padded = false;  ///< batch norm: padded cases enter the statistics, which suits cyclic padding
@@ -58,7 +57,7 @@ struct SequenceOptions {
 
 struct Sequence {
   Tensor hidden;        ///< h_t [T x B x H]
-  RecurrentState last;  ///< after the last step; detach() it to go on with the next piece of a long sequence
+  RecurrentState last;  ///< after the last step; detach() it to continue with the next piece of a sequence
 };
 
 class Recurrent {
@@ -74,16 +73,16 @@ class Recurrent {
 
   /// W_x x + b, before its normalization.
   Tensor project(const Tensor& x) const;
-  /// W_x and W_h as they are used: under weight norm w = g v / norm2(v).
+  /// The W_x and W_h in use: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
-  /// Batch norm: the population's statistics start anew, the next batch's take their place.
+  /// Batch norm: resets the population's statistics; the next batch's will replace them.
   void forget_population() const;
 
-  /// What is given, else learned, else nothing, which means zeros: [rows x hidden].
+  /// The given state, else the learned one, else an empty one, which means zeros: [rows x hidden].
   RecurrentState initial_state(const RecurrentState& given, size_t rows) const;
 
-  /// What a row-step of this layer does, without a condition.
+  /// The options of this layer's row-step, without a condition.
   RowStepOptions step_options(Mode mode, SequenceRecord* record) const;
 
   const std::string& name() const { return name_; }

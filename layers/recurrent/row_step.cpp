@@ -6,7 +6,7 @@ namespace lamina {
 
 namespace {
 
-/// Lets numbers come into L1 while the caller works on something else.
+/// Prefetches numbers into L1 while the caller works on something else.
 void prefetch(std::span<const real> numbers) {
   constexpr size_t line = 64 / sizeof(real);
   const real* const end = numbers.data() + numbers.size();
@@ -19,7 +19,7 @@ void add_row(const real* from, real* to, size_t size) {
   for (size_t j = 0; j < size; ++j) to[j] += from[j];
 }
 
-/// Keeps every element of dL/d(summed inputs) within [-bound, bound]; a bound of 0 leaves them as they are.
+/// Keeps every element of dL/d(summed inputs) within [-bound, bound]; a bound of 0 means no limit.
 void clip_row(real* d, size_t size, real bound) {
   if (bound == 0) return;
 #pragma omp simd
@@ -41,7 +41,8 @@ RowStep::RowStep(const RowStepOptions& options, size_t hidden, size_t steps, siz
       hidden_norm_(options.hidden_norm, steps, rows, options.mode),
       memory_norm_(options.memory_norm, steps, rows, options.mode),
       record_(options.record, options.record_from, steps, rows) {
-  // A sum that is normalized jointly is formed in place; a hidden part that is normalized by itself stays apart.
+  // A sum that is normalized jointly is formed in place; a hidden part that is normalized separately has its
+  // own buffer.
   kept_ = hidden_norm_.active() && !form().joint ? width_ : seen_apart();
 }
 
@@ -102,13 +103,14 @@ void RowStep::forward(const Step& at, const Share& share, const Desk& own) {
   for (size_t r = begin; record_.wanted() && r < end; ++r) record_.hidden(at.t, r, at.h[r], size_);
 }
 
-/// The statistics of layer norm.
+/// Computes the statistics of layer norm.
 void RowStep::measure_row(const Step& at, size_t r) {
   if (input_norm_.active()) input_norm_.measure_row(at.t, r, at.x[r]);
   if (hidden_norm_.active()) hidden_norm_.measure_row(at.t, r, hidden_sums(at)[r]);
 }
 
-/// From summed inputs to gates_row and the next state. Also called in the backward pass, to have the gates again.
+/// From summed inputs to gates_row and the next state. Also called in the backward pass, to recompute the
+/// gates.
 void RowStep::update_row(const Step& at, size_t r, const Desk& own, real* next) const {
   real* gates = gates_row(at, r, own);
   const real* kept = at.kept[r];
@@ -146,7 +148,7 @@ void RowStep::finish_forward(size_t t, const real* mask) const {
 
 // ---------------------------------------------------------------- backward
 
-/// Everything of a step but the product.
+/// The backward pass of a step except the product.
 void RowStep::backward(const Step& at, const Gradients& d, const Share& share, Desk& own) {
   const auto columns = [&](const StepNorm& norm, size_t sums, const real* raw, real* dnormalized) {
     if (norm.by_rows()) return;
@@ -178,8 +180,8 @@ void RowStep::backward(const Step& at, const Gradients& d, const Share& share, D
   columns(input_norm_, 0, at.x.first, d.x.first);
 }
 
-/// Gates and kept part as the cell saw them, and where their gradients go: to their final place, or where a row is
-/// normalized by itself, into scratch first.
+/// Gates and kept part as the cell saw them, and where their gradients are written: to their final place, or
+/// to scratch memory first where rows are normalized separately.
 RowStep::BackRow RowStep::back_row(const Step& at, const Gradients& d, size_t r, const Desk& own) const {
   BackRow row{.gates = at.gates[r], .kept = at.kept[r], .dgates = d.x[r], .dkept = d.kept[r]};
   if (padded(at, r)) return row;
@@ -196,7 +198,7 @@ RowStep::BackRow RowStep::back_row(const Step& at, const Gradients& d, size_t r,
   return row;
 }
 
-/// Adds what the outside wants of h_t to what later steps want; with memory, goes on from h_t to c.
+/// Adds the gradient of h_t from outside to the one from later steps; with memory, continues from h_t to c.
 void RowStep::open_row(const Step& at, const Gradients& d, size_t r, const BackRow& row, const Desk& own) {
   real* const dh = d.h[r];
   if (d.outside.first != nullptr) add_row(d.outside[r], dh, size_);
@@ -214,14 +216,14 @@ void RowStep::open_row(const Step& at, const Gradients& d, size_t r, const BackR
     used = own.state;
   }
   form().output.backward(size_, row.gates, used, dh, row.dgates, dnormalized);
-  std::fill_n(dh, size_, real{0});  // all of it has gone to o and c; the product brings h_{t-1}'s
+  std::fill_n(dh, size_, real{0});  // all of it has passed to o and c; the product adds that of h_{t-1}
   if (!memory_norm_.active() || !memory_norm_.by_rows()) return;
   real* const sums = own.sums.running() + sums_of_memory();
   memory_norm_.backward_row(at.t, r, c, dnormalized, dnormalized, sums, sums + size_);
 }
 
-/// Through the cell and the normalizations of both parts. At a padded step the state just passes, with what the
-/// statistics of c want of it where batch norm counts padded cases.
+/// Through the cell and the normalizations of both parts. At a padded step the gradient of the state passes
+/// unchanged, plus the gradient through the statistics of c where batch norm counts padded cases.
 void RowStep::close_row(const Step& at, const Gradients& d, size_t r, const BackRow& row,
                         const Desk& own) const {
   const bool memory = has_memory();

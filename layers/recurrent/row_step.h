@@ -5,13 +5,14 @@
 //   a = N(x part) + condition,  s = N(hidden part)      for cells that normalize jointly  a = N(x part + hidden part)
 //   state = cell(a, s, state before)                    for cells with memory             h = output(a, N(c))
 //
-// The caller forms the summed inputs. The columns of the gates are split in two: onto the x part of the first
-// `direct` it has added the hidden part, W_h h_{t-1}; of the last `kept` the hidden part stays apart, because a
-// normalization or the cell asks for it.
+// The caller forms the summed inputs. The columns of the gates are split in two: to the x part of the first
+// `direct` columns it has added the hidden part, W_h h_{t-1}; for the last `kept` columns the hidden part
+// stays separate, because a normalization or the cell needs it.
 //
-// What passes through memory decides the speed. Where each row is normalized by itself, gates are not kept: the
-// backward pass computes them again from the summed inputs, which it needs anyway. And a row is measured one ahead of
-// its turn: the long chain of a sum, a square root and a division passes while the row before is worked on.
+// Memory traffic determines the speed. Where rows are normalized separately, gates are not kept: the backward
+// pass recomputes them from the summed inputs, which it needs anyway. And the statistics of a row are
+// computed one row ahead: the latency of a sum, a square root and a division is hidden behind the work on the
+// row before.
 
 #include "layers/recurrent/cell.h"
 #include "layers/recurrent/row_sums.h"
@@ -21,7 +22,7 @@
 
 namespace lamina {
 
-/// A row of numbers per case, each `stride` behind the one before.
+/// A row of numbers per case, at a stride of `stride`.
 template <class Number>
 struct Rows {
   Number* first = nullptr;
@@ -41,7 +42,7 @@ struct RowStepOptions {
   bool count_padded = false;         ///< batch norm: padded cases enter the statistics
   real clip = 0;                     ///< bound of dL/d(summed inputs), element by element; 0: none
   SequenceRecord* record = nullptr;  ///< with room for every step; must outlive the backward pass
-  size_t record_from = 0;            ///< the place of step 0 in it
+  size_t record_from = 0;            ///< the index of step 0 in it
 };
 
 /// The steps of one pass through time. Copies share the statistics of the normalizations.
@@ -52,18 +53,18 @@ class RowStep {
   const RowStepOptions& options() const { return options_; }
   size_t hidden() const { return size_; }
   size_t width() const { return width_; }  ///< of summed inputs: gates H
-  size_t kept() const { return kept_; }    ///< columns whose hidden part stays apart
+  size_t kept() const { return kept_; }    ///< columns whose hidden part stays separate
   size_t direct() const { return width_ - kept_; }
   bool has_memory() const { return form().memory(); }
-  /// Whether every row can go through all steps by itself.
+  /// Whether every row can go through all steps independently of the others.
   bool by_rows() const { return input_norm_.by_rows() && hidden_norm_.by_rows() && memory_norm_.by_rows(); }
-  /// Whether gates need a place apart from the x part.
+  /// Whether gates need a buffer other than the x part.
   bool gates_apart() const { return input_norm_.active() && !by_rows(); }
 
-  /// Where the numbers of one step are. What a normalization of all rows reads is contiguous.
+  /// The buffers of one step. Those that a normalization over all rows reads are contiguous.
   struct Step {
     size_t t;                    ///< for statistics and the record
-    const real* mask = nullptr;  ///< [B]: 0 at padded cases, whose state stays; nullptr: there are none
+    const real* mask = nullptr;  ///< [B]: 0 at padded cases, whose state is carried over; nullptr: no padding
     Rows<real> x;                ///< [gates H] before normalization
     Rows<real> gates;            ///< [gates H] as the cell leaves them; `x` unless gates_apart()
     Rows<real> kept;             ///< [kept] before normalization
@@ -73,13 +74,14 @@ class RowStep {
 
   /// The gradients of one step.
   struct Gradients {
-    Rows<real> x, kept;        ///< out, which may take the place of the summed inputs where by_rows()
-    Rows<const real> outside;  ///< of h_t from other places, added to `h`; or nothing
-    Rows<real> h, c;  ///< in: of the state after; out: of that before, but for what passes through W_h
-    Rows<real> condition = {};  ///< is added to, where there is a condition
+    Rows<real> x, kept;         ///< out, which may overwrite the summed inputs where by_rows()
+    Rows<const real> outside;   ///< of h_t from outside the recurrence, added to `h`; may be null
+    Rows<real> h, c;            ///< in: of the state after; out: of that before, without the W_h part
+    Rows<real> condition = {};  ///< accumulated, where there is a condition
   };
 
-  /// What threads work in; `levels` of sums of gains' and biases' gradients (see RowSums), for the backward pass.
+  /// Scratch memory of the threads; `levels` of sums of gains' and biases' gradients (see RowSums), for the
+  /// backward pass.
   struct Workspace {
     Tensor scratch;      ///< a row per thread
     Tensor sums;         ///< [threads x levels x all]
@@ -87,7 +89,7 @@ class RowStep {
   };
   Workspace workspace(size_t threads, size_t levels = 0) const;
 
-  /// One thread's room for one row, and its sums.
+  /// One thread's scratch memory for one row, and its sums.
   struct Desk {
     real *gates, *kept;  ///< [gates H] each
     real *state, *dnormalized;
@@ -96,17 +98,17 @@ class RowStep {
   Desk desk(Workspace& all, size_t thread) const;
 
   void forward(const Step& at, const Share& share, const Desk& own);
-  /// From last to first. Afterwards the caller adds d(summed inputs) W_h^T to the gradient of h.
+  /// Steps from last to first. Afterwards the caller adds d(summed inputs) W_h^T to the gradient of h.
   void backward(const Step& at, const Gradients& d, const Share& share, Desk& own);
-  /// The gradients of gains and biases.
+  /// Adds the gradients of gains and biases.
   void contribute(const Workspace& all) const;
 
-  /// Once all cases are through a step.
+  /// To be called once all cases have finished a step.
   void finish_forward(size_t t, const real* mask = nullptr) const;
   void finish_backward(size_t t, const real* mask = nullptr) const;
 
-  /// Visits what of these rows the backward pass reads and no later step has read, matrix by matrix; as if rows lay
-  /// side by side.
+  /// Visits, matrix by matrix, the data of these rows that the backward pass reads and that no later step has
+  /// read, as if rows were contiguous.
   template <class Visit>
   void read_by_backward(const Step& at, Rows<const real> outside, const Range& rows, Visit&& visit) const {
     const auto piece = [&](Rows<const real> all, size_t width) {
@@ -120,18 +122,19 @@ class RowStep {
   }
 
  private:
-  /// Where the numbers of one row are between the cell and the normalizations.
+  /// The buffers of one row between the cell and the normalizations.
   struct BackRow {
     const real *gates, *kept;
     real *dgates, *dkept;  ///< after normalization
   };
 
   static bool padded(const Step& at, size_t r) { return at.mask != nullptr && at.mask[r] == 0; }
-  /// The cases that batch norm's statistics are taken over.
+  /// The mask of the cases that enter batch norm's statistics.
   const real* counted(const Step& at) const { return options_.count_padded ? nullptr : at.mask; }
   const CellForm& form() const { return cell_->form(); }
   bool joint() const { return hidden_norm_.active() && form().joint; }
-  /// Columns of the gates that the cell sees apart, the last of the kept ones, and how many lie before them.
+  /// The number of columns of the gates that the cell gets separately, the last of the kept ones, and of
+  /// those before them.
   size_t seen_apart() const { return form().kept_gates * size_; }
   size_t to_be_added() const { return kept_ - seen_apart(); }
   bool computes_gates_again() const { return input_norm_.active() && by_rows(); }
@@ -140,7 +143,7 @@ class RowStep {
     return computes_gates_again() ? own.gates : at.gates[r];
   }
   Rows<const real> previous(const Step& at) const { return has_memory() ? at.before_c : at.before_h; }
-  // Where a thread's sums keep those of each normalization, the gain's and then the bias's.
+  // The offsets of each normalization in a thread's sums, first the gain's and then the bias's.
   size_t sums_of_hidden() const { return 2 * width_; }
   size_t sums_of_memory() const { return 4 * width_; }
   size_t sums_size() const { return 4 * width_ + 2 * size_; }

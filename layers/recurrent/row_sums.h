@@ -1,9 +1,9 @@
 #pragma once
-// Gradients of gains and biases: sums over all rows of all steps, which one running sum would round as often.
+// Gradients of gains and biases: sums over all rows of all steps. One running sum would round once per row.
 //
-// 256 rows are added up in sequence. Their sum is added to that of 256 rows before, this to that of the 512
-// before both, and so on as in a binary counter, so that every number passes log2(rows / 256) additions more. With a
-// single level all rows are added up in sequence.
+// 256 rows are accumulated in sequence. Their sum is added to that of the 256 rows before, the result to that
+// of the 512 before both, and so on as in a binary counter, so that every number goes through
+// log2(rows / 256) further additions. With a single level all rows are accumulated in sequence.
 
 #include <algorithm>
 #include <bit>
@@ -13,15 +13,16 @@
 
 namespace lamina::detail {
 
-/// One thread's. All levels together are the sum, in memory of the caller that starts as zeros.
+/// The sums of one thread. All levels together are the sum, in the caller's memory, which must start as
+/// zeros.
 class RowSums {
  public:
-  /// How many levels, each of `width` numbers, so many rows take.
+  /// How many levels, each of `width` numbers, this many rows need.
   static size_t levels(size_t rows) { return 1 + static_cast<size_t>(std::bit_width(rows / in_sequence)); }
 
   RowSums(real* memory, size_t width, size_t levels) : memory_(memory), width_(width), levels_(levels) {}
 
-  /// [width]: where the row at hand is added.
+  /// [width]: where the current row is added.
   real* running() const { return memory_; }
 
   void end_row() {

@@ -1,7 +1,7 @@
 #pragma once
 // How threads share the steps of a sequence.
 //
-//   by rows      each thread takes its own cases of the batch through all of time and never waits for another:
+//   by rows      each thread takes its own cases of the batch through all steps and never waits for another:
 //                possible when nothing but the weights is shared between cases, as without normalization or
 //                with layer norm
 //   by columns   each thread computes its own columns of every product and its own rows of everything else, with
@@ -17,7 +17,7 @@ namespace lamina {
 struct Share {
   size_t thread = 0, team = 1;
   bool by_rows = true;
-  Range rows;             ///< of everything that works row by row
+  Range rows;             ///< for all row-wise work
   Range rows_of_product;  ///< of products
 
   /// body(begin, end) for this thread's columns out of `width`, if any.
@@ -37,7 +37,7 @@ class Schedule {
  public:
   /// For `steps` products of [rows x inner] by [inner x width]. The limits were measured with 2 threads.
   Schedule(size_t rows, size_t inner, size_t width, size_t steps, bool rows_are_independent) : rows_(rows) {
-    constexpr double least_work = 1e6;  // multiplications that pay for a parallel region or a barrier
+    constexpr double least_work = 1e6;  // multiplications that are worth a parallel region or a barrier
     constexpr size_t least_rows = 12;   // per thread, for the product kernel to use the weights it reads
     constexpr size_t most_weights = size_t{8} << 20;  // bytes that may be read by every thread
     const auto team = static_cast<size_t>(lamina::threads());

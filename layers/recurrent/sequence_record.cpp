@@ -9,7 +9,7 @@ namespace lamina {
 
 namespace {
 
-/// norm2, summed in double: the squares of floats leave their range beyond 1e19 and below 1e-19, which
+/// norm2, summed in double: the squares of floats overflow beyond 1e19 and underflow below 1e-19, which
 /// gradients over many steps do reach.
 real length(const real* vector, size_t size) {
   double total = 0;

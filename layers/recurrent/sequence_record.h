@@ -1,5 +1,5 @@
 #pragma once
-// What happens inside a sequence, step by step, for those who study it.
+// Statistics of what happens inside a sequence, per step, for study.
 
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-/// One entry a step, means over the cases that are not padded. The summed inputs are W_x x_t + b + W_h
-/// h_{t-1}, before any normalization.
+/// One entry per step, means over the cases that are not padded. The summed inputs are
+/// W_x x_t + b + W_h h_{t-1}, before any normalization.
 struct SequenceRecord {
   std::vector<double> hidden_norm;             ///< norm2(h_t)
   std::vector<double> hidden_gradient_norm;    ///< norm2(dL/dh_t); filled by backward()
@@ -17,20 +17,20 @@ struct SequenceRecord {
   std::vector<double> summed_input_deviation;  ///< their standard deviation over the units
 };
 
-/// A TapeListener that is one of these too gets a record of every sequence that runs while it listens.
+/// A TapeListener that also derives from this gets a record of every sequence that runs while it listens.
 class SequenceObserver {
  public:
   virtual ~SequenceObserver() = default;
-  /// Where the layer of this name puts what happens; must outlive backward().
+  /// The record that the layer of this name fills; must outlive backward().
   virtual SequenceRecord* record_of(const std::string& layer) = 0;
 };
 
-/// Makes room in `given`, or where that is nullptr in the record of whoever listens, for so many steps of a
-/// layer. nullptr when nobody wants to know.
+/// Makes room for `steps` steps of a layer in `given`, or where that is nullptr in the listener's record.
+/// nullptr when there is neither.
 SequenceRecord* record_for(SequenceRecord* given, const std::string& layer, size_t steps);
 
-/// The numbers of single cases, of which a SequenceRecord holds the means. Threads may fill in different rows
-/// at once. Made from nullptr it is unwanted and must not be filled.
+/// The numbers of single cases, of which a SequenceRecord holds the means. Threads may fill different rows at
+/// the same time. When made from nullptr it is not wanted() and must not be filled.
 class CaseRecord {
  public:
   /// For steps [begin, begin + steps) of the record.

@@ -17,7 +17,8 @@ struct RecurrentSession::Shared {
 
 namespace {
 
-/// What one step keeps for its backward pass. The products are StepLinear's, so the whole hidden part arrives apart.
+/// What one step keeps for its backward pass. The products are StepLinear's, so the whole hidden part arrives
+/// separately.
 struct SessionStep {
   std::shared_ptr<RecurrentSession::Shared> shared;
   size_t t;
@@ -42,7 +43,7 @@ struct SessionStep {
   Schedule schedule() const {
     return {shared->rows, shared->step.hidden(), shared->step.width(), 1, shared->step.by_rows()};
   }
-  /// body(i) for the elements of the x part onto which the hidden part goes.
+  /// body(i) for the elements of the x part to which the hidden part is added.
   template <class Body>
   void for_direct(const Body& body) const {
     for (size_t r = 0; r < shared->rows; ++r)

@@ -1,7 +1,7 @@
 #pragma once
-// One step at a time, for models that feed their output back into their input (DRAW, handwriting). What the
-// whole-sequence layer saves is saved here as well: weights are packed once, and the gradient of each weight
-// is one product over all steps.
+// One step at a time, for models that feed their output back into their input (DRAW, handwriting). The
+// savings of the whole-sequence layer apply here as well: weights are packed once, and the gradient of each
+// weight is one product over all steps.
 //
 //   RecurrentSession lstm(layer, {.steps = T, .rows = B});      // opened while the tape is recording
 //   StepLinear write(write_layer, T, B);
@@ -12,8 +12,8 @@
 //   }
 //   tape.backward(loss(canvas));
 //
-// How: opening a session puts a node on the tape in front of all steps. Backward runs it after them, and by
-// then the gradients of all steps' outputs lie side by side, because the outputs are views of one tensor.
+// How: opening a session puts a node on the tape before all steps. Backward runs it after them, and by then
+// the gradients of all steps' outputs are contiguous, because the outputs are views of one tensor.
 
 #include <memory>
 
@@ -45,18 +45,18 @@ struct SessionOptions {
   Mode mode = Mode::train;
 };
 
-/// A recurrent layer, one step a call: the numbers and gradients of the whole-sequence layer, with every
-/// normalization. Batch norm takes the k-th call for step k.
+/// A recurrent layer, one step per call: the numbers and gradients of the whole-sequence layer, with every
+/// normalization. For batch norm the k-th call is step k.
 class RecurrentSession {
  public:
-  /// Throws Error for sizes of 0 and for layers that run in reverse: here the order is the caller's.
+  /// Throws Error for sizes of 0 and for layers that run in reverse: here the caller determines the order.
   RecurrentSession(const Recurrent& layer, const SessionOptions& options);
 
   /// The layer's learned initial state, or zeros: [B x H].
   const RecurrentState& initial() const { return initial_; }
 
   /// x [B x input] and the state before it -> the state after it. mask [B] holds 1, or 0 for cases whose
-  /// state stays as it is; empty: none. Throws Error, naming the shapes, for others.
+  /// state is carried over; empty: no mask. Throws Error for other shapes, naming them.
   RecurrentState operator()(const Tensor& x, const RecurrentState& before, const Tensor& mask = {});
 
   struct Shared;  ///< what all steps use, for the nodes on the tape

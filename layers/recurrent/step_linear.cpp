@@ -10,7 +10,7 @@ namespace lamina {
 
 namespace {
 
-/// c [rows x n] (+)= a [rows x k] b, by as many threads as it is worth.
+/// c [rows x n] (+)= a [rows x k] b, on as many threads as pay off.
 void multiply(size_t rows, const real* a, const PackedMatrix& b, real* c, bool accumulate) {
   const size_t inner = b.rows(), width = b.columns();
   Schedule(rows, inner, width, 1, true).run([&](const Share& share) {
@@ -29,8 +29,8 @@ struct StepLinear::Gathered {
   Tensor weight, bias;
   PackedMatrix forward, backward;
   Tensor inputs;   ///< x_t of all steps [T x B x in]
-  Tensor outputs;  ///< y_t of all steps [T x B x out]; its gradient is where theirs come together
-  Tensor opening;  ///< output of the first node: nobody reads it, but each step sends it a gradient of 0,
+  Tensor outputs;  ///< y_t of all steps [T x B x out]; its gradient's buffer collects theirs
+  Tensor opening;  ///< output of the first node: never read, but each step sends it a gradient of 0,
                    ///< which makes the tape run the node
   Tape* tape = nullptr;
   size_t steps = 0, rows = 0, done = 0;

@@ -33,7 +33,7 @@ StepNorm::StepNorm(const StepNormParameters& parameters, size_t steps, size_t ro
   if (parameters.norm == Norm::batch && !fixed_) cases_before_ = parameters.population.cases.copy();
 }
 
-/// The population's statistics of each step, or of the last step before it that was reached.
+/// Takes the population's statistics for each step, or those of the last step before it that was reached.
 void StepNorm::take_population(size_t steps) {
   const Population& from = parameters_.population;
   size_t reached = 0;

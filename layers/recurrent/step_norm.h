@@ -4,8 +4,8 @@
 //   layer   per case and step, over each segment of the width (an LSTM's 4H gates are one segment, a GRU's
 //           are 2H and H); one gain and one bias shared over all steps
 //   batch   per unit and step, over the cases that are not padded (Cooijmans et al. 2016), with population
-//           statistics of their own for each of the first T_max steps; steps from there on and steps that no
-//           batch has reached use those of the last step before them that was reached
+//           statistics for each of the first T_max steps; later steps and steps that no batch has reached use
+//           those of the last step before them that was reached
 //
 // Layer norm works on a row alone. Batch norm needs all rows of a step, so it works column by column, and the
 // caller puts a barrier before and after.
@@ -19,7 +19,7 @@
 
 namespace lamina {
 
-/// What is learned and kept of a normalization, for the lifetime of a layer.
+/// The parameters and population statistics of a normalization, for the lifetime of a layer.
 struct StepNormParameters {
   Norm norm = Norm::none;            ///< none, layer or batch
   std::array<size_t, 2> segments{};  ///< widths; the second may be 0
@@ -42,7 +42,7 @@ struct StepNormOptions {
 StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
                                   const StepNormOptions& options);
 
-/// The statistics of one pass through a sequence. Copies share them. `mask` is [rows] of the step at hand, 0
+/// The statistics of one pass through a sequence. Copies share them. `mask` is [rows] of the current step, 0
 /// for a padded case, or nullptr.
 class StepNorm {
  public:
@@ -63,7 +63,7 @@ class StepNorm {
   /// out = gain (raw - mean) / deviation + bias, for one row.
   void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
 
-  /// From dL/d(normalized) dL/d(raw), for one row, which may be in the same place; adds to dgain and dbias
+  /// Computes dL/d(raw) from dL/d(normalized) for one row, possibly in place; adds to dgain and dbias
   /// [width].
   void backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw, real* dgain,
                     real* dbias) const;
@@ -72,13 +72,13 @@ class StepNorm {
   void backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask,
                         real* dgain, real* dbias) const;
 
-  /// Adds what each of `threads` has summed, gain [width] then bias [width] at multiples of `stride`, to the
-  /// gradients of gain and bias.
+  /// Adds the sums of each of `threads` threads, gain [width] then bias [width] at multiples of `stride`, to
+  /// the gradients of gain and bias.
   void contribute(const real* sums, size_t threads, size_t stride) const;
 
  private:
   void take_population(size_t steps);
-  /// Batch norm: the means of step t [width]; the inverse deviations are behind them.
+  /// Batch norm: the means of step t [width]; the inverse deviations follow them.
   real* means(size_t t) { return statistics_.data() + 2 * t * width(); }
   const real* means(size_t t) const { return statistics_.data() + 2 * t * width(); }
 

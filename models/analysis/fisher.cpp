@@ -47,7 +47,7 @@ Matrix exact_fisher(Glm& glm) {
 
 Matrix gain_metric(const Glm& glm, const Matrix& fisher) {
   const size_t outputs = glm.options.outputs, inputs = glm.options.inputs, unit = glm.unit_size();
-  // The move that counts as one along unit i's gain, as a direction of theta.
+  // The unit move along unit i's gain, as a direction of theta.
   std::vector<std::vector<double>> moves(outputs, std::vector<double>(fisher.size));
   const std::vector<double> theta = glm.theta();
   for (size_t i = 0; i < outputs; ++i) {

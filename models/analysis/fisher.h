@@ -1,6 +1,6 @@
 #pragma once
-// Fisher information matrices, two ways that share no code: exactly, by autodiff, and by the paper's
-// formulas.
+// Fisher information matrices, computed in two ways that share no code: exactly, by autodiff, and by the
+// paper's formulas.
 //
 //   F(theta) = E_x E_y[ score score^T ],  score = d log P(y | x; theta) / d theta                    (Eq. 9)
 //   ds^2 = KL(P(y | x; theta) || P(y | x; theta + delta)) ~ 1/2 delta^T F(theta) delta               (Eq. 8)
@@ -27,11 +27,12 @@ double product(const std::vector<double>& u, const Matrix& m, const std::vector<
 double relative_difference(const Matrix& a, const Matrix& b);
 
 /// Eq. 9 by the tape: one backward pass of log P(y | x) for every case and every outcome y, through the
-/// statistics too. Batch norm's are those of all cases.
+/// statistics too. Batch norm's statistics are those of all cases.
 Matrix exact_fisher(Glm& glm);
 
-/// Eq. 12 without normalization, Eq. 13 and 14 with one. Under layer norm the latter is no Fisher matrix: it
-/// leaves out that mu and sigma, which the units share, make each output depend on the other units' weights.
+/// Eq. 12 without normalization, Eq. 13 and 14 with one. Under layer norm the latter is not the Fisher
+/// matrix: it ignores that each output depends on the other units' weights through mu and sigma, which the
+/// units share.
 Matrix fisher_formula(const Glm& glm);
 
 /// The metric M of moves d along the gains, ds^2 = 1/2 d^T M d, read from a Fisher matrix. Without
@@ -47,7 +48,7 @@ double weight_curvature(const Glm& glm, const Matrix& fisher);
 /// Mean of the diagonal of the metric along the gains.
 double gain_curvature(const Glm& glm, const Matrix& fisher);
 
-/// theta with zeros in place of all but the weights: the direction that re-scales the weight matrix.
+/// theta with everything but the weights set to zero: the direction that re-scales the weight matrix.
 std::vector<double> weights_as_direction(const Glm& glm);
 
 }  // namespace lamina::analysis

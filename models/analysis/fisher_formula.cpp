@@ -38,7 +38,7 @@ struct Numbers {
   Vector g, b;
 };
 
-/// mu_i and sigma_i for one case, and their derivatives for the unit's own weights.
+/// mu_i and sigma_i for one case, and their derivatives with respect to the unit's own weights.
 struct Moments {
   double mu = 0, sigma = 1;
   Vector dmu, dsigma;
@@ -112,14 +112,14 @@ Matrix covariance(const Glm& glm, const Vector& z) {
   return result;
 }
 
-/// One case: what (13) is made of.
+/// The terms of (13) for one case.
 struct Case {
   Vector normalized;      ///< (a_i - mu_i) / sigma_i; a_i without normalization
   std::vector<Vector> u;  ///< for each unit (chi_i g_i / sigma_i, 1, (a_i - mu_i) / sigma_i)
   Matrix covariance;      ///< Cov[y | x]
 };
 
-/// The block (i, j) that stands in (13) is u_i u_j^T, and that of (12) is with u_i = (x, 1).
+/// The block (i, j) of (13) is u_i u_j^T, and so is that of (12), with u_i = (x, 1).
 Case case_of(const Glm& glm, const Numbers& q, size_t n) {
   Case result{Vector(q.outputs), {}, Matrix(0)};
   Vector z(q.outputs);
@@ -165,8 +165,8 @@ Matrix gain_metric_formula(const Glm& glm) {
   Matrix metric(q.outputs);
   for (size_t n = 0; n < q.cases; ++n) {
     const Case c = case_of(glm, q, n);
-    // What multiplies Cov(y_i, y_j | x): 1 in (32), (a_i - mu)(a_j - mu) / sigma^2 in (33), and
-    // a_i a_j / (norm2(w_i) norm2(w_j)) in (34) and (35).
+    // The factor of Cov(y_i, y_j | x): 1 in (32), (a_i - mu)(a_j - mu) / sigma^2 in (33), and in (34) and
+    // (35) a_i a_j / (norm2(w_i) norm2(w_j)).
     const auto factor = [&](size_t i) {
       if (glm.options.norm == Norm::batch) return 1.0;
       return glm.has_gain() ? c.normalized[i] : q.a[n][i] / std::sqrt(dot(q.w[i], q.w[i]));

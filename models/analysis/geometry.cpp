@@ -173,7 +173,7 @@ double KlCurve::slope() const {
   std::vector<double> short_t, difference;
   for (size_t i = 0; i < t.size(); ++i) {
     const double each = std::fabs(kl[i] - metric[i]);
-    if (t[i] > 0.2 || each < 1e-7 * kl[i]) continue;  // too long for a third order, or too short for doubles
+    if (t[i] > 0.2 || each < 1e-7 * kl[i]) continue;  // too long for third order, or too short for doubles
     short_t.push_back(t[i]);
     difference.push_back(each);
   }

@@ -20,7 +20,7 @@ struct FormulaCheck {
 std::vector<FormulaCheck> check_formulas(std::uint64_t seed);
 std::string formula_table(const std::vector<FormulaCheck>& checks);
 
-/// What layer norm's cross terms amount to in Gaussian models with more and more units.
+/// The size of layer norm's cross terms in Gaussian models with increasing numbers of units.
 struct CrossTerms {
   size_t units;
   double weights;                ///< |(13) - exact| / |exact| of the weights' block, in Frobenius' norm
@@ -34,8 +34,8 @@ std::string cross_term_table(const std::vector<CrossTerms>& all);
 struct KlCurve {
   GlmOptions glm;
   std::vector<double> t, kl, metric;
-  /// The power of t with which kl - metric falls. Third derivatives of the KL divergence make it 3; NaN when
-  /// there is no difference but rounding.
+  /// The power of t with which kl - metric falls: 3, from the third derivatives of the KL divergence; NaN
+  /// when the difference is only rounding.
   double slope() const;
 };
 std::vector<KlCurve> kl_curves(std::uint64_t seed);
@@ -45,7 +45,7 @@ std::string kl_table(const std::vector<KlCurve>& curves);
 struct Sweep {
   GlmOptions glm;
   std::vector<double> factor, curvature;
-  double slope() const;  ///< the power of the factor by which the curvature goes, fitted over all factors
+  double slope() const;  ///< the curvature's power of the factor, fitted over all factors
 };
 
 /// Mean curvature along the weights when W becomes factor * W.
@@ -56,7 +56,7 @@ std::vector<Sweep> input_sweeps(std::uint64_t seed);
 std::string sweep_table(const std::vector<Sweep>& sweeps, const std::string& what);
 
 /// The slope of a straight line through log y over log x by least squares; pairs that are not positive are
-/// left out.
+/// skipped.
 double log_log_slope(const std::vector<double>& x, const std::vector<double>& y);
 
 }  // namespace lamina::analysis

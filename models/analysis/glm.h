@@ -6,7 +6,7 @@
 //   z = x W + b, or with a normalization   z = g (a - mu) / sigma + b, a = x W, epsilon = 0
 //
 //   gaussian      y is normal with mean z and variance phi
-//   bernoulli     y is 1 with probability sigmoid(z), each output for itself; phi = 1
+//   bernoulli     y is 1 with probability sigmoid(z), each output independently; phi = 1
 //   categorical   y is one of the outputs, with probabilities softmax(z); phi = 1
 //
 // theta is vec([W, b, g]^T): (w_1, b_1, g_1), (w_2, b_2, g_2), ...; without normalization there are no gains.
@@ -53,7 +53,7 @@ class Glm {
   size_t gain_place() const { return options.inputs + 1; }
   size_t theta_size() const { return options.outputs * unit_size(); }
 
-  /// theta, the same with every number replaced by its gradient, and theta += step.
+  /// theta, theta's gradient in the same layout, and theta += step.
   std::vector<double> theta() const;
   std::vector<double> gradient() const;
   void move(const std::vector<double>& step);
@@ -77,7 +77,7 @@ struct Outcome {
 };
 
 /// All outcomes for one case with natural parameters z [1 x outputs]. For the Gaussian, whose score is linear
-/// in y, finitely many with its mean and covariance, which are all that an expectation of products sees.
+/// in y, a finite set with its mean and covariance, which determine all expectations of products.
 std::vector<Outcome> outcomes(const Glm& glm, const Tensor& z);
 
 /// log P(y | x) up to c(y, phi), for one case; differentiable in z [1 x outputs].

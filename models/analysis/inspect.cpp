@@ -27,7 +27,7 @@ InspectedTensor inspect_tensor(const std::string& name, const Tensor& value) {
           .summary = summary_of({numbers.values().begin(), numbers.values().end()})};
 }
 
-/// The runs in the folders inside, "a, b".
+/// The runs in the subfolders, "a, b".
 std::string runs_inside(const std::string& path) {
   std::string list;
   for (const std::string& entry : entries_of(path))
@@ -115,7 +115,8 @@ namespace {
 /// A quantity of one thing, "hidden1" or "rnn input_weight", over some axis.
 using Points = std::map<std::uint64_t, std::vector<double>>;
 
-/// "weight" of "weight.angle.mean" when "angle.mean" is asked for; whether it is that quantity at all.
+/// Whether a recorded name is of the requested quantity; for "angle.mean", "weight.angle.mean" is, and the
+/// parameter is "weight".
 bool matches(const std::string& quantity, const std::string& wanted, std::string& owner) {
   if (quantity != wanted && !quantity.ends_with("." + wanted)) return false;
   owner = quantity.substr(0, quantity.size() - wanted.size());
@@ -123,7 +124,7 @@ bool matches(const std::string& quantity, const std::string& wanted, std::string
   return true;
 }
 
-/// The series of those rows that `at` gives a place on the axis.
+/// The series of the rows for which `at` returns a place on the axis.
 template <class At>
 std::vector<Series> collect(const std::vector<RecordRow>& rows, const std::string& quantity, const At& at) {
   std::vector<std::pair<std::string, std::string>> keys;  // layer and parameter
@@ -156,7 +157,7 @@ struct Column {
   const char *title, *quantity;
 };
 
-/// One row a layer, one column a quantity, in one step.
+/// One row per layer and one column per quantity, for one step.
 std::string table_of(const std::vector<RecordRow>& rows, std::uint64_t step,
                      std::span<const Column> columns) {
   std::vector<std::string> titles;

@@ -1,6 +1,6 @@
 #pragma once
-// What a run's folder tells about its layers: the checkpoint's weights, gains and biases, and, where
-// --record was on, what happened inside over the steps (models/common/recorder.h).
+// What a run's folder contains about its layers: the checkpoint's weights, gains and biases, and, where
+// --record was on, the record over the steps (models/common/recorder.h).
 
 #include <string>
 #include <vector>
@@ -22,15 +22,15 @@ struct InspectedTensor {
 struct Inspection {
   std::vector<InspectedTensor> tensors;
   std::vector<RecordRow> rows;      ///< empty without a record
-  std::vector<std::string> layers;  ///< of both, in their order
+  std::vector<std::string> layers;  ///< of both the checkpoint and the record, in order
 };
 
 /// Reads model.safetensors and record.csv. DataError for a folder with neither, and for one that holds
 /// several runs, naming them.
 Inspection inspect(const RunFolder& folder);
 
-/// What belongs to `layer` and to the layers inside it ("hidden1" has "hidden1.norm"). UsageError, listing
-/// the layers, when there is no such layer.
+/// Only `layer` and the layers inside it ("hidden1" contains "hidden1.norm"). UsageError, listing the layers,
+/// when there is no such layer.
 Inspection only_layer(const Inspection& all, const std::string& layer);
 
 /// layer,parameter,shape,of,mean,deviation,min,max
@@ -39,8 +39,8 @@ std::string to_csv(const std::vector<InspectedTensor>& tensors);
 /// The same as a markdown table.
 std::string tensor_table(const std::vector<InspectedTensor>& tensors);
 
-/// Two markdown tables of one recorded step: the layers' activities, and the weight vectors' updates. Over a
-/// recurrent layer's time steps the first shows means.
+/// Two markdown tables of one recorded step: the layers' activities, and the weight vectors' updates. For a
+/// recurrent layer the first shows means over its time steps.
 std::string step_tables(const std::vector<RecordRow>& rows, std::uint64_t step);
 
 /// The value of a quantity over the recorded steps, by layer, or by layer and parameter where several have
@@ -51,10 +51,10 @@ struct Series {
 };
 
 /// One series for each layer that has a quantity that is `quantity` or ends with ".quantity"; over training
-/// steps, and mean over a recurrent layer's time.
+/// steps; for a recurrent layer, means over its time steps.
 std::vector<Series> over_steps(const std::vector<RecordRow>& rows, const std::string& quantity);
 
-/// The same over a recurrent layer's time within one recorded step.
+/// The same over a recurrent layer's time steps within one recorded step.
 std::vector<Series> over_time(const std::vector<RecordRow>& rows, const std::string& quantity,
                               std::uint64_t step);
 

@@ -1,9 +1,11 @@
 #pragma once
-// Table 1, measured: which transformations of weights and data leave the output of a normalized layer alone?
+// Table 1, measured: which transformations of weights and data leave the output of a normalized layer
+// unchanged?
 //
 // A random layer and random data are transformed, and the change of the output is compared with its size.
-// Whether a scheme is invariant is decided by that number alone. Compile in double: what is invariant in
-// exact arithmetic then changes by rounding, some 1e-13, and what is not by much more than the threshold.
+// That number alone decides whether a scheme is invariant. Compile in double: an output that is invariant in
+// exact arithmetic then changes by rounding errors only, some 1e-13, and one that is not changes by much more
+// than the threshold.
 
 #include <cstdint>
 #include <optional>
@@ -37,13 +39,13 @@ inline constexpr Norm table_schemes[] = {Norm::batch, Norm::weight, Norm::layer,
 
 const char* name_of(Transformation transformation);
 
-/// What Table 1 says; nothing for schemes that are not in it.
+/// The verdict of Table 1; nothing for schemes that are not in it.
 std::optional<bool> paper_says(Norm norm, Transformation transformation);
 
-/// A scheme counts as invariant when its output changes by less than this part of itself.
+/// A scheme counts as invariant when the relative change of its output is below this.
 inline constexpr double invariance_threshold = 1e-9;
 
-/// What the layers take when nothing else is said: all the same.
+/// The layers' default epsilon, the same for all.
 inline double default_epsilon() { return static_cast<double>(LayerNormOptions{}.epsilon); }
 
 struct InvarianceOptions {
@@ -75,7 +77,7 @@ double largest_change(const std::vector<InvarianceResult>& results, Norm norm, T
 /// Table 1 as markdown, each verdict with its number; those that differ from the paper's are marked.
 std::string invariance_table(const std::vector<InvarianceResult>& results, double epsilon);
 
-/// The verdicts at epsilon = 0 that differ from the paper's, a line each; empty when there is none.
+/// The verdicts at epsilon = 0 that differ from the paper's, one per line; empty when there is none.
 std::string disagreements(const std::vector<InvarianceResult>& results);
 
 /// scheme,transformation,magnitude,epsilon,change

@@ -1,16 +1,16 @@
 #pragma once
-// One layer with any of the normalization schemes, as a function: what Sections 5.1 and 5.2 are about.
+// One layer with any of the normalization schemes, as a function: the subject of Sections 5.1 and 5.2.
 
 #include "core/tensor.h"
 #include "layers/norm.h"
 
 namespace lamina::analysis {
 
-/// How many groups group norm makes of the units.
+/// The number of groups that group norm divides the units into.
 inline constexpr size_t unit_groups = 4;
 
 struct LayerValues {
-  Tensor weight;  ///< [inputs x units], a weight vector w_i a column
+  Tensor weight;  ///< [inputs x units], one weight vector w_i per column
   Tensor gain;    ///< [units]; not used without normalization
   Tensor bias;    ///< [units]; not used by RMS norm
 };

@@ -59,7 +59,7 @@ class Tracer final : public TapeListener {
   TapeGraph graph;
 
  private:
-  /// The node that a tensor comes from: an op, or a leaf that is added when it is first seen.
+  /// The node that computed a tensor: an op, or a leaf, which is added when it is first seen.
   size_t origin_of(const Tensor& tensor) {
     const auto [place, is_new] = origins_.try_emplace(tensor.storage()->id, graph.nodes.size());
     if (!is_new) return place->second;
@@ -75,7 +75,7 @@ class Tracer final : public TapeListener {
 
   LayerNames names_;
   std::unordered_map<std::uint64_t, std::string> parameter_names_;
-  std::unordered_map<std::uint64_t, size_t> origins_;  ///< the node that a buffer comes from
+  std::unordered_map<std::uint64_t, size_t> origins_;  ///< the node that computed a buffer
   std::unordered_map<const Tape::Node*, size_t> numbers_;
   double last_ = 0;
 };

@@ -2,8 +2,8 @@
 // The tape of one training step as a graph: every op with its shape, memory and times, and what it was
 // computed from.
 //
-// Forward time is the time since the op before it was recorded, so what happens between two ops (preparing a
-// batch) counts for the later one. Backward time is that of the op's own closure.
+// Forward time is the time since the previous op was recorded, so work between two ops (preparing a batch)
+// counts for the later one. Backward time is that of the op's own closure.
 
 #include <string>
 #include <utility>
@@ -22,19 +22,19 @@ struct TapeGraph {
     std::string shape = {};  ///< of the output; of a layer that of its last op
     size_t bytes = 0;        ///< of all outputs
     double forward = 0;      ///< seconds
-    double backward = 0;     ///< seconds; 0 where no gradient came
-    size_t count = 1;        ///< ops that it stands for
+    double backward = 0;     ///< seconds; 0 where no gradient arrived
+    size_t count = 1;        ///< the number of ops that it represents
     double seconds() const { return forward + backward; }
   };
   std::vector<Node> nodes;
   std::vector<std::pair<size_t, size_t>> edges;  ///< from a node to one that reads its output, sorted
 };
 
-/// Records the step once to warm up, then `repetitions` times, and keeps each node's shortest times: what
-/// else runs on the machine only adds to them. Error when the step does not record the same ops every time.
+/// Records the step once to warm up, then `repetitions` times, and keeps each node's shortest times: other
+/// programs can only make them longer. Error when the step does not record the same ops every time.
 TapeGraph trace(const TrainingStep& step, size_t repetitions = 5);
 
-/// One node a layer, parameters included.
+/// One node per layer, parameters included.
 TapeGraph collapse(const TapeGraph& graph);
 
 /// In Graphviz's language: parameters grey, inputs round, the more orange the more time; ops of a layer in a

@@ -25,8 +25,8 @@ class Subject final : public DigitExperiment {
         model_(parameters, {.norm = options.norm, .hidden = options.hidden}),
         optimizer_(make_optimizer(options.optimizer, parameters,
                                   options.optimizer == OptimizerKind::sgd ? sgd_rate : adam_rate)) {
-    // The first parameter is the first layer's weight, or its direction under weight norm, whose gain keeps
-    // the length that it had.
+    // The first parameter is the first layer's weight, or its direction under weight norm, where the gain
+    // keeps the length from before.
     for (real& weight : watched().values()) weight *= static_cast<real>(options.scale);
   }
 

@@ -1,9 +1,9 @@
 #pragma once
-// Implicit learning-rate reduction (Section 5.2), watched: by what angle does an update turn the weight
+// Implicit learning-rate reduction (Section 5.2), measured: by what angle does an update turn the weight
 // vectors of a normalized layer, and how does that depend on their length?
 //
 // The first hidden layer of the classifier of models/mnist is watched while it trains. Its weights start
-// `scale` times as long as usual, which a normalized network's output does not see.
+// `scale` times as long as usual, which does not change a normalized network's output.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ struct TurningOptions {
   double scale = 1;
   size_t hidden = 100, batch = 100;
   std::uint64_t steps = 500;
-  std::uint64_t window = 25;  ///< steps that a point of the curve is the mean of
+  std::uint64_t window = 25;  ///< steps per point of the curve, which is their mean
   std::uint64_t seed = 1;
 };
 
@@ -45,8 +45,8 @@ struct TurningCurve {
 /// Trains one network. Throws Error for a window of 0 steps, and as DigitExperiment does.
 TurningCurve watch_turning(const MnistData& data, const TurningOptions& options);
 
-/// For every norm and optimizer: the power of the weights' length by which the angle goes, fitted over the
-/// scales, at the first update and in the first window; and length, angle and loss for the usual scale.
+/// For every norm and optimizer: the angle's power of the weights' length, fitted over the scales, at the
+/// first update and in the first window; and length, angle and loss for the usual scale.
 std::string turning_table(const std::vector<TurningCurve>& curves);
 
 }  // namespace lamina::analysis

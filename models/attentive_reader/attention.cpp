@@ -39,8 +39,8 @@ Sizes sizes_of(const AttentionInputs& in) {
   return sizes;
 }
 
-/// Cases are shared out among threads: each takes its own through all steps, step by step, because the cases
-/// of a step lie side by side.
+/// Threads divide the cases: each takes its own cases through all steps, step by step, because the cases of a
+/// step are contiguous.
 size_t shares_for(const Sizes& s) {
   return shares_of(s.rows, grain_of(s.steps * (s.hidden + s.units), elementwise_grain / 8));
 }
@@ -90,7 +90,7 @@ void weighted_sum(const Sizes& s, Range cases, const real* weights, const real* 
       add_scaled(s.hidden, weights[t * s.rows + b], states + (t * s.rows + b) * s.hidden, to + b * s.hidden);
 }
 
-/// All that the backward pass of some cases writes; dquery, drelation and dweight start as zeros.
+/// The outputs of the backward pass of some cases; dquery, drelation and dweight start as zeros.
 struct Gradients {
   GradientTarget states, keys;
   Tensor query, relation;

@@ -1,5 +1,5 @@
 #pragma once
-// Where the reader looks: attention over the states of the passage, given the question (Hermann et al. 2015;
+// The reader's attention over the states of the passage, given the question (Hermann et al. 2015;
 // Section 6.2).
 //
 //   m_t = tanh(k_t + q + d_t . v)               k_t = W_d d_t, q = W_q u, projected by the caller
@@ -25,7 +25,7 @@ struct AttentionInputs {
 
 struct Attended {
   Tensor context;  ///< r [B x H]
-  Tensor weights;  ///< alpha [T x B], to look at: no gradient flows through
+  Tensor weights;  ///< alpha [T x B], for inspection: no gradient flows through
 };
 
 /// Fused: the passage is read once forward and once backward. Throws Error, naming the shapes, when they do

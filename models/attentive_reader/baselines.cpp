@@ -9,7 +9,7 @@ namespace {
 
 using Counts = std::map<std::string, size_t>;
 
-/// The chance that the answer is not what is drawn from the most frequent ones.
+/// The probability that a draw from the most frequent ones is not the answer.
 double error_of_most_frequent(const Counts& counts, const std::string& answer) {
   size_t most = 0, equals = 0;
   for (const auto& [entity, count] : counts) most = std::max(most, count);

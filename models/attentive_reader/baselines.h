@@ -1,5 +1,5 @@
 #pragma once
-// How often who does not read the passage is wrong.
+// Error rates of guesses that ignore the meaning of the passage.
 
 #include "models/attentive_reader/question.h"
 

@@ -111,7 +111,7 @@ class Cutter {
             words_.begin() + static_cast<std::ptrdiff_t>(end)};
   }
 
-  /// Behind an end mark: further ones and what closes a quotation.
+  /// Skips further end marks and closing quotes after an end mark.
   size_t end_of(size_t mark) const {
     size_t end = mark + 1;
     bool open = quoted_;
@@ -139,7 +139,7 @@ class Cutter {
   bool quoted_ = false;  // between plain quotation marks
 };
 
-/// The lines [begin, end) that are the book itself.
+/// The lines [begin, end) of the book itself, without Gutenberg's header and footer.
 std::pair<size_t, size_t> body_of(const std::vector<std::string>& lines) {
   size_t begin = 0, end = lines.size();
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -188,7 +188,7 @@ std::vector<Chapter> read_book(const std::string& path) {
 WordMap<size_t> names_of(const std::vector<Chapter>& book) {
   constexpr size_t least = 5, rarely = 50;
   struct Uses {
-    size_t inside = 0, capital = 0, small = 0;  // capital in the middle of a sentence, anywhere; small
+    size_t inside = 0, capital = 0, small = 0;  // capitalized within a sentence, anywhere; small
   };
   WordMap<Uses> uses;
   for (const Chapter& chapter : book)

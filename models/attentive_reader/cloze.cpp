@@ -30,7 +30,7 @@ using Tokens = std::vector<Token>;
 
 Tokens mark_names(const BookSentence& sentence, const WordMap<size_t>& names) {
   Tokens tokens;
-  size_t uses = 0;  // of the word that the last mention is known by
+  size_t uses = 0;  // of the word that identifies the last mention
   for (const std::string& written : sentence) {
     std::string word = lower_case(written);
     const auto name = names.find(word);
@@ -84,7 +84,7 @@ class Anonymizer {
   std::map<std::string, std::string> names_;
 };
 
-/// The sentences before number `index`, as many as have at most so many words together.
+/// The sentences before number `index`, as many as fit into the limit of words.
 Tokens passage_before(const std::vector<Tokens>& sentences, size_t index, size_t most_words) {
   size_t first = index, words = 0;
   while (first > 0 && words + sentences[first - 1].size() <= most_words) words += sentences[--first].size();
@@ -94,15 +94,15 @@ Tokens passage_before(const std::vector<Tokens>& sentences, size_t index, size_t
   return passage;
 }
 
-/// Where training, validation and test questions go: all of them, or none. They are written below a folder
-/// that nothing reads, and get their places when they are complete.
+/// The folders of training, validation and test questions, written completely or not at all: the questions
+/// are written below a folder that nothing reads and moved into place when they are complete.
 class Folders {
  public:
   explicit Folders(const std::string& folder) : folder_(folder), unfinished_(folder + "/unfinished") {
     for (const char* const name : names)
       if (exists(place_of(name)))
         fail<DataError>(place_of(name), ": is there already; name another folder with --out");
-    fs::remove_all(unfinished_);  // of a process that was killed
+    fs::remove_all(unfinished_);  // left by a killed process
     for (const char* const name : names) make_folder(unfinished_ + '/' + name);
   }
   Folders(const Folders&) = delete;
@@ -122,7 +122,7 @@ class Folders {
     if (!file.flush()) fail<DataError>(path, ": cannot be written; make room on the disk");
   }
 
-  /// The training questions come last: without them the others are no data set.
+  /// The training questions come last: without them the folder is not a data set.
   void finish() const {
     for (const char* const name : {names[2], names[1], names[0]})
       fs::rename(unfinished_ + '/' + name, place_of(name));

@@ -2,10 +2,10 @@
 // Cloze questions from books.
 //
 // Where a sentence names somebody or something once, and the sentences before it (of the same chapter, at
-// most 150 words) name it too, that name is blanked: the sentence is a question about the passage that those
-// before it are. Names are anonymous: within a question each gets a number, drawn anew for every question, so
-// what is known of a name from elsewhere is of no use. Names in a row ("Sherlock Holmes") are one, known by
-// the one that is most frequent in the book.
+// most 150 words) name it too, that name is blanked: the sentence becomes a question, and the sentences
+// before it are the passage. Names are anonymous: each gets a number, drawn anew for every question, so
+// knowledge about a name from elsewhere does not help. Adjacent names ("Sherlock Holmes") count as one
+// entity, identified by the name that is most frequent in the book.
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,8 @@ struct ClozeOptions {
   std::uint64_t seed = 1;     ///< of the numbers
 };
 
-/// The questions of one chapter, whose names are `names` (names_of()). `source` begins each one's source.
+/// The questions of one chapter, whose names are `names` (names_of()). The source of each begins with
+/// `source`.
 std::vector<Question> cloze_questions(const Chapter& chapter, const WordMap<size_t>& names,
                                       const std::string& source, const ClozeOptions& options = {});
 
@@ -31,10 +32,10 @@ struct ClozeCounts {
   size_t train = 0, valid = 0, test = 0;
 };
 
-/// Writes the questions of these books into `folder`/training, /validation and /test. Of the chapters of all
-/// books in a row each ninth is for validation and each tenth for test. Throws DataError for a book that
-/// read_book() refuses, for books with too few chapters or names to fill all three, and when `folder` holds
-/// questions already or cannot be written.
+/// Writes the questions of these books into `folder`/training, /validation and /test. Counting the chapters
+/// of all books together, each ninth is for validation and each tenth for test. Throws DataError for a book
+/// that read_book() refuses, for books with too few chapters or names to fill all three, and when `folder`
+/// holds questions already or cannot be written.
 ClozeCounts make_cloze(const std::vector<std::string>& books, const std::string& folder,
                        const ClozeOptions& options = {});
 

@@ -18,7 +18,7 @@ constexpr const char* remedy =
     "; give a folder with training, validation and test, as the CNN corpus has them or `lamina data cloze` "
     "makes them, or leave --data out for the built-in stories";
 
-/// What the vocabulary is made of.
+/// Collects the words and entities of the vocabulary.
 class Census {
  public:
   /// Words of a question; those of the training questions count.
@@ -103,7 +103,7 @@ Data load_questions(const std::string& folder, size_t sentences) {
 }
 
 Data built_in_stories(std::uint64_t seed, const StorySizes& sizes) {
-  constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more stories than anyone reads
+  constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more stories than any run reads
   const auto part = [&](size_t count, std::uint64_t number) {
     return Split{.count = count, .read = [=, events = sizes.events](size_t i) {
                    return tell_story(seed, number * apart + i, events);
@@ -114,7 +114,7 @@ Data built_in_stories(std::uint64_t seed, const StorySizes& sizes) {
   data.valid = part(sizes.valid, 1);
   data.test = part(sizes.test, 2);
   Census census;
-  constexpr size_t enough = 1000;  // stories that use all their words
+  constexpr size_t enough = 1000;  // enough stories to use every word
   for (size_t i = 0; i < enough; ++i) census.add(data.train.read(i), true);
   census.make_vocabulary(data);
   data.source =

@@ -1,5 +1,5 @@
 #pragma once
-// Questions for training, validation and test: `.question` files, or built-in stories in their place.
+// Questions for training, validation and test: `.question` files, or built-in stories instead.
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace lamina::attentive_reader {
 
-/// Questions that are read, or made up, when they are asked for.
+/// Questions that are read or generated on request.
 struct Split {
   size_t count = 0;
   std::function<Question(size_t)> read = {};
@@ -32,9 +32,9 @@ struct Data {
 
 /// Reads the folders training, validation and test of `folder`, each with any number of `.question` files:
 /// once all of them, for the vocabulary (the 20,000 most frequent words of the training passages and
-/// questions) and the lengths of the passages, then each again when it is asked for. Of a passage remain the
-/// `sentences` most relevant sentences (relevant_sentences()), all when that is 0. Throws DataError, with the
-/// file, the line and the remedy, for a folder that is missing or holds no questions and for a broken file.
+/// questions) and the lengths of the passages, then each again on request. Each passage is cut to the
+/// `sentences` most relevant sentences (relevant_sentences()); 0 keeps all. Throws DataError, with the file,
+/// the line and the remedy, for a folder that is missing or holds no questions and for a broken file.
 Data load_questions(const std::string& folder, size_t sentences);
 
 struct StorySizes {

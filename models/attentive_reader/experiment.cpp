@@ -13,10 +13,10 @@ namespace lamina::attentive_reader {
 
 namespace {
 
-// Streams of random numbers that have nothing to do with each other.
+// Independent streams of random numbers.
 constexpr std::uint64_t order_stream = 0x6f72646572, dropout_stream = 0x64726f70,
                         training_names_stream = 0x6e616d6573, evaluation_names_stream = 0x6e616d6574;
-constexpr std::uint64_t population_epoch = std::uint64_t{1} << 32;  // nobody trains for as long
+constexpr std::uint64_t population_epoch = std::uint64_t{1} << 32;  // beyond any real epoch
 constexpr real longest_gradient = 10;
 constexpr size_t sorted_batches = 16;
 
@@ -33,7 +33,7 @@ void sort_by_length(const Split& split, std::span<int> questions) {
     std::ranges::stable_sort(questions, {}, [&](int i) { return split.lengths[static_cast<size_t>(i)]; });
 }
 
-/// Puts all state that is not learned back to what it was.
+/// Restores all state that is not learned.
 class KeepState {
  public:
   explicit KeepState(const Parameters& parameters) {

@@ -24,34 +24,34 @@ struct ReaderOptions {
   NumberingOptions numbering = {};
   size_t batch = 64;
   real learning_rate = real(8e-5);
-  size_t population_batches = 100;  ///< batch norm: that the population is measured on before each validation
+  size_t population_batches = 100;  ///< batch norm: to measure the population on before each validation
   std::uint64_t seed = 1;
 };
 
-/// The file of a run's folder that keeps the model which was best on the validation questions.
+/// The file in a run's folder with the model that was best on the validation questions.
 inline constexpr const char* best_model = "best.safetensors";
 
 /// Over the questions of a split.
 struct ReaderScore {
-  double error = 0;  ///< how many answers are wrong, from 0 to 1
+  double error = 0;  ///< fraction of wrong answers, from 0 to 1
   double loss = 0;   ///< mean -log p(answer), in nats
 };
 
 /// Of the test questions.
 struct ReaderTest {
-  ReaderScore by_batch;                   ///< batch norm by each batch's statistics, as in the curves
-  std::optional<ReaderScore> population;  ///< batch norm by the population's; nothing for other norms
+  ReaderScore by_batch;                   ///< batch norm with each batch's statistics, as in the curves
+  std::optional<ReaderScore> population;  ///< batch norm with the population's; nothing for other norms
 };
 
-/// An epoch visits every question once, in random order; the questions left over beside whole batches change
-/// from epoch to epoch. Batches are made of passages of similar length: each sixteen batches are sorted
-/// among themselves, and come in random order. Each batch has a permutation of the entities of its own, in
-/// training and in evaluation (numbering.h).
+/// An epoch visits every question once, in random order; the questions left over after whole batches change
+/// from epoch to epoch. Batches consist of passages of similar length: the questions of every sixteen batches
+/// are sorted by length, and the batches come in random order. Each batch has its own permutation of the
+/// entities, in training and in evaluation (numbering.h).
 ///
-/// Batch norm is evaluated in three ways. valid_loss and valid_error are by the statistics of each validation batch,
-/// as the curves of the paper are, and choose the best model; population_loss and population_error by statistics
-/// of the population that are measured on training batches just before; moving_loss and moving_error by moving
-/// averages. The population is part of the best model.
+/// Batch norm is evaluated in three ways. valid_loss and valid_error use the statistics of each validation
+/// batch, as the curves of the paper do, and select the best model; population_loss and population_error use
+/// statistics of the population, measured on training batches just before; moving_loss and moving_error use
+/// moving averages. The population is part of the best model.
 class ReaderExperiment final : public Experiment {
  public:
   /// `data` must outlive the experiment; `folder` gets `best_model`. Throws Error for a batch of 0 or one
@@ -61,27 +61,27 @@ class ReaderExperiment final : public Experiment {
   Tensor loss(std::uint64_t step) override;
   /// Gradients longer than 10 are shortened.
   void adjust_gradients() override;
-  /// On the validation questions. Keeps the model when none was better.
+  /// On the validation questions. Keeps the model unless an earlier one was better.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
   ReaderScore score(const Split& split, Mode mode) const;
-  /// Batch norm: the population's statistics become those of so many training batches with the parameters as they
-  /// are, or of a whole epoch when that has fewer. Does nothing for other norms.
+  /// Batch norm: the population's statistics become those of this many training batches with the current
+  /// parameters, or of a whole epoch when that has fewer. Does nothing for other norms.
   void measure_population(std::uint64_t batches);
   /// The best model on the test questions, its population measured on a whole epoch and kept. Writes test.csv in the
   /// run's folder.
   ReaderTest test();
 
-  /// The answers to some questions, without recording, entities as they are named; attention [T x B].
+  /// The answers to some questions, without recording and without permuting the entities; attention [T x B].
   Answers answer(std::span<const Question> questions) const;
 
   std::uint64_t steps_per_epoch() const { return data_.train.count / options_.batch; }
 
-  /// The questions of a training step, as they are written and as the model sees them.
+  /// The questions of a training step, as written and as the model sees them.
   std::vector<Question> training_questions(std::uint64_t step);
   NumberedQuestions training_batch(std::uint64_t step);
-  /// The batches that a split is scored in, which differ by at most one question.
+  /// The number of batches in which a split is scored; their sizes differ by at most one question.
   size_t evaluation_batches(const Split& split) const;
   NumberedQuestions evaluation_batch(const Split& split, size_t number) const;
 
@@ -99,7 +99,7 @@ class ReaderExperiment final : public Experiment {
   ReaderOptions options_;
   RunFolder folder_;
   Baselines baselines_;     // means over the validation questions
-  std::vector<int> order_;  // of the training questions in the epoch under way
+  std::vector<int> order_;  // of the training questions in the current epoch
   std::uint64_t drawn_epoch_ = ~std::uint64_t{0};
   double best_;  // validation error of `best_model`
 

@@ -23,7 +23,7 @@ double strength(const Reading& reading, size_t word) {
   return most > 0 ? reading.weights[word] / most : 0;
 }
 
-/// "Oslo" of @entity1; empty when it is not told.
+/// "Oslo" of @entity1; empty when unknown.
 std::string name_of_entity(const Question& question, const std::string& entity) {
   for (const auto& [known, name] : question.names)
     if (known == entity) return name;
@@ -40,7 +40,7 @@ class Paragraph {
  public:
   explicit Paragraph(size_t width) : width_(width) {}
 
-  /// `shown` is what is written, control characters and all, for a word of so many columns.
+  /// `shown` is the output, with control sequences, for a word of `columns` columns.
   void add(const std::string& shown, size_t columns) {
     if (column_ > 0 && column_ + 1 + columns > width_) {
       text_ += '\n';

@@ -1,5 +1,5 @@
 #pragma once
-// A passage coloured by where the reader looked.
+// A passage coloured by the reader's attention.
 
 #include <string>
 #include <utility>
@@ -15,12 +15,12 @@ struct Reading {
   std::vector<std::pair<std::string, double>> answers;  ///< entities and their probabilities, likeliest first
 };
 
-/// The question, the passage and the answers for a terminal, in lines of at most `width` columns. In colour
-/// the background of a word (of the 256 colours of xterm) is the brighter the more weight it has; without
-/// colour its weight in percent follows a word that has more than its share.
+/// The question, the passage and the answers for a terminal, in lines of at most `width` columns. In colour,
+/// the more weight a word has the brighter its background (of the 256 colours of xterm); without colour, its
+/// weight in percent follows a word whose weight is above average.
 std::string as_text(const Reading& reading, bool colour, size_t width = 100);
 
-/// The same as a page that needs nothing else, for light and dark screens.
+/// The same as a self-contained HTML page, for light and dark screens.
 std::string as_html(const Reading& reading);
 
 }  // namespace lamina::attentive_reader

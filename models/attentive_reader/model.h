@@ -7,8 +7,9 @@
 //   g   = tanh(W_r r + W_u u + W_m mean_t d_t)
 //   p(answer) = softmax(W_o g + b)
 //
-// Both LSTMs start from a learned h_0 and a c_0 of zeros. Under layer norm the LSTMs are those of Eq. 20-22. "BN-LSTM" normalizes inside the LSTMs, per time step
-// (Cooijmans et al. 2016), "BN-everywhere" W_d d_t, W_q u, W_r r, W_u u and W_m mean_t d_t as well.
+// Both LSTMs start from a learned h_0 and a c_0 of zeros. Under layer norm the LSTMs are those of Eq. 20-22.
+// "BN-LSTM" normalizes inside the LSTMs, per time step (Cooijmans et al. 2016), "BN-everywhere" W_d d_t,
+// W_q u, W_r r, W_u u and W_m mean_t d_t as well.
 
 #include <optional>
 #include <span>
@@ -26,18 +27,18 @@ namespace lamina::attentive_reader {
 struct ModelOptions {
   Norm norm = Norm::none;   ///< of the LSTMs: none, batch or layer
   bool everywhere = false;  ///< batch norm outside of the LSTMs too
-  real gain = 0;            ///< where gains start; 0: at 1, under batch norm at 0.1
+  real gain = 0;            ///< initial value of gains; 0 means 1, or 0.1 under batch norm
   size_t vocabulary = 0;
   size_t answers = 0;  ///< to choose from
   size_t embedding = 240, hidden = 240;
-  size_t max_steps = 200;     ///< batch norm: population statistics for so many steps
+  size_t max_steps = 200;     ///< batch norm: population statistics for this many steps
   bool bilinear = true;       ///< the term (U d_t) . (U u)
   bool mean_state = true;     ///< the term W_m mean_t d_t
   bool learn_initial = true;  ///< the LSTMs' h_0; zeros otherwise
   real dropout = real(0.5);   ///< of the words' embeddings and of g
 };
 
-/// Questions side by side.
+/// A batch of questions.
 struct QuestionBatch {
   TokenBatch passages, questions;
   bool count_padded = false;  ///< batch norm: padded steps enter the statistics, which suits cyclic padding
@@ -56,13 +57,13 @@ class Model {
   /// For the words of `batch`, which must be in the vocabulary. `random` draws the dropout of Mode::train.
   Answers operator()(const QuestionBatch& batch, Mode mode, Random random = Random(0)) const;
 
-  /// Batch norm: the population's statistics start anew, the next batch's take their place.
+  /// Batch norm: resets the population's statistics; the next batch's will replace them.
   void forget_population() const;
 
   const ModelOptions& options() const { return options_; }
 
  private:
-  /// A product in the feed-forward parts, and its batch norm if there is one.
+  /// A linear map in the feed-forward parts, with its batch norm if there is one.
   struct Projection {
     Projection(Parameters& parameters, const std::string& name, const ModelOptions& options, bool bias,
                const Initializer& initial);

@@ -6,7 +6,7 @@ namespace lamina::attentive_reader {
 
 namespace {
 
-/// Words as numbers, in which the entities stand one after the other.
+/// Words as numbers, in which the entities follow one another.
 class Permuted {
  public:
   Permuted(const Data& data, const std::vector<int>& permutation)

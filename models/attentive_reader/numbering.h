@@ -1,6 +1,6 @@
 #pragma once
-// Questions as numbers, side by side. The names of entities are permuted: in one batch @entity3 is read as
-// @entity11 wherever it stands, in the next as another, so no embedding can come to mean one name.
+// Batches of questions as numbers. The names of entities are permuted: in one batch @entity3 is read as
+// @entity11 wherever it occurs, in the next as another, so no embedding can learn the meaning of one name.
 
 #include <span>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace lamina::attentive_reader {
 
-/// What the output layer chooses from: the entities, as the paper says, or all words of the vocabulary, as its
-/// authors' public code does.
+/// The outputs: the entities, as the paper says, or all words of the vocabulary, as its authors' public code
+/// does.
 enum class AnswerSpace { entities, vocabulary };
 
 struct NumberingOptions {
@@ -27,11 +27,11 @@ struct NumberedQuestions {
 /// How many outputs a model needs.
 size_t outputs_of(const Data& data, AnswerSpace answers);
 
-/// The word that output number `output` stands for.
+/// The word of output number `output`.
 std::string word_of_output(const Data& data, AnswerSpace answers, size_t output);
 
-/// @entityN is read as @entityM with M = permutation[N], in passages, questions and answers alike; with an empty
-/// permutation as it is.
+/// @entityN is read as @entityM with M = permutation[N], in passages, questions and answers alike; with an
+/// empty permutation they are unchanged.
 NumberedQuestions number(const Data& data, std::span<const Question> questions,
                          const NumberingOptions& options, const std::vector<int>& permutation = {});
 

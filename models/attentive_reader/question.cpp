@@ -19,7 +19,7 @@ constexpr const char* remedy =
     "; a .question file has a source, a passage, a question, an answer and the names, with an empty line "
     "between";
 
-/// Lines that stand together, and the number of the first.
+/// Consecutive lines, and the number of the first.
 struct Part {
   size_t line = 0;
   std::vector<std::string> lines;

@@ -1,8 +1,8 @@
 #pragma once
 // Cloze questions in the format of the CNN and Daily Mail corpora (Hermann et al. 2015): one `.question` file
-// each, five parts with an empty line between them.
+// per question, with five parts separated by empty lines.
 //
-//   http://web.archive.org/...                    where it comes from
+//   http://web.archive.org/...                    its source
 //
 //   ( @entity4 ) police in @entity1 say ...       the passage, tokenized; names are anonymous
 //
@@ -42,15 +42,15 @@ std::string entity_name(size_t number);
 /// blank, or the answer is no entity of the passage.
 Question read_question(const std::string& path);
 
-/// The words with a space between.
+/// The words separated by spaces.
 std::string joined(const Words& words);
 
 /// The content of a `.question` file.
 std::string to_text(const Question& question);
 
 /// The passage cut down to `count` of its sentences, in their order: those that share the most words with the
-/// question, where an entity counts as two words, words of fewer than four letters do not count, and among
-/// equals the earlier are taken. The answer is not looked at. All of them when count is 0.
+/// question, where an entity counts as two words and words of fewer than four letters do not count; of equal
+/// ones the earlier are taken. The answer is not used. Count 0 keeps all.
 Words relevant_sentences(const Question& question, size_t count);
 
 }  // namespace lamina::attentive_reader

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 4> going{"P went to L .", "P walked over 
 constexpr std::array<std::string_view, 3> finding{"P found O .", "P picked up O .", "then P took O ."};
 constexpr std::array<std::string_view, 3> giving{"P handed O to Q .", "P gave Q O .", "Q got O from P ."};
 
-/// What of one kind takes part in a story: where each one's name and its anonymous number are.
+/// The entities of one kind in a story: their names, and the place of the first in the list of all entities.
 struct Cast {
   std::vector<int> names;
   size_t first = 0;  ///< its place in the list of all entities
@@ -64,7 +64,7 @@ class Story {
     return entity_name(static_cast<size_t>(number_of_[cast.first + i]));
   }
 
-  /// A template's words, with what the capital letters stand for.
+  /// A template's words, with the capital letters replaced.
   template <size_t Count>
   void tell(const std::array<std::string_view, Count>& templates, const std::array<std::string, 4>& meaning) {
     constexpr std::string_view letters = "PQLO";
@@ -111,7 +111,7 @@ class Story {
     return true;
   }
 
-  /// One of those whose history is at least so long.
+  /// One of those whose history has at least the given length.
   size_t choose(const std::vector<std::vector<size_t>>& histories) {
     std::vector<size_t> candidates;
     for (const size_t least : {size_t{2}, size_t{1}}) {

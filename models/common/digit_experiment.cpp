@@ -11,7 +11,7 @@ namespace lamina {
 namespace {
 
 constexpr size_t pixels = 784;
-constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
+constexpr std::uint64_t order_stream = 0x6f72646572;  // a separate stream for the order of epochs
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
 // Classifying digits, as an experiment for the training loop: batches of MNIST, the classifier's loss, its
-// metrics. What the classifier is made of is left to the experiments that derive from this one.
+// metrics. The classifier is defined by the experiments that derive from this one.
 
 #include <cstdint>
 #include <memory>
@@ -49,7 +49,7 @@ class DigitExperiment : public Experiment {
   Score score(const Split& split);
   const MnistData& data() const { return data_; }
 
-  /// Whole batches in the training set; the cases left over change from epoch to epoch.
+  /// Whole batches in the training set; the cases left over differ from epoch to epoch.
   std::uint64_t steps_per_epoch() const { return data_.train.count() / options_.batch; }
 
   Parameters parameters;
@@ -57,8 +57,8 @@ class DigitExperiment : public Experiment {
  private:
   const MnistData& data_;
   DigitOptions options_;
-  std::vector<int> order_;   ///< of the training cases in the epoch under way
-  std::vector<int> labels_;  ///< of the batch under way
+  std::vector<int> order_;   ///< of the training cases in the current epoch
+  std::vector<int> labels_;  ///< of the current batch
   std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
 };
 

@@ -5,8 +5,7 @@
 
 namespace lamina {
 
-/// The variants of a digit from 0 to 9. It stands in the box |x| <= 0.3, |y| <= 0.5, x to the right and y
-/// down.
+/// The variants of a digit from 0 to 9. It lies in the box |x| <= 0.3, |y| <= 0.5, x to the right and y down.
 const std::vector<Glyph>& glyphs_of(int digit);
 
 }  // namespace lamina

@@ -13,9 +13,9 @@ namespace lamina {
 
 namespace {
 
-// How unevenly the hand writes: deviations of normal distributions. Calibrated so that a 784-1000-1000-10
-// ReLU network, trained by Adam (1e-3, batch 128) on 55,000 digits, errs on 2.2% of new ones after ten
-// epochs: near enough to MNIST to be instructive.
+// The irregularity of the handwriting: deviations of normal distributions. Calibrated so that a
+// 784-1000-1000-10 ReLU network, trained by Adam (1e-3, batch 128) on 55,000 digits, errs on 2.2% of new ones
+// after ten epochs: close enough to MNIST to be instructive.
 constexpr float carelessness_spread = 0.35F;  // log; multiplies the four below, image by image
 constexpr float most_careless = 2;            // beyond this a person cannot read it either
 constexpr float shake = 0.03F;                // of each control point, in digit heights
@@ -27,7 +27,7 @@ constexpr float shift = 0.7F;                                 // pixels
 constexpr float pen_radius = 1.15F, pen_spread = 0.22F;       // pixels; log
 constexpr float pressure_spread = 0.15F;                      // log, between the ends of a stroke
 constexpr float digit_height = 18.5F;                         // pixels
-constexpr float paper_noise = 0.12F;                          // the most; each image has its own
+constexpr float paper_noise = 0.12F;                          // the maximum; each image has its own
 
 constexpr int steps_per_span = 5;  // straight pieces between two control points
 
@@ -111,7 +111,7 @@ class Sheet {
 #pragma omp simd
       for (size_t x = 0; x < stride; ++x) {
         const float px = static_cast<float>(static_cast<int>(x)) + 0.5F - a.x;
-        // Written out: std::clamp and std::min return references, which keep the compiler from using vectors.
+        // Not std::clamp and std::min: they return references, which prevent vectorization.
         float along = (px * dx + py * dy) * inverse_square;
         along = along < 0 ? 0 : along;
         along = along > 1 ? 1 : along;

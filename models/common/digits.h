@@ -1,9 +1,9 @@
 #pragma once
-// Built-in digits: handwriting-like images for everyone who has no MNIST at hand, drawn by a synthetic pen.
+// Built-in digits: handwriting-like images drawn by a synthetic pen, for use without MNIST.
 //
 // A digit is one of a few written variants (digit_strokes.h). Its control points are shaken, joined by smooth
 // curves, bent by a few slow waves, slanted, scaled and turned, and stroked by a pen of random width on noisy
-// paper. Every label is the digit that was meant: what makes the task hard is only how it was written.
+// paper. Every label is correct: the task is hard only because of how the digits are written.
 
 #include <cstddef>
 #include <cstdint>

@@ -20,8 +20,8 @@ using std::uint8_t;
 
 constexpr uint32_t image_magic = 0x00000803, label_magic = 0x00000801;
 
-// The bytes of a file, decompressed if they are a gzip stream. zlib looks at the content and passes others
-// through.
+// The bytes of a file, decompressed if they are a gzip stream. zlib detects that by the content and passes
+// other files through.
 class ByteStream {
  public:
   explicit ByteStream(const std::string& path) : path_(path) {
@@ -52,7 +52,8 @@ class ByteStream {
     return static_cast<size_t>(received);
   }
 
-  /// The most bytes to believe in: real files shrink by gzip to a tenth, a bomb to a thousandth.
+  /// The largest plausible size: gzip shrinks real files to a tenth, and a decompression bomb to a
+  /// thousandth.
   size_t plausible_bytes() const { return std::max(size_t{1} << 26, 64 * file_bytes_); }
 
  private:
@@ -87,17 +88,17 @@ std::array<size_t, dimensions> read_header(ByteStream& stream, const std::string
   return sizes;
 }
 
-/// Reads the `promised` bytes after the header, and makes sure that they are all there are.
+/// Reads the `promised` bytes after the header, and checks that nothing follows them.
 std::vector<uint8_t> read_content(ByteStream& stream, const std::string& path, size_t promised) {
   std::vector<uint8_t> bytes;
-  // A header is only a promise: memory doubles as the bytes arrive, instead of being allocated in advance.
+  // A header may be wrong: the buffer doubles as the bytes arrive, instead of being allocated in advance.
   while (bytes.size() < promised) {
     const size_t used = bytes.size();
     if (used >= stream.plausible_bytes())
       fail<DataError>(path,
                       ": unpacks to more than 64 times its size, as no real file does; download it again");
     const size_t wanted = std::min(promised - used, std::max<size_t>(used, 1 << 20));
-    bytes.reserve(used + wanted);  // exactly, where resize alone might double
+    bytes.reserve(used + wanted);  // exactly; resize alone might double
     bytes.resize(used + wanted);
     const size_t received = stream.read(bytes.data() + used, wanted);
     if (received < wanted) {

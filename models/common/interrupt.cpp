@@ -21,11 +21,11 @@ std::array<struct sigaction, caught.size()> before;
 extern "C" void on_signal(int signal) {
   requested = true;
   if (signal != SIGINT && signal != SIGTERM) return;
-  // The second one finds the default action again, which ends the program.
+  // Restores the default action for the second signal, which ends the program.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   constexpr std::string_view note = "\ninterrupted: saving; press Ctrl-C again to stop without\n";
-  // Only for a person to see, so a failure changes nothing.
+  // Only information for the user, so a failure does not matter.
   if (isatty(STDERR_FILENO) && write(STDERR_FILENO, note.data(), note.size()) < 0) return;
 }
 

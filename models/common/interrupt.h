@@ -1,7 +1,7 @@
 #pragma once
-// Ctrl-C in a training run: the step under way ends, the run saves, the program exits with code 130. So it does
-// when it is asked to end in another way (SIGTERM), when its terminal is closed (SIGHUP), and when nobody reads
-// its output any more (SIGPIPE).
+// Ctrl-C in a training run: the current step finishes, the run saves, the program exits with code 130. The
+// same happens on a request to terminate (SIGTERM), when the terminal is closed (SIGHUP), and when nothing
+// reads the output any more (SIGPIPE).
 //
 //   CatchInterrupts catching;
 //   while (step < steps && !interrupted()) train_one_step();
@@ -13,9 +13,9 @@ namespace lamina {
 /// What a shell reports for a program that Ctrl-C ended.
 inline constexpr int interrupted_exit_code = 130;
 
-/// While one of these lives, these signals only make `interrupted()` true. The second SIGINT or SIGTERM kills the
-/// program at once; SIGHUP and SIGPIPE never do, since they come more than once. One that was ignored before
-/// stays ignored if it is SIGHUP: nohup. One object at a time.
+/// While one of these lives, these signals only make `interrupted()` true. The second SIGINT or SIGTERM kills
+/// the program at once; SIGHUP and SIGPIPE never do, since they come more than once. A SIGHUP that was
+/// ignored before (nohup) stays ignored. Only one such object may exist at a time.
 class CatchInterrupts {
  public:
   CatchInterrupts();
@@ -24,7 +24,8 @@ class CatchInterrupts {
   CatchInterrupts& operator=(const CatchInterrupts&) = delete;
 };
 
-/// Whether one of the signals came since `CatchInterrupts` began. Costs one load; ask after every step.
+/// Whether one of the signals has arrived since `CatchInterrupts` was made. Costs one load; check after every
+/// step.
 bool interrupted();
 
 }  // namespace lamina

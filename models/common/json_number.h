@@ -1,5 +1,6 @@
 #pragma once
-// Numbers out of JSON. The library converts without a look at the range: what does not fit is undefined.
+// Numbers from JSON. The JSON library converts without range checks: the result for a number that does not
+// fit is undefined.
 
 #include <concepts>
 #include <limits>

@@ -1,5 +1,5 @@
 #pragma once
-// Which layer recorded an op. Layers do not say so; their parameters' names do.
+// Which layer recorded an op. Layers do not report it; it is inferred from the names of their parameters.
 //
 //   the innermost Scope's name (core/listener.h), if one is open;
 //   else what the names of the op's parameters have in common, without the last part: hidden1 for
@@ -7,7 +7,7 @@
 //   else the layer of that input which was computed last: relu(hidden1) belongs to hidden1;
 //   else "input".
 //
-// What is computed from parameters alone, such as g v / norm2(v), counts as a parameter itself.
+// A tensor computed only from parameters, such as g v / norm2(v), counts as a parameter itself.
 
 #include <cstdint>
 #include <span>
@@ -23,10 +23,10 @@ class LayerNames {
  public:
   explicit LayerNames(const Parameters& parameters);
 
-  /// The layer of an op that was just recorded. Tell it every op of a tape, in their order.
+  /// The layer of an op that was just recorded. To be called for every op of a tape, in order.
   std::string layer_of(const Tape::Node& node, std::span<const Tensor> inputs);
 
-  /// Whether a tensor is a parameter, or computed from parameters alone.
+  /// Whether a tensor is a parameter, or computed only from parameters.
   bool is_parameter(const Tensor& tensor) const;
 
   /// Forgets what was recorded: a new tape begins.

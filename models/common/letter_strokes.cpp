@@ -11,7 +11,7 @@ namespace lamina {
 namespace {
 
 /// Points "x,y" on a grid whose small letters are 10 high; ! makes a corner and | lifts the pen. A letter's
-/// width stands before its points. Small letters end with the stroke that leads to the next one.
+/// width precedes its points. Small letters end with the stroke that leads to the next one.
 struct Written {
   char character;
   const char* text;

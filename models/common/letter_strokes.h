@@ -8,11 +8,11 @@
 
 namespace lamina {
 
-/// One way to write a character. x to the right and y up from the line that is written on; a small letter is
-/// 1 high without its ascender or descender.
+/// One way to write a character. x to the right and y up from the baseline; a small letter is 1 high without
+/// its ascender or descender.
 struct Letter {
   Glyph glyph;
-  float width;  ///< from where the glyph begins to where the next one does, without the space between
+  float width;  ///< from the start of the glyph to that of the next, without the space between
   bool joins;   ///< its end is at the right, where a joined-up hand runs on into the next letter
 };
 

@@ -62,7 +62,7 @@ void require_columns(const std::string& path, const Table& table, const std::vec
 }  // namespace
 
 std::string number_text(double value) {
-  if (std::isnan(value)) return "nan";  // the sign of a NaN would show otherwise
+  if (std::isnan(value)) return "nan";  // otherwise the sign of a NaN would be printed
   std::array<char, 32> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   return {digits.data(), end};
@@ -111,7 +111,7 @@ MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns)
 }
 
 MetricsFile MetricsFile::resume(const std::string& path, std::vector<std::string> columns, double last_step) {
-  // A run that was killed before it reported anything may have left no whole header either.
+  // A run that was killed before its first report may have left an incomplete header.
   if (!exists(path) || read_file(path).find('\n') == std::string::npos) return {path, std::move(columns)};
   const Table before = read_table(path);
   require_columns(path, before, columns);
@@ -138,8 +138,7 @@ void MetricsFile::append(const std::vector<std::pair<std::string_view, double>>&
     if (found == columns_.end()) fail("metrics: '", name, "' is not a column of ", path_);
     values[static_cast<size_t>(found - columns_.begin())] = value;
   }
-  // Opened for each row, which is rare: the file may be moved or looked at in between, and nothing stays
-  // buffered.
+  // Opened for each row, which is rare: the file may be moved or read in between, and nothing stays buffered.
   const std::string line = row_text(values);
   append_to_file(path_, line);
   content_ += line;

@@ -1,9 +1,8 @@
 #pragma once
-// metrics.csv: what a run measured, one row a report. A spreadsheet, gnuplot and Python read it while it
-// grows.
+// metrics.csv: the measurements of a run, one row per report. A spreadsheet, gnuplot and Python can read it
+// while it grows.
 //
-// Numbers are written with as many digits as it takes to read the same double back; what is not known is
-// `nan`.
+// Numbers are written with as many digits as needed to read the same double back; unknown values are `nan`.
 
 #include <string>
 #include <string_view>
@@ -12,7 +11,7 @@
 
 namespace lamina {
 
-/// The shortest text that reads back as the same double; "nan" for what is not known.
+/// The shortest text that reads back as the same double; "nan" for an unknown value.
 std::string number_text(double value);
 
 /// A metrics file in memory.
@@ -36,17 +35,17 @@ class MetricsFile {
   /// Starts the file with a header of these columns, replacing what was there.
   MetricsFile(std::string path, std::vector<std::string> columns);
 
-  /// Goes on with a file whose column "step" counts training steps: later rows than `last_step` go, so that
-  /// what an interrupted run had measured after its last checkpoint is not in the file twice. A missing file
-  /// is started. DataError when the file has other columns.
+  /// Continues a file whose column "step" counts training steps: rows after `last_step` are removed, so that
+  /// measurements of an interrupted run after its last checkpoint are not in the file twice. A missing file
+  /// is created. DataError when the file has other columns.
   static MetricsFile resume(const std::string& path, std::vector<std::string> columns, double last_step);
 
-  /// Goes on with `content`, which is all that the file held when its run was saved: rows that are missing or
-  /// damaged are there again, and later rows go. Says so in one line when there were any of the former.
-  /// DataError when the file cannot be written, or the content is of other columns.
+  /// Continues with `content`, the whole file when its run was saved: rows that are missing or damaged are
+  /// restored, and later rows are removed. Prints one line when rows were restored. DataError when the file
+  /// cannot be written, or the content is of other columns.
   static MetricsFile restore(const std::string& path, std::vector<std::string> columns, std::string content);
 
-  /// Appends one row and hands it to the system. Columns that are not named are `nan`.
+  /// Appends one row and hands it to the system. Columns that are not given become `nan`.
   /// Error when a name is not a column; DataError when the disk is full.
   ///
   ///   metrics.append({{"epoch", 3}, {"step", 1290}, {"train_nll", 0.071}});
@@ -57,7 +56,7 @@ class MetricsFile {
 
   const std::string& path() const { return path_; }
 
-  /// All that the file holds.
+  /// The whole content of the file.
   const std::string& content() const { return content_; }
 
  private:

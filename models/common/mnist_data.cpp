@@ -84,7 +84,7 @@ MnistData load_mnist(const std::string& folder) {
   if (!is_folder(folder)) fail<DataError>(folder, ": is not a folder; ", remedy);
   MnistData data;
   {
-    const Cases cases = read_cases(folder, "train");  // 47 MB of bytes, gone before the test file is read
+    const Cases cases = read_cases(folder, "train");  // 47 MB of bytes, released before the test file is read
     const size_t count = cases.labels.size();
     if (count <= valid_count) {
       fail<DataError>(find(folder, "train-images-idx3-ubyte"), ": holds ", count,
@@ -101,7 +101,7 @@ MnistData load_mnist(const std::string& folder) {
 }
 
 MnistData synthetic_mnist(std::uint64_t seed, size_t train, size_t valid, size_t test) {
-  constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more images than anyone draws
+  constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more images than any run draws
   MnistData data;
   data.train = drawn(train, seed, 0);
   data.valid = drawn(valid, seed, apart);

@@ -1,6 +1,6 @@
 #pragma once
-// Training, validation and test cases for the digit experiments: MNIST itself, or the built-in digits in its
-// place.
+// Training, validation and test cases for the digit experiments: MNIST itself, or the built-in digits
+// instead.
 
 #include <cstdint>
 #include <string>
@@ -22,14 +22,14 @@ struct MnistData {
 };
 
 /// Reads MNIST from the folder that holds its four original files, compressed or not: 55,000 training cases,
-/// 5,000 validation cases (the last ones of the training file) and 10,000 test cases. Other data sets in the
-/// same four files and image size are welcome. Throws DataError, naming the file and the remedy, when the
+/// 5,000 validation cases (the last ones of the training file) and 10,000 test cases. Other data sets with
+/// the same four files and image size work too. Throws DataError, naming the file and the remedy, when the
 /// folder or a file is missing or broken, when images and labels do not match, or when the images are not 28
 /// x 28.
 MnistData load_mnist(const std::string& folder);
 
-/// As many built-in digits (digits.h). The three splits are separate parts of the sequence `seed`: none
-/// shares an image with another, and changing the size of one changes nothing in the others.
+/// Built-in digits (digits.h) in the given numbers. The three splits are separate parts of the sequence
+/// `seed`: none shares an image with another, and changing the size of one changes nothing in the others.
 MnistData synthetic_mnist(std::uint64_t seed, size_t train = 55000, size_t valid = 5000, size_t test = 10000);
 
 }  // namespace lamina

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr const char* save_again = "; save it again with numpy.save";
 
-/// What the header says.
+/// The content of the header.
 struct Header {
   std::string type;
   bool fortran = false;
@@ -113,7 +113,7 @@ class HeaderParser {
       if (value > most) broken();
     }
     if (digits == 0) broken();
-    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote its long integers so
+    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers this way
     return value;
   }
 
@@ -164,7 +164,8 @@ NpyMatrix::NpyMatrix(const std::string& path) : file_(path) {
   if (rows_ == 0 || columns_ == 0)
     fail<DataError>(path, ": is an array of ", rows_, " x ", columns_, " numbers, which is nothing",
                     save_again);
-  // Both sizes are below 2^32: with the 8 bytes of a number the product may pass 2^64, the quotient may not.
+  // Both sizes are below 2^32: times the 8 bytes of a number the product may overflow 64 bits, the quotient
+  // cannot.
   const size_t size = doubles_ ? 8 : 4, held = bytes.size() - end;
   if (held / size / columns_ < rows_)
     fail<DataError>(path, ": ends after ", held, " bytes of its ", rows_, " x ", columns_, " numbers of ",

@@ -12,11 +12,11 @@
 
 namespace lamina {
 
-/// A matrix of float32 or float64 numbers in a file that stays on the disk: rows are read when they are asked
-/// for, so files may be larger than the memory.
+/// A matrix of float32 or float64 numbers in a file that stays on disk: rows are read on request, so files
+/// may be larger than the memory.
 class NpyMatrix {
  public:
-  /// Throws DataError, which names the file, for damage the byte where it begins, and the remedy, when it is
+  /// Throws DataError, which names the file, the byte where damage begins, and the remedy, when it is
   /// missing, cut off, too long, of another format, not a matrix, in Fortran order, or of another number
   /// type.
   explicit NpyMatrix(const std::string& path);
@@ -31,7 +31,7 @@ class NpyMatrix {
   MappedFile file_;
   size_t rows_ = 0, columns_ = 0;
   bool doubles_ = false;           ///< float64, otherwise float32
-  const char* numbers_ = nullptr;  ///< at any address
+  const char* numbers_ = nullptr;  ///< unaligned
 };
 
 /// A matrix as the bytes of a .npy file, version 1.0, numbers of type `real`.

@@ -64,7 +64,7 @@ class Line {
   const Hand& hand_;
   Random& random_;
   float x_ = 0;
-  bool open_ = false;  ///< the next small letter goes on with the stroke
+  bool open_ = false;  ///< the next small letter continues the stroke
   std::vector<Stroke> strokes_;
 };
 

@@ -5,7 +5,7 @@
 // spacing, speed and steadiness, joined up or letter by letter. The control points are shaken, joined by
 // smooth curves and bent. The pen then travels along them, slower where the path is curved (speed falls with
 // the cube root of the radius, the two-thirds power law of hand movements) and near the ends of a stroke, and
-// its position is taken at even intervals of time.
+// its position is sampled at equal time intervals.
 
 #include <string>
 #include <vector>
@@ -24,10 +24,10 @@ struct Hand {
   float bow;           ///< how far straight downstrokes bend
   float shake;         ///< deviation of control points
   float tremor;        ///< deviation of what the tablet records
-  float slope, wave;   ///< of the line that is written on
+  float slope, wave;   ///< of the baseline
   bool joins;          ///< letters of a word are joined up where the alphabet allows it
   bool rounds;         ///< corners become curves
-  std::uint64_t ways;  ///< which way of writing each character, as a seed
+  std::uint64_t ways;  ///< a seed that selects the variant of each character
 };
 
 /// Hand number `number` of the endless sequence `seed`.
@@ -39,7 +39,7 @@ struct PenPoint {
 };
 
 /// The pen's positions from the first stroke to the last. Characters outside printable ASCII are left out.
-/// The numbers depend on the arguments alone.
+/// The result depends only on the arguments.
 std::vector<PenPoint> write_text(const std::string& text, const Hand& hand, Random random);
 
 }  // namespace lamina

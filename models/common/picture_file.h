@@ -1,6 +1,6 @@
 #pragma once
-// Pictures as files that say where they come from: the version and the commit of the program that drew them. Any
-// viewer shows the picture; `grep -a commit FILE` shows the rest.
+// Picture files that record their origin: the version and the commit of the program that drew them.
+// `grep -a commit FILE` shows it.
 
 #include <cstddef>
 #include <string>
@@ -14,11 +14,11 @@ std::string png_number(std::size_t value);
 /// A chunk of a PNG file: length, type, data, checksum of type and data.
 std::string png_chunk(std::string_view type, std::string_view data);
 
-/// The bytes of an SVG or PNG picture with "drawn by lamina VERSION, commit COMMIT" put in front of its end, as a
-/// comment or as a text chunk. What is neither SVG nor PNG comes back as it was.
+/// The bytes of an SVG or PNG picture with "drawn by lamina VERSION, commit COMMIT" inserted before its end,
+/// as a comment or as a text chunk. Other bytes are returned unchanged.
 std::string with_origin(std::string picture);
 
-/// Replaces the file safely (core/file.h), whose errors it has, with the picture and its origin.
+/// Replaces the file safely with the picture and its origin. Errors as in core/file.h.
 void write_picture(const std::string& path, std::string picture);
 
 }  // namespace lamina

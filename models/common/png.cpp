@@ -1,7 +1,7 @@
 // A PNG file is a signature and chunks: length, type, data, checksum of type and data; numbers are 32 bits,
-// most significant byte first. IHDR holds the size, IDAT the compressed rows, each behind a byte that names
-// its filter. APNG adds acTL, the number of frames, and in front of each frame fcTL, its place and duration;
-// the second and later frames are in fdAT chunks.
+// most significant byte first. IHDR holds the size, IDAT the compressed rows, each after a byte that names
+// its filter. APNG adds acTL, the number of frames, and before each frame fcTL, its place and duration; the
+// second and later frames are in fdAT chunks.
 
 #include "models/common/png.h"
 

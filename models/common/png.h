@@ -1,5 +1,5 @@
 #pragma once
-// Pictures as PNG files, and moving ones as APNG, which every browser shows.
+// Pictures as PNG files, and animations as APNG, which every browser shows.
 
 #include <array>
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Image {
 /// Writes it with its origin (picture_file.h).
 void write_png(const std::string& path, const Image& image);
 
-/// Shows the frames for `milliseconds` each, the last one for `rest` milliseconds, and begins again. Throws
-/// Error when there are none or when they differ in size.
+/// Shows the frames for `milliseconds` each, the last one for `rest` milliseconds, and repeats. Throws Error
+/// when there are none or when they differ in size.
 void write_animation(const std::string& path, const std::vector<Image>& frames, int milliseconds, int rest);
 
 }  // namespace lamina

@@ -26,13 +26,13 @@ bool redraws() {
   return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
 }
 
-/// Asked for at every redraw, because a window can be resized.
+/// Queried at every redraw, because a window can be resized.
 int terminal_width() {
   winsize size = {};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : fallback_width;
 }
 
-/// Three digits are what a reader takes in, and what stays still: "0.52", "21.4", "215", "12400".
+/// Three digits, as more would be unreadable and flicker: "0.52", "21.4", "215", "12400".
 std::string rate_text(double rate) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate);
@@ -71,8 +71,8 @@ double Progress::now() const {
 
 void Progress::look() {
   const double time = now();
-  // The next look is as many steps away as fit in its interval at the present speed, and at most twice as
-  // many as the last time, so that one fast step after a slow start is not taken for the rule.
+  // The clock is next read after as many steps as fit in its interval at the current speed, and at most twice
+  // as many as last time, so that one fast step after a slow start does not delay it too long.
   const double speed = static_cast<double>(done_ - last_look_) / std::max(time - last_look_time_, 1e-9);
   const long ahead = std::lround(std::min(speed * seconds_between_looks, 1e6));
   next_look_ = done_ + std::clamp(ahead, 1L, 2 * (done_ - last_look_));
@@ -89,12 +89,12 @@ void Progress::draw(double time) {
   drawn_ = true;
 }
 
-/// The whole line in at most `width` columns: what does not fit goes, the least useful first.
+/// The whole line in at most `width` columns: what does not fit is dropped, the least useful first.
 std::string Progress::bar(double time, int width) const {
   const auto room = static_cast<size_t>(std::max(width, 0));
   const double fraction =
       std::clamp(static_cast<double>(done_) / static_cast<double>(options_.total), 0.0, 1.0);
-  // The average over the run counts evaluation and saving in, which is what the time left needs.
+  // The average over the run includes evaluation and saving, as the estimate of the time left requires.
   const double rate = static_cast<double>(done_ - options_.done) / std::max(time - start_, 1e-9);
   const double left = static_cast<double>(options_.total - done_) / rate;
 

@@ -1,9 +1,9 @@
 #pragma once
-// How far a run is. On a terminal one line that is redrawn in place:
+// The progress of a run. On a terminal, one line that is redrawn in place:
 //
 //   layer, epoch 3/20  [=========>                    ]  31%  215 steps/s  1:23 left
 //
-// In a pipe or a log file only the lines that the run reports, one an epoch or so.
+// In a pipe or a log file only the lines that the run reports, about one per epoch.
 
 #include <functional>
 #include <iosfwd>
@@ -15,7 +15,7 @@ namespace lamina {
 struct ProgressOptions {
   long total = 0;             // steps of the whole run
   long done = 0;              // of these, steps that an earlier run did (after --resume)
-  std::string unit = "step";  // what is counted, in the singular
+  std::string unit = "step";  // the unit that is counted, in the singular
   bool quiet = false;         // print nothing at all
   // For tests: another stream than standard output, a fixed width in columns instead of the terminal's (0:
   // not a terminal), and another clock, in seconds.
@@ -27,7 +27,7 @@ struct ProgressOptions {
 class Progress {
  public:
   explicit Progress(ProgressOptions options);
-  /// Takes the bar away, so that an error message starts on a clean line.
+  /// Removes the bar, so that an error message starts on a clean line.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -40,10 +40,10 @@ class Progress {
   /// The text before the bar, for instance the epoch. Shown at the next redraw, and not at all in a pipe.
   void label(std::string_view text) { label_ = text; }
 
-  /// Prints a line of its own, above the bar if there is one.
+  /// Prints a separate line, above the bar if there is one.
   void line(std::string_view text);
 
-  /// Takes the bar away. What comes later prints lines only.
+  /// Removes the bar. From then on only lines are printed.
   void finish();
 
  private:
@@ -57,7 +57,7 @@ class Progress {
   std::ostream& out_;
   std::string label_;
   bool live_;           // a terminal that can redraw a line
-  bool drawn_ = false;  // a bar stands on the screen now
+  bool drawn_ = false;  // a bar is on the screen now
   long done_;
   long next_look_;  // the value of done_ at which the clock is read again
   long last_look_;
@@ -66,7 +66,7 @@ class Progress {
   double start_;
 };
 
-/// "0:07", "12:34", "3:05:09"; "--:--" for what is not known.
+/// "0:07", "12:34", "3:05:09"; "--:--" when unknown.
 std::string duration_text(double seconds);
 
 }  // namespace lamina

@@ -1,12 +1,12 @@
 #pragma once
-// record.csv: what --record every=N saw inside a run, one number per line.
+// record.csv: the numbers recorded inside a run by --record every=N, one per line.
 //
 //   step,layer,quantity,time,value
 //   1,hidden1,weight.length.mean,,1.414
 //   1,hidden1,summed_inputs.mean,1,-0.0213
 //
-// `step` counts training steps from 1. `time` is empty for what a layer has once a step (its parameters);
-// else it counts the layer's uses within the step: 1, or the time steps of a recurrent layer.
+// `step` counts training steps from 1. `time` is empty for quantities that a layer has once per step (of its
+// parameters); else it counts the layer's uses within the step: 1, or the time steps of a recurrent layer.
 
 #include <cstdint>
 #include <string>
@@ -26,12 +26,12 @@ struct RecordRow {
 /// it cannot be read or holds a broken line, with the line's number.
 std::vector<RecordRow> read_record(const std::string& path);
 
-/// The record of a run that goes on.
+/// The record of a run in progress.
 class RecordFile {
  public:
-  /// Goes on with a file after `last_step` steps: later rows go, since the run will come there again. A
-  /// missing file is started. Says in one line when steps are missing that the run has recorded, which are
-  /// the first and every `every`-th after it.
+  /// Continues a file after `last_step` steps: later rows are removed, since the run will record them again.
+  /// A missing file is created. Prints one line when recorded steps (the first and every `every`-th after it)
+  /// are missing.
   RecordFile(std::string path, std::uint64_t last_step, std::uint64_t every);
 
   /// Appends rows and hands them to the system. DataError when the disk is full.

@@ -103,7 +103,7 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
   if (node.kind == OpKind::relu) add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
 }
 
-/// Not of a recurrent layer, whose two parts say little apart: it fills a record of its own.
+/// Not for a recurrent layer, whose two parts mean little separately: it fills its own record.
 void Recorder::add_summed_inputs(const std::string& layer, const Tensor& a) {
   if (is_recurrent(layer)) return;
   const SummedInputs s = summarize(a);
@@ -113,7 +113,7 @@ void Recorder::add_summed_inputs(const std::string& layer, const Tensor& a) {
   add(layer, "summed_inputs.deviation_over_cases", s.deviation_over_cases, time);
 }
 
-/// Sequences fill their records as they run. A layer that runs more than once goes on counting.
+/// Sequences fill their records as they run. A layer that runs more than once continues its count.
 void Recorder::add_sequences() {
   std::map<std::string, std::uint64_t> times;
   for (const auto& [layer, record] : sequences_)

@@ -1,21 +1,22 @@
 #pragma once
-// What --record every=N looks at in a training step: the summed inputs, gains and biases, weight vectors and
-// their turning, gradients, units that never fire, and a recurrent layer's states over time. It only reads:
-// a run takes the same course, bit for bit, with and without it.
+// What --record every=N records in a training step: the summed inputs, gains and biases, weight vectors and
+// their rotation, gradients, units that never fire, and a recurrent layer's states over time. It only reads:
+// a run is the same, bit for bit, with and without it.
 //
 //   summed_inputs.mean                  of a = W h + b, before normalization, over cases and units
 //   summed_inputs.deviation_over_units  Eq. 3's sigma: for each case over the units; mean over cases
 //   summed_inputs.deviation_over_cases  Eq. 2's sigma: for each unit over the batch; mean over units
 //   outputs.dead                        fraction of a relu's units (maps: channels) at 0 in every case: no gradient
-//                                       reaches their weights. A leaky relu has none; ops say what they are (OpKind)
+//                                       reaches their weights. A leaky relu has none; relus are found by
+//                                       OpKind
 //   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases
-//   gain.mean, .deviation, .min, .max   and so for every parameter that has one number per unit
+//   gain.mean, .deviation, .min, .max   and likewise for every parameter with one number per unit
 //   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored
 //   weight.change.mean, .min, .max      the effective learning rate: norm2(w_i' - w_i) / norm2(w_i)
 //   weight.angle.mean, .min, .max       between w_i and w_i', in radians
 //   weight.gradient                     norm2(dL/dW), before clipping
 //
-// Lengths, gains and biases are those that the step began with.
+// Lengths, gains and biases are those at the start of the step.
 
 #include <deque>
 #include <map>
@@ -34,7 +35,7 @@
 
 namespace lamina {
 
-/// Of those numbers that are not NaN; NaN when there are none.
+/// Over the numbers that are not NaN; NaN when there are none.
 struct Summary {
   double mean = 0, deviation = 0, min = 0, max = 0;
 };
@@ -50,7 +51,7 @@ SummedInputs summarize(const Tensor& a);
 /// Whether a parameter consists of weight vectors, one per column, rather than of one number per unit.
 bool holds_weight_vectors(const std::string& name, const Tensor& value);
 
-/// Looks at one training step at a time.
+/// Records one training step at a time.
 class Recorder final : public TapeListener, public SequenceObserver {
  public:
   explicit Recorder(const Parameters& parameters) : parameters_(parameters), names_(parameters) {}
@@ -77,20 +78,20 @@ class Recorder final : public TapeListener, public SequenceObserver {
   std::vector<RecordRow> rows_;
   std::deque<std::pair<std::string, SequenceRecord>> sequences_;  ///< by layer
   std::map<std::string, std::uint64_t> uses_, relus_;             ///< of each layer in this step
-  std::vector<std::vector<real>> before_;                         ///< each parameter as the update found it
+  std::vector<std::vector<real>> before_;                         ///< each parameter before the update
 };
 
-/// The record of a run, for the training loop: a step is recorded when (step - 1) divides by N, counting
-/// from 1. The run's setting `record` is N; without it, or with 0, nothing happens.
+/// The record of a run, for the training loop: a step, counted from 1, is recorded when step - 1 is divisible
+/// by N. The run's setting `record` is N; without it, or with 0, nothing happens.
 class Recording {
  public:
-  /// Goes on after `last_step` steps with record.csv.
+  /// Continues record.csv after `last_step` steps.
   Recording(const RunFolder& folder, const Parameters& parameters, std::uint64_t last_step);
 
   /// Returns once all that was recorded is on the disk.
   void sync() const;
 
-  /// One training step: listens while it lives, if the step is one to record.
+  /// One training step: listens while it lives, if the step is to be recorded.
   class Step {
    public:
     Step(Recording& recording, std::uint64_t steps_done);

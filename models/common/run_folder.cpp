@@ -78,7 +78,7 @@ RunConfig read_config(const std::string& file) {
   }
 }
 
-/// JSON is UTF-8; paths need not be. Better known before there is a folder than after.
+/// JSON is UTF-8; paths need not be. Checked before the folder is made.
 void require_utf8(const Settings& settings) {
   for (const auto& [name, value] : settings.entries())
     if (const auto* words = std::get_if<std::string>(&value); words != nullptr && !is_utf8(*words))
@@ -156,7 +156,7 @@ RunFolder RunFolder::create(const std::string& path, RunConfig config) {
   require_utf8(config.settings);
   if (!path.empty()) make_folder(path);
   const std::string folder = path.empty() ? make_default_folder(config) : path;
-  auto lock = std::make_shared<const RunLock>(folder);  // before looking: two may start at the same time
+  auto lock = std::make_shared<const RunLock>(folder);  // first: two may start at the same time
   if (holds_a_run(folder))
     fail<UsageError>("--out ", folder,
                      ": holds a run already; add --resume to go on with it, or name another folder");

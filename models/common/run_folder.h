@@ -1,6 +1,7 @@
 #pragma once
-// A run's folder: config.json says what ran, metrics.csv what it measured, model.safetensors and state what
-// it learned. Without --out it is runs/<experiment>-<variant>, with -2, -3, ... for later runs of the same.
+// A run's folder: config.json holds the settings, metrics.csv the measurements, model.safetensors and state
+// what the run learned. Without --out it is runs/<experiment>-<variant>, with -2, -3, ... for later runs of
+// the same kind.
 
 #include <cstdint>
 #include <memory>
@@ -48,12 +49,12 @@ class Settings {
   std::vector<std::pair<std::string, SettingValue>> entries_;
 };
 
-/// What config.json holds. Given the same settings, seed, scalar type and thread count, a run repeats bit by
-/// bit.
+/// The content of config.json. With the same settings, seed, scalar type and thread count, a run repeats bit
+/// for bit.
 struct RunConfig {
   std::string experiment = {};  // "mnist"
   std::string variant = {};     // "layer"; empty when the experiment has only one
-  Settings settings = {};       // every flag with the value it had, defaults too
+  Settings settings = {};       // every flag with its value, defaults included
   std::string backend = {};     // one line on the kernels in use and the BLAS library; empty: gemm_backend()
 
   // Filled in when the folder is created.
@@ -62,27 +63,28 @@ struct RunConfig {
   int threads = 0;
 };
 
-/// Makes a folder and those above it; whether it is new. DataError when that is not possible.
+/// Makes a folder and its parents; returns whether it is new. DataError when that is not possible.
 bool make_folder(const std::string& path);
 
-/// Writes `config` into a folder, over the one that is there, and returns it with what this program fills in.
+/// Writes `config` into a folder, replacing an existing one, and returns it with the fields that this program
+/// fills in.
 RunConfig write_config(const std::string& folder, RunConfig config);
 
 class RunFolder {
  public:
   /// Makes the folder `path`, or the first free default when it is empty, locks it (models/common/run_lock.h)
-  /// and writes config.json into it. UsageError when a run lives there already, or another process is about
-  /// to start one; DataError when it cannot be written.
+  /// and writes config.json into it. UsageError when there is a run already, or another process is about to
+  /// start one; DataError when it cannot be written.
   static RunFolder create(const std::string& path, RunConfig config);
 
-  /// Opens the folder of an earlier run of `experiment` to go on with it (`--resume --out DIR`), locks it and
+  /// Opens the folder of an earlier run of `experiment` to continue it (`--resume --out DIR`), locks it and
   /// removes the unfinished files that a killed process left in it. UsageError when `path` is empty, another
   /// process trains there, or the run is of another experiment; DataError when it is not a run's folder, its
-  /// config.json is broken, or the other scalar type wrote it.
+  /// config.json is broken, or it was written with the other scalar type.
   static RunFolder resume(const std::string& path, std::string_view experiment);
 
-  /// Opens the folder of an earlier run to look at it, whatever scalar type wrote it. DataError when it is
-  /// not a run's folder, or its config.json is broken.
+  /// Opens the folder of an earlier run for reading, whatever its scalar type. DataError when it is not a
+  /// run's folder, or its config.json is broken.
   static RunFolder open(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -96,7 +98,7 @@ class RunFolder {
       : path_(std::move(path)), config_(std::move(config)), lock_(std::move(lock)) {}
   std::string path_;
   RunConfig config_;
-  std::shared_ptr<const RunLock> lock_;  // shared by copies; none when the run is only looked at
+  std::shared_ptr<const RunLock> lock_;  // shared by copies; none when the run is only read
 };
 
 }  // namespace lamina

@@ -23,7 +23,7 @@ namespace {
   fail<DataError>(path, ": cannot be locked: ", reason, "; choose another folder with --out");
 }
 
-/// What the file holds: a process number, or nothing as long as its owner has not written it.
+/// The content of the file: a process id, or nothing as long as its owner has not written it.
 std::string owner_in(const std::string& path, int file) {
   std::array<char, 32> bytes;
   const ssize_t count = ::pread(file, bytes.data(), bytes.size(), 0);
@@ -39,7 +39,7 @@ std::string owner_in(const std::string& path, int file) {
 [[noreturn]] void refuse(const std::string& path, int file) {
   std::string owner;
   for (int attempt = 0; attempt < 100 && owner.empty(); ++attempt) {
-    if (attempt > 0) ::usleep(10'000);  // it has locked the file and is about to write its number
+    if (attempt > 0) ::usleep(10'000);  // it has locked the file and is about to write its id
     owner = owner_in(path, file);
   }
   fail<UsageError>("--out ", path.substr(0, path.rfind('/')), ": ",
@@ -54,7 +54,7 @@ bool is_at(const std::string& path, int file) {
          opened.st_ino == named.st_ino;
 }
 
-/// The locked file; nothing when its owner removed it in this moment.
+/// The locked file; nothing when its owner removed it at this moment.
 std::optional<Descriptor> try_to_take(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   struct stat status;

@@ -22,7 +22,8 @@ namespace {
 constexpr const char* model_file = "model.safetensors";
 
 bool is_finite(const Tensor& tensor) {
-  // A product with 0 is 0, or NaN for NaN and infinity: sums of it vectorize, a loop that may end early does not.
+  // A product with 0 is 0, or NaN for NaN and infinity: its sum vectorizes, a loop with an early exit does
+  // not.
   const real* const values = tensor.data();
   const size_t count = tensor.size();
   real sum = 0;
@@ -93,7 +94,7 @@ std::string list(const std::vector<std::uint64_t>& numbers) {
   return all;
 }
 
-/// As list() writes them, one for each of `count` parameters; none when there is no such entry.
+/// In the format of list(), one for each of `count` parameters; empty when there is no such entry.
 std::vector<std::uint64_t> missed_steps(const std::string& path, const Checkpoint& from,
                                         const std::string& key, size_t count) {
   if (!from.metadata.contains(key)) return {};
@@ -104,7 +105,7 @@ std::vector<std::uint64_t> missed_steps(const std::string& path, const Checkpoin
   return numbers;
 }
 
-/// A number as exact() writes it.
+/// A number in the format of exact().
 double number(const std::string& path, const Checkpoint& from, const std::string& key) {
   const std::string& digits = metadata(path, from, key);
   char* stop = nullptr;
@@ -114,8 +115,8 @@ double number(const std::string& path, const Checkpoint& from, const std::string
   return value;
 }
 
-/// Whether the last row of metrics.csv, whose second column is the step, is of this step: a longer run than the one that
-/// asks for it has ended there.
+/// Whether the last row of metrics.csv, whose second column is the step, is of this step: then a run longer
+/// than the current one ended there.
 bool reported(const std::optional<std::string>& rows, std::uint64_t step) {
   if (!rows || rows->size() < 2) return false;
   const size_t line = rows->rfind('\n', rows->size() - 2) + 1, comma = rows->find(',', line);
@@ -123,8 +124,8 @@ bool reported(const std::optional<std::string>& rows, std::uint64_t step) {
   return comma != std::string::npos && rows->compare(comma + 1, wanted.size(), wanted) == 0;
 }
 
-/// A damaged model is not overwritten in silence by the next save. It may be of a later step than the state:
-/// the run was killed between the two, or another process made it after this one.
+/// Makes sure that the next save does not silently overwrite a damaged model. The model may be of a later
+/// step than the state: the run was killed between the two saves, or another process wrote it later.
 void check_model(const std::string& path, const Parameters& parameters) {
   const Checkpoint model = load_checkpoint(path);
   for (const auto* entries : {&parameters.learned(), &parameters.state()})

@@ -25,7 +25,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Stops a run that has become useless; nothing is saved any more.
+/// Stops a run that has diverged; nothing more is saved.
 [[noreturn]] void stop(const RunFolder& folder, const std::string& what, const char* op,
                        std::uint64_t saved_step) {
   fail<DataError>(
@@ -59,9 +59,9 @@ double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& exp
   return value;
 }
 
-/// A loss can be finite and its gradient not: then the update has spoilt parameters or moments, which must not
-/// replace the last good ones. Looked at only before they are used for more than the next step. The op is the
-/// first one of that step which they spoil.
+/// A loss can be finite although its gradient is not: then the update has spoilt parameters or moments, which
+/// must not replace the last good ones. Checked only before they are used for more than the next step. The op
+/// named is the first one of that step whose result they spoil.
 void require_finite(const RunFolder& folder, const Parameters& parameters, const Optimizer& optimizer,
                     Experiment& experiment, std::uint64_t step, std::uint64_t saved_step) {
   const std::string part = non_finite_part(parameters, optimizer);
@@ -96,7 +96,7 @@ std::string describe(const std::string& label, std::uint64_t epoch, const Traini
   return line;
 }
 
-/// One sitting of a run.
+/// One session of a run.
 class Training {
  public:
   Training(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
@@ -165,7 +165,7 @@ class Training {
   double last_save_;
 };
 
-/// metrics.csv as it was when the state was saved.
+/// metrics.csv as of when the state was saved.
 MetricsFile Training::metrics_file() const {
   const std::string path = folder_.file("metrics.csv");
   std::vector<std::string> columns{plan_.epoch, "step"};
@@ -173,8 +173,8 @@ MetricsFile Training::metrics_file() const {
   columns.emplace_back("seconds");
   if (position_.metrics) return MetricsFile::restore(path, std::move(columns), *position_.metrics);
 
-  // Nothing was saved, and then the run was killed after its first row at the latest; or an older version saved
-  // a state without rows.
+  // Either nothing was saved, so the run was killed after its first row at the latest; or an older version
+  // saved a state without rows.
   const size_t rows = rows_in(path), epochs = position_.step / plan_.steps_per_epoch;
   if (position_.step == 0 && rows > 1)
     fail<DataError>(path, ": holds ", rows, " rows, but ", folder_.file("state"),
@@ -185,7 +185,7 @@ MetricsFile Training::metrics_file() const {
   return MetricsFile::resume(path, std::move(columns), static_cast<double>(position_.step));
 }
 
-/// Evaluates and saves; returns a line that says what came of it.
+/// Evaluates and saves; returns a line with the results.
 std::string Training::end_epoch() {
   const std::uint64_t last = position_.step - 1, epoch = last / plan_.steps_per_epoch + 1;
   const std::uint64_t steps = last % plan_.steps_per_epoch + 1;
@@ -211,7 +211,7 @@ void Training::check_and_save() {
   save();
 }
 
-/// The rows first: after a power cut the state must not be ahead of them.
+/// The rows first: after a power failure the state must not be ahead of them.
 void Training::save() {
   metrics_.sync();
   recording_.sync();

@@ -1,11 +1,11 @@
 #pragma once
-// The training loop of every experiment: steps, reports, checkpoints, and the ways in which a run can end.
+// The training loop of every experiment: steps, reports, checkpoints, and the ways a run can end.
 //
 // A run is a sequence of steps, cut into epochs. After each epoch the experiment is evaluated, a row is added
-// to metrics.csv and everything is saved. The file `state` holds all that the next step depends on, so a run
-// that was killed and resumed goes on as if nothing had happened, bit for bit: an experiment draws its
-// batches and its noise from generators that are functions of the step or the epoch, never from one that runs
-// along.
+// to metrics.csv and everything is saved. The file `state` holds everything that the next step depends on, so
+// a run that was killed and resumed continues as if nothing had happened, bit for bit: an experiment draws
+// its batches and its noise from generators that are functions of the step or the epoch, never from one that
+// carries state from step to step.
 
 #include <cstdint>
 #include <map>
@@ -45,32 +45,33 @@ struct TrainingPlan {
   std::string label;  ///< for the progress line, "layer norm, batch 128"
   std::uint64_t steps_per_epoch = 1;
   std::uint64_t epochs = 1;
-  std::uint64_t last_epoch_steps = 0;  ///< when the last epoch is a shorter one; 0: as many as the others
-  std::string epoch = "epoch";         ///< what the steps between two evaluations are called
+  std::uint64_t last_epoch_steps = 0;  ///< when the last epoch is shorter; 0: as many as the others
+  std::string epoch = "epoch";         ///< the name of the steps between two evaluations
   double save_every_seconds = 60;      ///< besides the save after each epoch
 };
 
-/// The updates of so many epochs. UsageError where they are more than a run can count, which is what its
-/// metrics hold exactly: 2^53.
+/// The number of updates in `epochs` epochs. UsageError when it exceeds 2^53, the largest count that metrics
+/// hold exactly.
 std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
 
-/// `steps` in periods of `each` between two evaluations, of which the last may be shorter. `period` is what a
-/// period is called: "validation".
+/// `steps` in periods of `each` between two evaluations, of which the last may be shorter. `period` is the
+/// name of a period: "validation".
 TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period);
 
 enum class Outcome { finished, interrupted };
 
-/// Trains until the plan is done or Ctrl-C comes. Goes on from `state` when the folder has one. Writes
-/// metrics.csv (columns epoch, or what the plan calls it, step, the experiment's own, seconds), state and
+/// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
+/// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), state and
 /// model.safetensors (models/common/run_state.h), and record.csv when the run's settings say `record`
-/// (models/common/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the optimizer
-/// is not finite, naming the step, the first op whose result was not, and the last good checkpoint, which stays;
-/// and for files of the run that are damaged or do not fit the model, before any of them is changed.
+/// (models/common/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
+/// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
+/// which stays; and for files of the run that are damaged or do not fit the model, before any file is
+/// changed.
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan);
 
-/// Writes learned parameters and state into a file of the run that Python reads, and `metadata` beside them.
+/// Writes learned parameters, state and `metadata` into a file of the run that Python can read.
 void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
                 std::map<std::string, std::string> metadata = {});
 
@@ -79,9 +80,9 @@ void save_model(const RunFolder& folder, const Parameters& parameters, const std
 void load_model(const RunFolder& folder, Parameters& parameters,
                 const std::string& file = "model.safetensors");
 
-/// A finite number among the metadata of a file that save_model wrote, `otherwise` where there is no such file. A kept
-/// best model may be of a later step than the one to go on with: then that step comes again, and changes
-/// nothing.
+/// A finite number from the metadata of a file that save_model wrote, `otherwise` where there is no such
+/// file. A best model that was kept may be of a later step than the one to continue from: that step is then
+/// repeated and changes nothing.
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
                    double otherwise);
 

@@ -1,6 +1,6 @@
 #pragma once
-// A look at what train() is about to do, for tests that hold the settings of an experiment to the paper: they are
-// seen as the command made them, on the model that would have been trained.
+// A hook into train(), for tests that compare the settings of an experiment with the paper: they see the
+// settings that the command made, on the model that would have been trained.
 
 #include <functional>
 
@@ -8,7 +8,7 @@
 
 namespace lamina {
 
-/// What train() was called with.
+/// The arguments of train().
 struct TrainingStart {
   const RunFolder& folder;
   Parameters& parameters;
@@ -17,7 +17,8 @@ struct TrainingStart {
   const TrainingPlan& plan;
 };
 
-/// While one lives, train() on this thread calls `look` instead of training, and returns Outcome::interrupted.
+/// While one exists, train() on this thread calls `look` instead of training, and returns
+/// Outcome::interrupted.
 class TrainingLook {
  public:
   explicit TrainingLook(std::function<void(const TrainingStart&)> look);
@@ -25,7 +26,7 @@ class TrainingLook {
   TrainingLook& operator=(const TrainingLook&) = delete;
   ~TrainingLook();
 
-  /// Whether somebody looks on this thread, who has now seen `start`.
+  /// Whether there is a TrainingLook on this thread; if so, it has been called with `start`.
   static bool taken(const TrainingStart& start);
 
  private:

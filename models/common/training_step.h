@@ -1,5 +1,5 @@
 #pragma once
-// One training step apart from any run: what can be drawn, timed and taken apart.
+// One training step outside of any run, for drawing, timing and analysis.
 
 #include <functional>
 #include <memory>

@@ -13,7 +13,7 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 }
 
 /// With d = after - before: its part along `before` has the length d . before / norm2(before), the rest
-/// turns.
+/// rotates the vector.
 std::vector<VectorChange> column_changes(size_t rows, size_t columns, const real* before, const real* after) {
   std::vector<VectorChange> changes(columns);
   std::vector<double> squares(columns, 0), along(columns, 0), moved(columns, 0);

@@ -1,14 +1,14 @@
 #pragma once
-// The small convolutional network of our experiment on Section 6.7.
+// The small convolutional network of our experiment for Section 6.7.
 //
 //   conv 5 x 5, 32 channels -> normalize -> relu -> max pool 2 x 2       28 x 28 -> 14 x 14
 //   conv 5 x 5, 64 channels -> normalize -> relu -> max pool 2 x 2       14 x 14 ->  7 x  7
 //   512 hidden units        -> normalize -> relu
 //   10 logits
 //
-// Convolutions pad with 2 zeros, so their maps are as large as their inputs, and windows at the border hang
-// over the image: their units have other statistics, which is the paper's explanation for what it saw. Normalized
-// layers have no bias in front of their normalization, as in Eq. 5.
+// Convolutions pad with 2 zeros, so their maps are as large as their inputs, and windows at the border extend
+// beyond the image: their units have different statistics, which is the paper's explanation for its
+// observation. Normalized layers have no bias before their normalization, as in Eq. 5.
 
 #include <array>
 
@@ -27,7 +27,7 @@ struct ModelOptions {
   size_t classes = 10;
 };
 
-/// What happens in one convolutional layer, [N x H x W x C] each.
+/// The tensors of one convolutional layer, [N x H x W x C] each.
 struct LayerView {
   Tensor summed_inputs;  ///< a
   Tensor outputs;        ///< relu(normalize(a)), before pooling
@@ -40,7 +40,7 @@ class Model {
   /// images [N x side * side] (or any shape of that size) -> logits [N x classes]
   Tensor operator()(const Tensor& images, Mode mode);
 
-  /// The convolutional layers of the model in use, for the study of positions.
+  /// The convolutional layers in evaluation mode, for the study of positions.
   std::array<LayerView, 2> inspect(const Tensor& images);
 
   static constexpr size_t kernel = 5, padding = 2, pool = 2;

@@ -14,7 +14,7 @@ constexpr std::string_view blanks = " \t\r";
 constexpr size_t largest_file = size_t{1} << 30;
 constexpr const char* remedy = "; download it again";
 
-/// What stands up to the next blank, shortened when it is long or not even text.
+/// The text up to the next blank, shortened when it is long or not text at all.
 std::string quoted(std::string_view rest) {
   std::string token(rest.substr(0, std::min(rest.find_first_of(blanks), size_t{20})));
   for (char& letter : token)

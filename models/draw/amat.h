@@ -1,6 +1,6 @@
 #pragma once
-// The text format of the binarized MNIST of Larochelle and Murray (2011): one image a line, its pixels as 0
-// or 1 with a space between.
+// The text format of the binarized MNIST of Larochelle and Murray (2011): one image per line, its pixels as 0
+// or 1 separated by spaces.
 
 #include <cstdint>
 #include <string>

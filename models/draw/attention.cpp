@@ -48,7 +48,7 @@ vec unfinished_dot(const real* a, const real* b, size_t width) {
   return sum;
 }
 
-/// c[n x m] = a[n x width] b[m x width]^T, its rows filled up with zeros to `width`
+/// c[n x m] = a[n x width] b[m x width]^T, its rows padded with zeros to `width`
 void multiply_transposed(size_t n, size_t m, const real* a, const real* b, real* c, size_t width) {
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < width; j += lanes) {
@@ -71,14 +71,14 @@ void copy_patch(size_t rows, size_t size, const real* from, size_t width, real f
 
 real number(size_t value) { return static_cast<real>(static_cast<int>(value)); }
 
-/// Where the filters are along both axes.
+/// The positions of the filters along both axes.
 struct Grid {
   Grid(const Attention& attention, const real* focus)
       : middle(number(attention.points) / 2 - real(0.5)),
         last(number(attention.side)),
         centre{(last + 1) / 2 * (focus[0] + 1), (last + 1) / 2 * (focus[1] + 1)},
         stride((last - 1) / number(std::max<size_t>(attention.points - 1, 1)) * scalar::exp(focus[3])),
-        // Beyond the largest number a filter sees one pixel anyway; infinity times 0 would be NaN.
+        // At the largest number a filter covers a single pixel anyway; infinity times 0 would be NaN.
         half_precision(std::min(scalar::exp(-focus[2]) / 2, std::numeric_limits<real>::max())) {}
 
   real offset(size_t i) const { return number(i) - middle; }
@@ -99,9 +99,9 @@ Frame frame_of(const Attention& attention, const real* focus) {
           .deviation = std::exp(static_cast<double>(focus[2]) / 2)};
 }
 
-/// The squared distance from mu_i to the nearest pixel is taken off every exponent, as the difference of two
-/// squares n^2 - d^2 = (n - d)(n + d): one filter value is then e^0 exactly, and Z_i cannot be 0, wherever
-/// the grid may be and however narrow a filter.
+/// The squared distance from mu_i to the nearest pixel is subtracted from every exponent, as the difference
+/// of two squares n^2 - d^2 = (n - d)(n + d): one filter value is then e^0 exactly, and Z_i cannot be 0,
+/// wherever the grid is and however narrow the filter.
 void make_filters(const Attention& attention, const real* focus, real* filters) {
   const Grid grid(attention, focus);
   const size_t side = attention.side, width = attention.width();

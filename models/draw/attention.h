@@ -1,5 +1,5 @@
 #pragma once
-// Where DRAW looks and where it writes: a grid of N x N Gaussian filters over an A x A image (Gregor et al.
+// Where DRAW reads and where it writes: a grid of N x N Gaussian filters over an A x A image (Gregor et al.
 // 2015, Section 3.2). Five numbers, the focus, place the grid:
 //
 //   g_X = (A + 1)/2 (focus_0 + 1),  g_Y = (A + 1)/2 (focus_1 + 1)      centre, in pixels from 1 to A
@@ -34,7 +34,7 @@ struct Attention {
   size_t width() const { return (side + block - 1) / block * block; }
   size_t image_size() const { return side * width(); }
   size_t filters_size() const { return 2 * points * width(); }
-  /// What the functions below need as scratch memory.
+  /// The size of the scratch memory that the functions below need.
   size_t scratch_size() const { return 3 * filters_size() + image_size() + 2 * patch(); }
 };
 
@@ -42,7 +42,7 @@ struct Attention {
 /// image, row by row. The image gets no gradient. Throws Error for other shapes.
 Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image, const Tensor& canvas);
 
-/// focus [B x 5], patch [B x N^2] -> [B x A^2], what is added to the canvas. Throws Error for other shapes.
+/// focus [B x 5], patch [B x N^2] -> [B x A^2], which is added to the canvas. Throws Error for other shapes.
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
 
 /// The same functions from primitive ops.
@@ -51,7 +51,7 @@ Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
 }  // namespace composed
 
-/// Where the grid is, in pixels counted from the middle of the first one.
+/// The position of the grid, in pixels from the centre of the first pixel.
 struct Frame {
   double centre_x, centre_y, stride, deviation;
 };
@@ -74,7 +74,7 @@ struct ReadCase {
   real* patch;  ///< [2 N^2], out; in the backward pass unchanged
 };
 void read_forward(const Attention& attention, const ReadCase& read, const real* canvas, real* scratch);
-/// Writes dfocus [5], which may be where focus is, and adds to dcanvas.
+/// Writes dfocus [5], possibly in place of focus, and adds to dcanvas.
 void read_backward(const Attention& attention, const ReadCase& read, const real* dpatch, real* dfocus,
                    real* dcanvas, real* scratch);
 
@@ -85,7 +85,7 @@ struct WriteCase {
 };
 /// Adds to the canvas.
 void write_forward(const Attention& attention, const WriteCase& write, real* canvas, real* scratch);
-/// Writes dfocus [5] and dpatch [N^2], which may be where focus and patch are.
+/// Writes dfocus [5] and dpatch [N^2], possibly in place of focus and patch.
 void write_backward(const Attention& attention, const WriteCase& write, const real* dcanvas, real* dfocus,
                     real* dpatch, real* scratch);
 

@@ -21,7 +21,7 @@ std::string sizes(const DrawData& data) {
               " test images");
 }
 
-/// All three parts, whose images count as separate sequences.
+/// Binarizes all three parts, each with a separate stream.
 DrawData all_binarized(const MnistData& grey) {
   return {.train = binarized(grey.train.pixels, 0),
           .valid = binarized(grey.valid.pixels, 1),
@@ -29,7 +29,7 @@ DrawData all_binarized(const MnistData& grey) {
           .source = {}};
 }
 
-/// The other experiments keep 5,000 images for validation; here it is a sixth of the training file.
+/// The other experiments keep 5,000 images for validation; DRAW keeps a sixth of the training file.
 MnistData with_larger_validation(MnistData data) {
   std::vector<real>&train = data.train.pixels, &valid = data.valid.pixels;
   const size_t count = (train.size() + valid.size()) / image_pixels;

@@ -23,17 +23,17 @@ struct DrawData {
 };
 
 /// From a folder with the fixed binarization (binarized_mnist_train.amat, _valid.amat, _test.amat), or else
-/// with MNIST's four original files, which are then binarized as below; of the training file the last sixth,
+/// with MNIST's four original files, which are then binarized as below; the last sixth of the training file,
 /// 10,000 images, is for validation. DataError, naming the file and the remedy, when files are missing or
 /// broken.
 DrawData load_binary_mnist(const std::string& folder);
 
-/// As many built-in digits (models/common/digits.h), binarized as below.
+/// Built-in digits (models/common/digits.h) in the given numbers, binarized as below.
 DrawData synthetic_binary_digits(std::uint64_t seed, size_t train = 50000, size_t valid = 10000,
                                  size_t test = 10000);
 
-/// Each pixel becomes 1 with the probability that its intensity says, once and for all: the draw depends on
-/// nothing but the image's number in `stream`, so every run sees the same images.
+/// Each pixel becomes 1 with a probability equal to its intensity, drawn only once: the draw depends only on
+/// the image's number in `stream`, so every run sees the same images.
 BinaryImages binarized(const std::vector<real>& intensities, std::uint64_t stream);
 
 }  // namespace lamina::draw

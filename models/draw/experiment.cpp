@@ -11,7 +11,7 @@ namespace lamina::draw {
 
 namespace {
 
-// Streams of random numbers that have nothing to do with each other.
+// Independent streams of random numbers.
 constexpr std::uint64_t order_stream = 0x6f72646572, noise_stream = 0x6e6f697365, score_stream = 0x73636f7265;
 constexpr real longest_gradient = 10;
 

@@ -28,10 +28,10 @@ class DrawExperiment final : public Experiment {
   DrawExperiment(const DrawData& data, const ExperimentOptions& options);
 
   Tensor loss(std::uint64_t step) override;
-  /// Gradients longer than 10 are shortened: the first steps are steep.
+  /// Clips the gradient norm to 10: gradients are large in the first steps.
   void adjust_gradients() override;
-  /// The bound after the epoch, over the test and validation sets and over as many of the first training
-  /// images, with noise that is the same after every epoch.
+  /// The bound after the epoch, over the test and validation sets and over an equal number of the first
+  /// training images, with noise that is the same after every epoch.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
@@ -49,7 +49,7 @@ class DrawExperiment final : public Experiment {
  private:
   const DrawData& data_;
   ExperimentOptions options_;
-  std::vector<int> order_;  ///< of the training images in the epoch under way
+  std::vector<int> order_;  ///< of the training images in the current epoch
   std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
 };
 

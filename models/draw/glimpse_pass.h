@@ -1,5 +1,5 @@
 #pragma once
-// One pass through all glimpses of a batch: what forward (glimpses.cpp) leaves for backward
+// One pass through all glimpses of a batch: what forward (glimpses.cpp) keeps for backward
 // (glimpses_backward.cpp).
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Pass {
   void backward(const Glimpses& result);
 
  private:
-  /// Where things are in a row of the trace. Each state is followed by its one.
+  /// The columns of a row of the trace. Each state is followed by its 1.
   struct Columns {
     explicit Columns(const Sizes& sizes)
         : h_dec(sizes.latent),
@@ -35,8 +35,8 @@ class Pass {
   struct Product {
     Tensor weight;
     size_t from;   ///< first column of the window
-    size_t later;  ///< 1: the window is in the row of the next glimpse, whose states this one computes
-    Tensor out;    ///< results and then, in the same place, their gradients [slots x B x outputs]
+    size_t later;  ///< 1: the window is in the row of the next glimpse, which holds this one's states
+    Tensor out;    ///< results, then in place their gradients [slots x B x outputs]
     PackedMatrix packed = {};
   };
 
@@ -57,7 +57,7 @@ class Pass {
   std::array<Unit*, 2> units() { return {&encoder_, &decoder_}; }
   std::array<Product*, 5> products() { return {&encoder_.gates, &decoder_.gates, &latent_, &write_, &read_}; }
 
-  /// Slot t holds glimpse t; without a tape there are only two, used in turns.
+  /// Slot t holds glimpse t; without a tape there are only two, used alternately.
   real* at(Tensor& of, size_t t, size_t r) const {
     return of.data() + (t % slots_ * rows_ + r) * of.columns();
   }
@@ -102,7 +102,7 @@ class Pass {
   Tensor errors_;                        ///< x - sigmoid(c_{t-1}), with padded rows [slots x B x image_size]
   Tensor canvas_;                        ///< c_t, then its gradient, with padded rows [B x image_size]
   Tensor kl_;                            ///< [B]
-  Tensor drow_;                          ///< gradient of the row of the trace at hand [B x columns.end]
+  Tensor drow_;                          ///< gradient of the current row of the trace [B x columns.end]
 };
 
 }  // namespace lamina::draw::detail

@@ -13,10 +13,10 @@
 //     ------ decoder ------                             read and write: h^dec | 1 (write: of the next row)
 //           -------- encoder ----------------           latent: h^enc | 1 (of the next row)
 //
-// in which the ones turn each bias into a row of its weight. The rows of all glimpses lie one behind the
-// other, so the gradient of a weight is one product over all of time. A thread takes its own cases of the
-// batch through all glimpses, forward and backward, and never waits for another; summed inputs are replaced
-// by their gradients where they are.
+// in which the ones turn each bias into a row of its weight. The rows of all glimpses lie one after another,
+// so the gradient of a weight is one product over all glimpses. A thread takes its own cases of the batch
+// through all glimpses, forward and backward, and never waits for another; summed inputs are replaced by
+// their gradients in place.
 
 #include "layers/recurrent/step_norm.h"
 #include "models/draw/attention.h"
@@ -38,8 +38,8 @@ struct Sizes {
   size_t write_outputs() const { return focus_size + write * write; }
 };
 
-/// Rows of a weight stand in the order of the window they multiply, with the bias where the 1 is. Gates are
-/// f, i, o, g.
+/// Rows of a weight are in the order of the window that they multiply, with the bias at the position of the
+/// 1. Gates are f, i, o, g.
 struct GlimpseWeights {
   Tensor read;                                    ///< [H + 1 x 5]
   Tensor encoder;                                 ///< [H + 1 + 2 N^2 + H x 4H]
@@ -55,7 +55,7 @@ struct Glimpses {
 };
 
 /// images [B x A^2] in [0, 1] and noise [T x B x Z] from N(0, 1), neither of which gets a gradient. Throws
-/// Error, naming the shapes, for others.
+/// Error, naming the shapes, for other shapes.
 Glimpses glimpses(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& images,
                   const Tensor& noise);
 

@@ -26,7 +26,8 @@ void Pass::backward(const Glimpses& result) {
   }
 }
 
-/// The canvas's buffer takes its gradient, which is the same for all glimpses but for what they read of it.
+/// Puts the gradient of the canvas into its buffer; from glimpse to glimpse only the gradients of reading are
+/// added to it.
 void Pass::start_backward(const Glimpses& result) {
   canvas_ = Tensor::zeros(canvas_.shape());
   if (const real* const dcanvas = result.canvas.gradient_data())
@@ -68,7 +69,7 @@ void Pass::draw_backward(size_t t, size_t r, real* scratch) {
   write_backward(writing_, write_case(t, r), row(canvas_, r), out, out + focus_size, scratch);
 }
 
-/// Gates become their gradients where they are.
+/// Gates are replaced by their gradients in place.
 void Pass::step_backward(Unit& unit, size_t t, const Share& share) {
   const size_t hidden = sizes_.hidden;
   const RowStep::Step at = step_at(unit, t);

@@ -1,8 +1,8 @@
 #pragma once
-// DRAW (Gregor et al. 2015) with attention, the model of Section 6.4: a variational autoencoder that looks at
-// an image and paints it in T glimpses (see glimpses.h).
+// DRAW (Gregor et al. 2015) with attention, the model of Section 6.4: a variational autoencoder that reads an
+// image and paints it in T glimpses (see glimpses.h).
 //
-// Normalizations: none; weight norm of every weight; or layer norm of the LSTMs' c alone (Eq. 29-31), the
+// Normalizations: none; weight norm of every weight; or layer norm of the LSTMs' c only (Eq. 29-31), the
 // variant that the paper uses here.
 
 #include <functional>
@@ -52,7 +52,7 @@ class Model {
 /// -log p(x | z) for each case [B] from the canvas [B x A^2].
 Tensor reconstruction(const Tensor& canvas, const Tensor& images);
 
-/// The same from primitive ops, one glimpse after the other: what to read first.
+/// The same from primitive ops, one glimpse after another: the version to read first.
 namespace composed {
 Bound bound(const Model& model, const Tensor& images, const Tensor& noise);
 }

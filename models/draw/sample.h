@@ -1,5 +1,5 @@
 #pragma once
-// What a trained DRAW paints, as pictures.
+// Samples of a trained DRAW, as pictures.
 
 #include "models/common/png.h"
 #include "models/draw/model.h"
@@ -19,15 +19,15 @@ struct Painting {
 /// `count` samples; the same for the same seed.
 Painting paint(const Model& model, size_t count, std::uint64_t seed);
 
-/// The finished samples, `columns` in a row.
+/// The finished samples, `columns` per row.
 Image grid_of(const Painting& painting, size_t columns);
 
-/// A row a sample, for the first `rows`: the canvas after `columns` glimpses evenly spread up to the last
-/// one. The red rectangle goes through the outermost filters of the write; its line is as thick as a filter
-/// is wide.
+/// One row per sample, for the first `rows`: the canvas after `columns` glimpses, evenly spaced up to the
+/// last one. The red rectangle passes through the outermost filters of the write; its line is as thick as a
+/// filter is wide.
 Image strip_of(const Painting& painting, size_t rows, size_t columns);
 
-/// A frame a glimpse of all samples, `columns` in a row, with the rectangles; at the end a frame without.
+/// One frame per glimpse with all samples, `columns` per row, with the rectangles; a last frame without them.
 std::vector<Image> frames_of(const Painting& painting, size_t columns);
 
 }  // namespace lamina::draw

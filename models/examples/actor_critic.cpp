@@ -1,5 +1,5 @@
-// Two losses through one body: an actor and a critic (Sutton and Barto 2018, Section 13.5) learn to walk to the end
-// of a line. The critic's answer is a constant to the actor's loss: detach().
+// Two losses through one shared layer: an actor and a critic (Sutton and Barto 2018, Section 13.5) learn to
+// walk to the end of a line. The critic's output is a constant in the actor's loss: detach().
 #include <lamina.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ int main() {
   std::vector<int> place(walkers, places / 2);
 
   for (int update = 1; update <= 100; ++update) {
-    // They walk for a while, without a tape: 0 is a step to the left, 1 to the right, where 1 is to be had.
+    // The walkers move for a while, without a tape: action 0 is a step to the left, 1 to the right, towards
+    // the reward.
     std::vector<int> places_seen, actions;
     std::vector<real> rewards;
     for (size_t t = 0; t < horizon; ++t) {
@@ -38,7 +39,8 @@ int main() {
         place[i] = next == int(places) ? int(places) / 2 : std::max(next, 0);
       }
     }
-    // What each step was worth: its reward and the discounted worth of the next, at last as the critic says.
+    // The return of each step: its reward plus the discounted return of the next, at the end the critic's
+    // estimate.
     Tensor worth({horizon * walkers, 1}), future = critic(tanh(body(one_hot(place))));
     for (size_t t = horizon; t-- > 0;)
       for (size_t i = 0; i < walkers; ++i) {

@@ -1,4 +1,4 @@
-// A language model of characters: an LSTM with layer norm learns a text and then writes on.
+// A language model of characters: an LSTM with layer norm learns a text and then continues it.
 //
 //   character_lstm FILE [STEPS]
 #include <lamina.h>
@@ -14,7 +14,7 @@ struct Model {
         lstm(parameters, "lstm", {.input = 32, .hidden = 128, .norm = Norm::layer, .forget_bias = 1}),
         output(parameters, "output", {.input = 128, .output = characters}) {}
 
-  /// Characters [T x B] -> logits of the next ones; `state` goes on, without history.
+  /// Characters [T x B] -> logits of the next ones; `state` is carried on, without history.
   Tensor operator()(const std::vector<int>& characters, size_t rows, RecurrentState& state) const {
     const size_t steps = characters.size() / rows;
     const Sequence sequence = lstm(embedding(characters).reshape({steps, rows, 32}), {.initial = state});

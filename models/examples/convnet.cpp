@@ -20,7 +20,7 @@ int main(int count, char** arguments) {
   const GroupNorm second_norm(parameters, "norm2", {16}, {.groups = 4});
   const Linear output(parameters, "output", {.input = 7 * 7 * 16, .output = 10});
   const auto model = [&](const Tensor& x) {
-    const ReluPool then = {.relu = true, .window = 2};  // in the pass that normalizes
+    const ReluPool then = {.relu = true, .window = 2};  // in the same pass as the normalization
     const Tensor maps = second_norm(second(first_norm(first(x), then)), then);
     return output(maps.reshape({x.rows() / (28 * 28), 7 * 7 * 16}));
   };

@@ -1,4 +1,4 @@
-// An op of one's own, used in a layer and checked against the same function from existing ops. core/OWN_OP.md
+// A custom op, used in a layer and checked against the same function from existing ops. core/OWN_OP.md
 // explains its parts.
 #include <lamina.h>
 #include <lamina/extend.h>

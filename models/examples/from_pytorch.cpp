@@ -1,6 +1,6 @@
-// Weights from PyTorch: the state_dict of nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.LayerNorm(3), nn.Linear(3, 1)),
-// as safetensors.torch.save_file(model.state_dict(), "model.safetensors") writes it. core/PYTORCH.md has the other
-// layers and the other direction.
+// Weights from PyTorch: the state_dict of nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.LayerNorm(3),
+// nn.Linear(3, 1)), as safetensors.torch.save_file(model.state_dict(), "model.safetensors") writes it.
+// core/PYTORCH.md has the other layers and the other direction.
 //
 //   from_pytorch FILE
 #include <lamina.h>

@@ -1,5 +1,6 @@
-// What large models are trained with, on built-in digits: AdamW with a warm-up and a cosine, a smaller rate for a part
-// that was trained before, which is frozen at first, clipping, dropout, smoothed labels, averaged weights.
+// The techniques that large models are trained with, on built-in digits: AdamW with warm-up and cosine decay,
+// a smaller rate for a pretrained part, which is frozen at first, clipping, dropout, label smoothing,
+// averaged weights.
 #include <lamina.h>
 #include <lamina/train.h>
 

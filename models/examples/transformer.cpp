@@ -1,4 +1,4 @@
-// A Transformer (Vaswani et al. 2017) with layer norm in front (Xiong et al. 2020) that learns to sort digits.
+// A Transformer (Vaswani et al. 2017) with pre-layer-norm (Xiong et al. 2020) that learns to sort digits.
 #include <lamina.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Block {
         first(parameters, name + ".first", {.features = width}),
         second(parameters, name + ".second", {.features = width}) {}
 
-  /// x [B x length x width], as it comes and as it goes
+  /// x [B x length x width], both input and output
   Tensor attend(const Tensor& x) const {
     const size_t rows = x.rows() / length;
     const auto split = [&](const Tensor& y) {  // [B x heads x length x width / heads]

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t hands = 100, hands_per_test_hand = 10;
 constexpr std::uint64_t text_stream = 0x74657874, line_stream = 0x6c696e65;
 
-/// Hands 0, 10, 20, ... write the test lines, the others those for training.
+/// Hands 0, 10, 20, ... write the test lines, the others the training lines.
 std::uint32_t draw_hand_number(Random& random, bool test) {
   const std::uint32_t tenth = random.below(hands / hands_per_test_hand);
   return tenth * hands_per_test_hand + (test ? 0 : 1 + random.below(hands_per_test_hand - 1));

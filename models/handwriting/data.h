@@ -22,19 +22,19 @@ Line line_of(const std::vector<PenPoint>& points, const std::string& text);
 
 struct Data {
   std::vector<Line> train, test;
-  real deviation_x = 1, deviation_y = 1;  ///< of the training offsets; everything was divided by them
+  real deviation_x = 1, deviation_y = 1;  ///< of the training offsets; all offsets were divided by them
   std::string source;                     ///< one line for the log: what the data are, and whether real
 };
 
 /// Divides the offsets of all lines by their deviations over the training lines.
 void normalize(Data& data);
 
-/// Lines written by the synthetic pen (models/common/pen.h): a hundred hands, of which every tenth writes the
-/// test lines alone; no test line's text is in the training set.
+/// Lines written by the synthetic pen (models/common/pen.h): a hundred hands, of which every tenth writes
+/// only test lines; no test line's text is in the training set.
 Data synthetic_lines(std::uint64_t seed, size_t train = 10000, size_t test = 500);
 
-/// The chosen lines, of which at most `length` + 1 points are kept: the rest of a longer line is cut off, its
-/// text is not.
+/// The chosen lines, of which at most `length` + 1 points are kept: the rest of a longer line is cut off, but
+/// not its text.
 Batch make_batch(std::span<const Line> lines, std::span<const int> chosen, size_t length);
 
 }  // namespace lamina::handwriting

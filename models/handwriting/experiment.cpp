@@ -12,7 +12,7 @@ namespace lamina::handwriting {
 
 namespace {
 
-constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
+constexpr std::uint64_t order_stream = 0x6f72646572;  // a separate stream for the order of epochs
 constexpr size_t scored_train_lines = 64, scored_test_lines = 128;
 
 }  // namespace

@@ -25,12 +25,13 @@ class HandwritingExperiment final : public Experiment {
   /// Throws Error for a batch of 0 or one larger than the training set.
   HandwritingExperiment(const Data& data, const ExperimentOptions& options, RunFolder folder);
 
-  /// Summed over the batch: bounds on derivatives (see model.h) are meant for the loss of a line.
+  /// Summed over the batch, not averaged: the bounds on derivatives (see model.h) apply to the loss of one
+  /// line.
   Tensor loss(std::uint64_t step) override;
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
-  /// Mean over the first `count` lines, in nats a line.
+  /// Mean over the first `count` lines, in nats per line.
   double score(std::span<const Line> lines, size_t count) const;
   const Data& data() const { return data_; }
   const ExperimentOptions& options() const { return options_; }
@@ -46,11 +47,11 @@ class HandwritingExperiment final : public Experiment {
   const Data& data_;
   ExperimentOptions options_;
   RunFolder folder_;
-  std::vector<int> order_;  ///< of the training lines in the epoch under way
+  std::vector<int> order_;  ///< of the training lines in the current epoch
   std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
 };
 
-/// The file in a run's folder with the model after so many updates.
+/// The file in a run's folder with the model after this many updates.
 std::string stage_file(std::uint64_t updates);
 
 }  // namespace lamina::handwriting

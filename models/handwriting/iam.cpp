@@ -53,7 +53,7 @@ fs::path text_file_of(const fs::path& strokes) {
   return ascii / (form_and_line(strokes).first + ".txt");
 }
 
-/// Of which list each form is a member.
+/// The list that each form belongs to.
 std::map<std::string, size_t> read_lists(const fs::path& folder) {
   std::map<std::string, size_t> list_of_form;
   for (size_t list = 0; list < std::size(lists); ++list) {
@@ -65,7 +65,7 @@ std::map<std::string, size_t> read_lists(const fs::path& folder) {
   return list_of_form;
 }
 
-/// Those below a folder that need not be there.
+/// The files below a folder, which need not exist.
 std::vector<std::string> files_in(const std::string& folder, const char* ending) {
   return is_folder(folder) ? files_below(folder, ending) : std::vector<std::string>();
 }
@@ -84,7 +84,7 @@ float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, c
   return number;
 }
 
-/// Every text must have strokes: else half of a download is missing.
+/// Every text must have strokes: otherwise part of the download is missing.
 void require_strokes(const fs::path& folder, const std::set<fs::path>& used_texts) {
   for (const std::string& file : files_in((folder / "ascii").string(), ".txt"))
     if (!used_texts.contains(file))
@@ -172,7 +172,7 @@ Data load_iam(const std::string& folder) {
   Data data;
   std::map<fs::path, std::vector<std::string>> texts;
   std::set<fs::path> used;
-  std::map<std::string, size_t> forms;  // numbered as they come
+  std::map<std::string, size_t> forms;  // numbered in order of appearance
   size_t without_text = 0;
   for (const std::string& file : files) {
     const auto [form, number] = form_and_line(file);

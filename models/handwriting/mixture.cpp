@@ -18,7 +18,7 @@ constexpr size_t most_components = 64;
 constexpr real log_2_pi = real(1.8378770664093454836);
 using Components = std::array<real, most_components>;
 
-/// Where the M numbers of each kind are in a row of outputs, or of their gradients.
+/// The places of the M numbers of each kind in a row of outputs, or of their gradients.
 template <class Real>
 struct Row {
   Row(Real* row, size_t m)
@@ -35,7 +35,7 @@ struct Row {
 /// -t log sigmoid(e) - (1 - t) log(1 - sigmoid(e)), finite for any finite e
 real end_nll(real e, real t) { return e * ((e > 0 ? 1 : 0) - t) + std::log1p(std::exp(-std::fabs(e))); }
 
-/// The two standardized distances and what belongs to the correlation of one component.
+/// The two standardized distances and the terms with the correlation of one component.
 struct Standardized {
   real x, y, rho, tanh_r, sharpness, square;
   Standardized(const Row<const real>& out, size_t j, const real* target) {
@@ -75,8 +75,10 @@ real row_nll(const real* output, size_t m, const real* target) {
 /// With the responsibilities gamma_j = softmax(joint)_j and C = 1 / (1 - rho^2), for L = -log p:
 ///
 ///   dL/d(weight logit) = softmax(weight)_j - gamma_j
-///   dL/d(mean x)       = -gamma_j C (x - rho y) / sigma_x         dL/d(log sigma x) = gamma_j (1 - C x (x -
-///   rho y)) dL/d(rho)          = -gamma_j C (x y + rho (1 - C square))    dL/d(end logit)   = sigmoid(e) - t
+///   dL/d(mean x)       = -gamma_j C (x - rho y) / sigma_x
+///   dL/d(log sigma x)  = gamma_j (1 - C x (x - rho y))
+///   dL/d(rho)          = -gamma_j C (x y + rho (1 - C square))
+///   dL/d(end logit)    = sigmoid(e) - t
 void row_backward(const real* output, size_t m, const real* target, real dnll, real* doutput) {
   const Row<const real> out(output, m);
   const Row<real> d(doutput, m);

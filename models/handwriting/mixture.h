@@ -1,6 +1,6 @@
 #pragma once
-// What the network says about the next point (Graves 2013, Eq. 15-26): where the pen goes is a mixture of M
-// bivariate Gaussians, whether it then leaves the paper a Bernoulli variable.
+// The network's distribution of the next point (Graves 2013, Eq. 15-26): the offset is a mixture of M
+// bivariate Gaussians, and whether the pen then leaves the paper a Bernoulli variable.
 //
 // A row of network outputs [6 M + 1] holds, M numbers each,
 //
@@ -13,7 +13,7 @@
 
 namespace lamina::handwriting {
 
-/// Keeps 1 - rho^2 above 2e-4, so that no Gaussian becomes a line.
+/// Keeps 1 - rho^2 above 2e-4, so that no Gaussian degenerates to a line.
 inline constexpr real most_correlation = real(0.9999);
 
 /// Fused: -log p(target | output) for each row, in nats, times its mask. output [... x 6M + 1] with M up to

@@ -14,7 +14,7 @@ namespace lamina::handwriting {
 namespace {
 
 constexpr real output_clip = 100, summed_input_clip = 10;
-// A letter takes some twenty-five points. From here on the window learns by itself how fast to slide.
+// A letter takes some twenty-five points. This is only the start: the window learns how fast to slide.
 constexpr real first_slide = real(0.04);
 
 const ModelOptions& checked(const ModelOptions& options) {
@@ -32,7 +32,7 @@ RecurrentOptions layer_options(const ModelOptions& options, size_t input) {
           .clip = summed_input_clip};
 }
 
-// --- A state as one tensor [B x all], which is what a checkpoint keeps.
+// --- A state as one tensor [B x all], as checkpointing keeps it.
 
 Tensor flat(const State& state) {
   return concatenate({state.lower.h, state.lower.w, state.lower.carry, state.middle.h, state.middle.c,
@@ -88,7 +88,7 @@ Tensor Model::piece(const Batch& batch, size_t begin, size_t end, State& state) 
   return sum(mixture_nll(output, batch.points.slice(begin + 1, end + 1), batch.mask.slice(begin, end)));
 }
 
-/// The same without keeping anything for the backward pass but the state, which then runs the piece again.
+/// The same, keeping only the state for the backward pass, which recomputes the piece.
 Tensor Model::piece_again_later(const Batch& batch, size_t begin, size_t end, Tensor& state) const {
   const Tensor before = state;
   Tensor loss, after;

@@ -14,7 +14,7 @@ constexpr float margin = 12, line_gap = 14, pen_width = 2.2F;
 constexpr float letter_height = 18;  // screen pixels of a typical stroke's height
 constexpr Color paper{255, 255, 255}, ink{25, 30, 90};
 
-/// Where a line is on the sheet.
+/// The position of a line on the sheet.
 struct Placed {
   const std::vector<PenPoint>* points;
   float scale, left, top;  // of the sheet: pixel = (x - left) scale, (y - top) scale
@@ -25,7 +25,7 @@ struct Layout {
   float width = 0, height = margin;
 };
 
-/// Every line in a size that makes its steps equally long, whatever its units were.
+/// Scales every line so that its steps have the same length, whatever its units.
 float scale_of(const std::vector<PenPoint>& points) {
   std::vector<float> heights;
   float low = points[0].y, high = low;
@@ -56,8 +56,8 @@ Layout layout_of(const std::vector<std::vector<PenPoint>>& lines) {
   return layout;
 }
 
-/// Makes a sheet smaller that would have more than 16 million pixels, as of a model that has not learned to
-/// stop.
+/// Shrinks a sheet that would have more than 16 million pixels, such as one of a model that has not learned
+/// to stop.
 void shrink(Layout& layout) {
   constexpr float most_pixels = 1 << 24;
   const float factor = std::sqrt(most_pixels / layout.width / layout.height);

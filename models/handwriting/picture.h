@@ -1,5 +1,5 @@
 #pragma once
-// Pictures of handwriting, and of the window's way over the text.
+// Pictures of handwriting, and of the window's path over the text.
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ std::string svg_of(const std::vector<std::vector<PenPoint>>& lines);
 Image image_of(const std::vector<std::vector<PenPoint>>& lines);
 
 /// phi(t, u): time to the right, the characters of the text from top to bottom, dark where the window is.
-/// At most 4120 pixels wide; of a long writing, several points share a column.
+/// At most 4120 pixels wide; for a long text, several points share a column.
 Image window_image_of(const Writing& writing, const std::string& text);
 
 }  // namespace lamina::handwriting

@@ -1,7 +1,7 @@
 #pragma once
 // The 57 symbols that the network knows: a to z, A to Z, space, full stop, comma, apostrophe, and one for
-// every other character. (Graves 2013 has 57 as well, digits and most punctuation being one of them; which
-// ones, he does not say.)
+// every other character. (Graves 2013 has 57 as well, one of them for digits and most punctuation; the exact
+// set is unspecified there.)
 
 #include <string>
 #include <vector>

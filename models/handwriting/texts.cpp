@@ -52,7 +52,7 @@ std::string draw_text(Random random, std::size_t length) {
   bool starts = chance(0.5);  // a sentence, or the middle of one
   while (true) {
     std::string word(words.at(random.below(static_cast<std::uint32_t>(words.size()))));
-    // Names keep rare capitals in practice; some words are capitals throughout.
+    // Names make rare capitals occur; some words are all capitals.
     if (chance(0.03))
       for (char& c : word) c = capital(c);
     else if (starts || chance(0.15))

@@ -39,7 +39,7 @@ void WindowStep::forward(real* parameters, const real* kappa_before, real* kappa
 ///   dalpha_k = sum_u dphi_u e_ku               dbeta_k = -sum_u dphi_u alpha_k e_ku (kappa_k - u)^2
 ///   dkappa_k += -sum_u dphi_u alpha_k e_ku 2 beta_k (kappa_k - u)
 ///
-/// and for the logarithms each is multiplied by its own value.
+/// and the gradients of the logarithms are these, each multiplied by its own value.
 void WindowStep::backward(const real* parameters, const real* kappa, const real* dw, real* dkappa,
                           real* dparameters) const {
   const size_t k_count = gaussians;

@@ -1,6 +1,6 @@
 #pragma once
-// The soft window that slides over the text (Graves 2013, Eq. 46-51): how the network knows which letter it
-// is writing.
+// The soft window that slides over the text (Graves 2013, Eq. 46-51): it tells the network which letter it is
+// writing.
 //
 //   (alpha^, beta^, kappa^) = h W + b,  3 K numbers        alpha = exp(alpha^),  beta = exp(beta^)
 //   kappa_t = kappa_{t-1} + exp(kappa^)
@@ -41,8 +41,8 @@ struct WindowStep {
   /// Writes w [C] and, if it is not nullptr, phi [U].
   void forward(real* parameters, const real* kappa_before, real* kappa, real* w, real* phi = nullptr) const;
 
-  /// From dL/dw [C] and what forward left. dkappa [K] in: dL/dkappa_t from the steps after; out: all of
-  /// dL/dkappa_t, which is the same of kappa_{t-1}. dparameters [3 K] out.
+  /// From dL/dw [C] and the results of forward. dkappa [K] in: dL/dkappa_t from later steps; out: the
+  /// complete dL/dkappa_t, which is also dL/dkappa_{t-1}. dparameters [3 K] out.
   void backward(const real* parameters, const real* kappa, const real* dw, real* dkappa,
                 real* dparameters) const;
 };
@@ -51,7 +51,7 @@ namespace composed {
 /// The same for a batch, from primitive ops: parameters [B x 3 K], kappa [B x K].
 struct Window {
   Tensor kappa;  ///< [B x K]
-  Tensor phi;    ///< [B x U], zeros behind the end of a text
+  Tensor phi;    ///< [B x U], zeros after the end of a text
   Tensor w;      ///< [B x C]
 };
 Window window(const Tensor& parameters, const Tensor& kappa_before, const TextBatch& texts, size_t symbols);

@@ -16,7 +16,7 @@ namespace {
 /// The window between the steps of the LSTM: what it keeps for the backward pass, and both passes.
 class SlidingWindow final : public Feedback {
  public:
-  /// Of the window before the first step, w [B x C] and kappa [B x K], what is empty is zeros.
+  /// w [B x C] and kappa [B x K] are those before the first step; empty tensors mean zeros.
   SlidingWindow(const WindowLayer& layer, const TextBatch& texts, const Tensor& first_w,
                 const Tensor& first_kappa, size_t steps);
 
@@ -36,7 +36,7 @@ class SlidingWindow final : public Feedback {
   real* at(Tensor& of, size_t t, size_t r) const {
     return of.data_unwatched() + (t * rows_ + r) * of.columns();
   }
-  /// What step t starts from: its place in the results of the step before, or before the first step.
+  /// The values that step t starts from: the results of the step before, or those before the first step.
   const real* before(const Tensor& first, Tensor& all, size_t t, size_t r) const {
     return t == 0 ? first.data() + r * first.columns() : at(all, t - 1, r);
   }
@@ -49,7 +49,7 @@ class SlidingWindow final : public Feedback {
   Tensor first_w_, first_kappa_;
   Tensor w_, kappa_, parameters_;         ///< [T x B x C], [T x B x K], [T x B x 3 K]
   PackedMatrix packed_, packed_readout_;  ///< transposed for the backward pass
-  Tensor dw_, dkappa_, dparameters_;      ///< [B x C] and [B x K] of the step at hand, [T x B x 3 K]
+  Tensor dw_, dkappa_, dparameters_;      ///< [B x C] and [B x K] of the current step, [T x B x 3 K]
 };
 
 SlidingWindow::SlidingWindow(const WindowLayer& layer, const TextBatch& texts, const Tensor& first_w,
@@ -118,13 +118,13 @@ void SlidingWindow::look_backward(size_t t, const Range& rows, real* dh) {
               dh + rows.begin * size_, size_, true);
 }
 
-/// dw_{t-1} = d W_w^T; of few columns, which are shared out by rows
+/// dw_{t-1} = d W_w^T; it has few columns, so threads divide its rows
 void SlidingWindow::enter_backward(size_t, const Range& rows, const real* dx) {
   gemm_packed(rows.size(), dx + rows.begin * wide(), wide(), packed_, at(dw_, 0, rows.begin), symbols_,
               false);
 }
 
-/// Weights: sums over the steps of what they multiplied times the gradient of the product, one product each.
+/// Gradients of the weights: sums over the steps of input times gradient of the output, one product each.
 void SlidingWindow::contribute(const Tensor& hidden, const real* dx) {
   const size_t cases = steps_ * rows_, width = 3 * gaussians_;
   const auto weight = [&](const Tensor& of, const real* in, const real* d, size_t rows) {

@@ -1,6 +1,6 @@
 #pragma once
 // The first layer of the network (Graves 2013, Eq. 46-53): an LSTM that drives the window over the text and
-// is fed what the window sees, all steps as one node on the tape.
+// gets the window's output as input, all steps as one node on the tape.
 //
 //   h_t = LSTM([x_t, w_{t-1}], h_{t-1}, c_{t-1})      w_t = window(h_t W + b; kappa_{t-1})
 //
@@ -8,7 +8,7 @@
 // LN(W_x x_t + W_w w_{t-1}) + LN(W_h h_{t-1}).
 //
 // The points of all steps are projected by one product, weight gradients are one product over all steps each,
-// and in between the threads work as in layers/recurrent.
+// and in between the work is divided over threads as in layers/recurrent.
 
 #include "layers/linear.h"
 #include "layers/recurrent/recurrent.h"
@@ -21,7 +21,7 @@ struct WindowLayer {
   const Linear& readout;  ///< [H x 3 K]
 };
 
-/// Between two steps. What is empty is zeros.
+/// The state between two steps. Empty tensors mean zeros.
 struct WindowState {
   Tensor h = {};      ///< [B x H]
   Tensor w = {};      ///< [B x C]
@@ -34,7 +34,7 @@ struct WindowSequence {
   WindowState last;  ///< after the last step
 };
 
-/// x [T x B x 3]; as many texts as cases. Throws Error, naming what does not fit, for others.
+/// x [T x B x 3]; as many texts as cases. Throws Error, naming what does not fit, for other shapes.
 WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const TextBatch& texts,
                            const WindowState& initial = {});
 

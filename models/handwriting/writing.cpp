@@ -26,7 +26,7 @@ class Writer {
         w_(Tensor::zeros({1, symbol_count})),
         kappa_(Tensor::zeros({1, model.options().gaussians})) {}
 
-  /// Takes a point in and returns what the network says about the next [1 x 6 M + 1].
+  /// Takes a point and returns the network's output for the next [1 x 6 M + 1].
   Tensor operator()(const Point& point) {
     const Tensor x = Tensor::from({1, 3}, {point.dx, point.dy, point.end});
     first_ = lower_(concatenate({x, w_}, 1), first_);
@@ -45,7 +45,7 @@ class Writer {
   /// phi(t, u) after the last point.
   const std::vector<real>& window() const { return phi_; }
 
-  /// Whether the window is more on the place behind the text than on any character (Section 5.5).
+  /// Whether the window gives more weight to the place after the text than to any character (Section 5.5).
   bool left_text() const {
     const size_t count = kappa_.size();
     const auto end = static_cast<real>(text_.size());

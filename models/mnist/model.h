@@ -4,8 +4,9 @@
 //   hidden:  h = relu(normalize(x W))
 //   logits:  h W + b, under batch norm normalize(h W)
 //
-// Layer norm acts on the two hidden layers only, batch norm and weight norm on all three. A normalized layer has
-// no bias in front of its normalization, because Eq. 5 has none there; under layer norm one would have an effect.
+// Layer norm acts on the two hidden layers only, batch norm and weight norm on all three. A normalized layer
+// has no bias before its normalization, because Eq. 5 has none there; under layer norm one would have an
+// effect.
 
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace lamina::mnist {
 
 struct ModelOptions {
   Norm norm = Norm::none;
-  Variance variance = Variance::biased;  ///< of batch norm; the paper takes the unbiased one for batch size 4
+  Variance variance = Variance::biased;  ///< of batch norm; the paper uses the unbiased one for batch size 4
   size_t pixels = 784;
   size_t hidden = 1000;
   size_t classes = 10;

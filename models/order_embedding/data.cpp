@@ -69,7 +69,7 @@ std::string sizes_of(const Data& data) {
 std::vector<std::string> read_captions(const std::string& path) {
   std::vector<std::string> captions = read_lines(path);
   for (size_t i = 0; i < captions.size(); ++i)
-    if (split_words(captions[i]).empty())  // it would shift all captions behind it to another image
+    if (split_words(captions[i]).empty())  // it would shift all later captions to another image
       fail<DataError>(path, ":", i + 1, ": is an empty line; every line is a caption, five for each image");
   return captions;
 }
@@ -86,7 +86,7 @@ Data load_coco(const std::string& folder) {
 }
 
 Data synthetic_coco(std::uint64_t seed, const WorldSizes& sizes) {
-  constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more scenes than anyone draws
+  constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more scenes than any run draws
   Data data;
   data.features = sizes.features;
   data.train = split_of(draw_world(sizes.train, sizes.features, seed, 0));

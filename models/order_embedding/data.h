@@ -1,6 +1,6 @@
 #pragma once
 // Images, as features of another network, and five captions for each: COCO in the files of Vendrov et al., or
-// the synthetic world in their place.
+// the synthetic world instead.
 
 #include <cstdint>
 #include <functional>
@@ -28,14 +28,14 @@ struct Data {
   std::string source;  ///< one line for the log: what the data are, and whether they are real
 };
 
-/// A file with one caption a line. DataError, naming the file and the line, for an empty one.
+/// Reads a file with one caption per line. DataError, naming the file and the line, for an empty one.
 std::vector<std::string> read_captions(const std::string& path);
 
-/// Reads {train,val,test}.txt, one tokenized caption a line and five lines an image, and
-/// images/10crop/{train,val,test}.npy [images x features], from a folder. The vocabulary is all words of
-/// the training and validation captions, as in the public code. Throws DataError, naming the file, the line and the remedy, when
-/// a file is missing or broken, a line is empty, there are not five captions an image, or the splits'
-/// features differ in width.
+/// Reads {train,val,test}.txt, one tokenized caption per line and five lines per image, and
+/// images/10crop/{train,val,test}.npy [images x features], from a folder. The vocabulary is all words of the
+/// training and validation captions, as in the public code. Throws DataError, naming the file, the line and
+/// the remedy, when a file is missing or broken, a line is empty, there are not five captions per image, or
+/// the splits' features differ in width.
 Data load_coco(const std::string& folder);
 
 struct WorldSizes {

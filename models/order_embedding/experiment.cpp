@@ -12,7 +12,7 @@ namespace lamina::order_embedding {
 
 namespace {
 
-constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
+constexpr std::uint64_t order_stream = 0x6f72646572;  // a separate stream for the order of epochs
 
 // In the order of numbers_of.
 constexpr std::array<std::string_view, 8> valid_names{

@@ -15,13 +15,13 @@
 
 namespace lamina::order_embedding {
 
-/// What the model that is kept is best at, on the validation images.
+/// The measure on the validation images that selects the best model.
 enum class BestBy {
   both,  ///< R@1 + R@5 + R@10, summed over both directions
-  image  ///< the same of image search alone: the rule of the public code
+  image  ///< the same for image search only: the rule of the public code
 };
 
-/// The paper's settings where nothing else is said.
+/// The defaults are the paper's settings.
 struct OrderOptions {
   Score score = Score::order;
   Norm norm = Norm::none;
@@ -34,18 +34,18 @@ struct OrderOptions {
 };
 
 inline constexpr real gradient_limit = 2;        ///< of each parameter's gradient, norm2
-inline constexpr size_t searched_images = 1000;  ///< that captions are searched among: validation, test parts
+inline constexpr size_t searched_images = 1000;  ///< per search by caption: validation, test parts
 
-/// The settings of a run as --preset names them.
+/// The settings of a run that --preset selects.
 struct Preset {
   OrderOptions options = {};
   std::uint64_t epochs = 100, validate_every = 300;  ///< passes over the images; updates
   WorldSizes world = {};                             ///< of the built-in data
 };
-/// "paper" or "small", which is a quarter of it for a first look; Error for another name.
+/// "paper", or "small" with a quarter of the sizes for a first look; Error for another name.
 Preset preset_of(std::string_view name);
 
-/// The file of a run's folder that keeps the model which was best on the validation images.
+/// The file in a run's folder with the model that was best on the validation images.
 inline constexpr const char* best_model = "best.safetensors";
 
 /// The points of a split's images [N x hidden] and of all their captions [5 N x hidden].
@@ -54,7 +54,7 @@ struct Points {
 };
 
 /// An epoch visits every image once, in random order, with one of its five captions drawn at random; the
-/// images left over beside whole batches change from epoch to epoch.
+/// images left over after whole batches differ from epoch to epoch.
 class OrderExperiment final : public Experiment {
  public:
   /// `data` must outlive the experiment; `folder` gets `best_model`. Throws Error for a batch of 0 or one
@@ -62,19 +62,19 @@ class OrderExperiment final : public Experiment {
   OrderExperiment(const Data& data, const OrderOptions& options, RunFolder folder);
 
   Tensor loss(std::uint64_t step) override;
-  /// Every gradient by itself, to norm 2.
+  /// Clips every gradient separately, to norm 2.
   void adjust_gradients() override;
-  /// On the first `searched_images` of validation. Keeps the model when none was better.
+  /// On the first `searched_images` of validation. Keeps the model unless an earlier one was better.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
   /// The images [begin, end) of a split, and their captions.
   Points embed(const Split& split, size_t begin, size_t end) const;
-  /// A sentence of its own.
+  /// A single sentence.
   Tensor embed(const Sentence& sentence) const;
 
   Retrieval score(const Split& split, size_t begin, size_t end) const;
-  /// Table 2: the mean over the parts of `searched_images` test images, with the parameters as they are.
+  /// Table 2: the mean over the parts of `searched_images` test images, with the current parameters.
   Retrieval test() const;
   /// Writes it to test.csv in the run's folder.
   void write_test(const Retrieval& result) const;
@@ -93,10 +93,10 @@ class OrderExperiment final : public Experiment {
   const Data& data_;
   OrderOptions options_;
   RunFolder folder_;
-  std::vector<int> order_;     // of the images in the epoch under way
+  std::vector<int> order_;     // of the images in the current epoch
   std::vector<int> captions_;  // which one each image comes with
   std::uint64_t drawn_epoch_ = ~std::uint64_t{0};
-  double best_;  // what `best_model` was chosen by
+  double best_;  // the value of `best_model`'s measure
 
  public:
   Parameters parameters;

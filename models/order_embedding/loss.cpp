@@ -28,8 +28,8 @@ real sum(vec x) {
   return total;
 }
 
-constexpr size_t tile = 4;            // by so many images and captions: what is loaded is used four times
-constexpr size_t caption_block = 64;  // captions that stay in cache while all images pass by
+constexpr size_t tile = 4;            // images and captions per tile: each load is used four times
+constexpr size_t caption_block = 64;  // captions that stay in cache while all images are processed
 
 /// Scores of up to 4 images with up to 4 captions. Where there are fewer, the last one is repeated.
 struct Tile {
@@ -83,8 +83,8 @@ void score_rows(const real* images, size_t begin, size_t end, const real* captio
 }
 
 /// For one point: dx (+)= factor * sum over the others of weight * max(0, caption - image), where the point
-/// is the caption or the image of each pair. Others of weight 0 are passed over: late in training that is
-/// nearly all of them.
+/// is the caption or the image of each pair. Pairs of weight 0 are skipped: late in training nearly all of
+/// them are.
 template <bool is_caption>
 void pull(const real* x, const real* others, size_t count, const real* weights, size_t weight_stride,
           size_t width, real factor, real* dx, bool add) {
@@ -163,8 +163,8 @@ Tensor order_scores(const Tensor& images, const Tensor& captions) {
   });
 }
 
-/// With the hinges a_ij = margin - S_ii + S_ij and b_ij = margin - S_jj + S_ij: each that is above 0 adds
-/// itself to L, 1 to dS_ij, and -1 to dS_ii (a) or dS_jj (b).
+/// With the hinges a_ij = margin - S_ii + S_ij and b_ij = margin - S_jj + S_ij: each that is above 0 adds its
+/// value to L, 1 to dS_ij, and -1 to dS_ii (a) or dS_jj (b).
 Tensor contrastive_loss(const Tensor& scores, real margin) {
   require_square(scores);
   const size_t count = scores.rows();

@@ -1,7 +1,7 @@
 #pragma once
-// How far images and captions are from being in order, and the loss that puts them there (Section 6.1, after
-// Vendrov et al. 2016). A caption says less than its image shows: it stands above it in the order, which in
-// coordinates means that each of its own is at most the image's.
+// How far images and captions are from being in order, and the loss that trains them to be (Section 6.1,
+// after Vendrov et al. 2016). A caption is more general than its image: it is above it in the order, which
+// means that each coordinate of the caption is at most the image's.
 
 #include "core/tensor.h"
 

@@ -24,7 +24,7 @@ struct ModelOptions {
   size_t hidden = 1024;    ///< units of the GRU, dimensions of the common space
 };
 
-/// By how much a pair must score higher than wrong ones.
+/// The margin by which a pair must score higher than wrong ones.
 constexpr real margin_of(Score score) { return score == Score::order ? real(0.05) : real(0.2); }
 
 class Model {

@@ -31,7 +31,7 @@ std::vector<size_t> caption_ranks(const Tensor& scores, size_t own) {
   return ranks;
 }
 
-/// For each caption the images that come before its own; row by row, as the scores lie in memory.
+/// For each caption the images that come before its own; row by row, in storage order.
 std::vector<size_t> image_ranks(const Tensor& scores, size_t own) {
   const size_t images = scores.rows(), captions = scores.columns();
   std::vector<size_t> ranks(captions);

@@ -10,8 +10,8 @@
 
 namespace lamina::order_embedding {
 
-/// Of a list of searches: in how many percent of them the right answer was among the first 1, 5 and 10, and
-/// the mean place of the right answer, from 1.
+/// Over a list of searches: the percentage in which the right answer was among the first 1, 5 and 10, and the
+/// mean rank of the right answer, from 1.
 struct Recall {
   double at1 = 0, at5 = 0, at10 = 0, mean_rank = 0;
   double sum() const { return at1 + at5 + at10; }
@@ -28,8 +28,8 @@ struct Retrieval {
 };
 
 /// scores [N x N captions_per_image], larger is better; image i owns the captions from i captions_per_image
-/// on. A wrong answer with the same score as the right one, or with a NaN on either side, counts as before
-/// it: a model that tells nothing apart finds nothing. Throws Error for another shape.
+/// on. A wrong answer with the same score as the right one, or with a NaN on either side, is ranked before
+/// it: a model that scores everything alike finds nothing. Throws Error for another shape.
 Retrieval retrieval_of(const Tensor& scores, size_t captions_per_image);
 
 /// The mean of each number.

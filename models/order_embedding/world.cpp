@@ -11,11 +11,11 @@ namespace lamina::order_embedding {
 
 namespace {
 
-// What decides how hard the task is; chosen so that R@1 of a trained model lies between 20 and 70.
+// The difficulty of the task; chosen so that R@1 of a trained model lies between 20 and 70.
 constexpr float camera_noise = 14;  // deviation in every feature, where a direction has 1
 constexpr float kinship = 0.8F;     // correlation of the directions of two words of one kind is its square
 constexpr float blurred = 0.1F;     // chance that something appears in the image as another of its kind
-constexpr float misseen = 0.1F;     // chance that somebody takes a thing for another of its kind
+constexpr float misseen = 0.1F;     // chance that somebody mistakes a thing for another of its kind
 // The chance of every part of the scene to be mentioned, caption by caption.
 constexpr std::array<float, captions_per_image> details{0.8F, 0.7F, 0.6F, 0.45F, 0.3F};
 
@@ -113,7 +113,7 @@ constexpr std::array<std::string_view, 12> places{
     "under a tree", "by the river",  "in a garden",  "on a bridge",  "in the desert", "near a tower"};
 constexpr std::array<std::string_view, 3> counts{"a", "two", "three"};
 
-/// Something with its looks. Numbers are positions in the tables above.
+/// Something with its attributes. Numbers are positions in the tables above.
 struct Thing {
   size_t kind, word, attribute, count;
 };
@@ -189,7 +189,7 @@ class Describer {
 
 enum Role : std::uint64_t { subject_role, object_role, extra_role, verb_role, place_role, roles };
 
-/// The fixed directions of all words in all roles.
+/// Holds the fixed directions of all words in all roles.
 class Camera {
  public:
   Camera(size_t features, std::uint64_t seed) : features_(features), directions_(slots * features) {

@@ -1,12 +1,12 @@
 #pragma once
-// A synthetic world for everyone who has no COCO at hand: scenes, what five people say about each, and what a
-// camera sees of it.
+// A synthetic world, for use without COCO: scenes, five people's descriptions of each, and a camera's
+// features of it.
 //
 // A scene is somebody who does something, mostly to or beside something else, somewhere, perhaps with a thing
-// in hand: "two old women paint a red boat at the beach". People see all of it, not always right, and mention
-// some: the first most, the last little, and that in general words ("a person paints a vehicle"). So captions
-// of one image lie at several heights of an order, many fit other images too, and word order matters, since
-// everybody can do everything to everybody, sometimes in the passive.
+// in hand: "two old women paint a red boat at the beach". People see all of it, not always correctly, and
+// mention a part: the first most of it, the last little and in general words ("a person paints a vehicle").
+// So captions of one image lie at several levels of the order, many fit other images too, and word order
+// matters, since anybody can do anything to anybody, sometimes in the passive voice.
 //
 // The camera: every word in its role has a fixed random direction in feature space, words of one kind lie
 // near each other, and the image is max(0, sum of directions + noise), scaled to length 1.

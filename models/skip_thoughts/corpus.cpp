@@ -134,7 +134,7 @@ Corpus corpus_of(Vocabulary words, std::vector<Book> book_list, std::vector<Plac
   return corpus;
 }
 
-/// The fields of a line of table_of as numbers, the last one as it is.
+/// The fields of a line of table_of as numbers, the last one as text.
 struct Fields {
   std::vector<size_t> numbers;
   std::string last;
@@ -197,7 +197,8 @@ Corpus load_books(const std::string& run_folder) {
       const Fields fields =
           fields_of(path, i + 1, line.substr(std::min(line.find('\t'), line.size() - 1) + 1), 4);
       places.push_back({fields.numbers[0], fields.numbers[1], fields.numbers[2], fields.numbers[3]});
-      // No sentence is shorter than a byte, and the middle of a triple is no passage's first or last.
+      // Every sentence has at least one byte, and the middle of a triple is never a passage's first or last
+      // sentence.
       const auto& [book, byte, sentences, triples] = places.back();
       if (book >= books.size() || byte >= books[book].bytes || sentences == 0 ||
           sentences > books[book].bytes - byte || triples >= sentences)

@@ -1,5 +1,5 @@
 #pragma once
-// Contiguous text to learn from: books, or the stories in their place. A corpus is cut into passages, short
+// Contiguous text to learn from: books, or the built-in stories instead. A corpus is cut into passages, short
 // pieces of consecutive sentences of one book, which are read from the disk when they are needed.
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace lamina::skip_thoughts {
 
-inline constexpr size_t passage_sentences = 128;  ///< a passage has about as many
-/// A sentence of so many words or more is not learned from. The public code's maxlen_w, which it compares by <:
-/// with <eos> a sentence that is learned has at most 30 steps.
+inline constexpr size_t passage_sentences = 128;  ///< approximately, per passage
+/// Sentences of this many words or more are not used for training. The public code's maxlen_w, which it
+/// compares with <: with <eos> a sentence used for training has at most 30 steps.
 inline constexpr size_t too_many_words = 30;
 
 struct Corpus {
@@ -29,13 +29,13 @@ struct Corpus {
   size_t sentences() const;
 };
 
-/// The words of a sentence as everything here takes them: in lower case, contractions in two.
+/// The words of a sentence in the form used here: in lower case, contractions split in two.
 std::vector<std::string> words_of(std::string_view sentence);
 
-/// All plain texts (*.txt) in a folder and below it, in the order of their names, read once from end to end
-/// without keeping more than a paragraph: counts the words, of which the `most_words` most frequent become
-/// the vocabulary, and notes where each passage begins. Throws DataError, naming the file, the line and the
-/// remedy, when there is no such file, or one is empty or not text.
+/// Reads all plain texts (*.txt) in a folder and below it once, in the order of their names, keeping at most
+/// a paragraph in memory: counts the words, of which the `most_words` most frequent become the vocabulary,
+/// and notes where each passage begins. Throws DataError, naming the file, the line and the remedy, when
+/// there is no such file, or one is empty or not text.
 Corpus scan_books(const std::string& folder, size_t most_words);
 
 /// The same from what `save` has written into a run's folder, without reading the books. DataError when a

@@ -13,7 +13,7 @@ namespace lamina::skip_thoughts {
 
 namespace {
 
-/// Logits s_k = w_k . x + b_k with weights of their own for every class.
+/// Logits s_k = w_k . x + b_k with separate weights for every class.
 class Softmax {
  public:
   Softmax(const Features& x, const Labels& labels, const EarlyStopping& options)

@@ -1,7 +1,7 @@
 #pragma once
-// The softmax regression of the public code for SICK (eval_sick.py on Keras of 2015): no penalty; Adam at 1e-3 on
-// batches of 128, always in the same order, from Glorot's uniform weights; after every 100 passes it is judged, and
-// the first time that it is not better than before, the best one is taken.
+// The softmax regression of the public code for SICK (eval_sick.py on Keras of 2015): no penalty; Adam at
+// 1e-3 on batches of 128, always in the same order, from Glorot's uniform weights; after every 100 passes it
+// is evaluated; the first time that it is not better than before, training stops and the best one is used.
 
 #include <cstdint>
 #include <functional>

@@ -97,7 +97,7 @@ std::vector<double> expected_classes(const Regression& regression, const Feature
 
 double cross_validate(const Features& x, const std::vector<int>& labels, const EvaluationOptions& options,
                       const std::function<void()>& done) {
-  constexpr size_t least = 3;  // in a fold, so that there is always something to fit and something to score
+  constexpr size_t least = 3;  // per fold, so that there is always something to fit and to score
   if (labels.size() < least * options.folds)
     fail("evaluation: ", labels.size(), " cases for ", options.folds, " folds; at least ",
          least * options.folds, " are needed");

@@ -1,5 +1,5 @@
 #pragma once
-// The protocol of Table 3: what simple classifiers make of sentence vectors that nobody tuned for the task.
+// The protocol of Table 3: simple classifiers on sentence vectors that were not tuned for the task.
 //
 //   SICK             softmax regression from |u - v| and u v to five classes; a relatedness of 3.6 is 0.4 of
 //                    class 3 and 0.6 of class 4, and the prediction is the expected class. C is the one
@@ -8,7 +8,7 @@
 //   MR, CR, SUBJ,    logistic regression in 10-fold cross-validation; within each fold C is the best one on
 //   MPQA             parts of the training cases that are held out in turn
 //
-// C is one of 2^0, ..., 2^8. All is deterministic for a seed, on any number of threads.
+// C is one of 2^0, ..., 2^8. Results are deterministic for a seed, on any number of threads.
 
 #include <functional>
 #include <string>
@@ -44,7 +44,7 @@ RelatednessScores predict_relatedness(const Representation& of, const Relatednes
                                       const EvaluationOptions& options = {},
                                       const std::function<void()>& done = {});
 
-/// p of a relatedness from 1 to 5: shares of the two classes around it [5].
+/// p of a relatedness from 1 to 5: the weights of the two classes around it [5].
 std::vector<real> soft_label(double relatedness);
 
 /// How often `done` is called by one evaluation of everything.

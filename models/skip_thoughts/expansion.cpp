@@ -18,7 +18,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Numbers of the rows that are chosen, by columns, each column with its mean taken off.
+/// Numbers of the rows that are chosen, by columns, each column with its mean subtracted.
 struct Centred {
   Numbers values, means;
 };

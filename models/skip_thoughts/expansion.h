@@ -1,6 +1,6 @@
 #pragma once
-// More words than an encoder has learned (Kiros et al. 2015): a linear regression from the space of word2vec, fitted
-// on the words that both know, gives all others of word2vec a place in the encoder's space of words.
+// Vocabulary expansion (Kiros et al. 2015): a linear regression from the space of word2vec, fitted on the
+// words that both know, maps all other words of word2vec into the encoder's word space.
 
 #include "core/tensor.h"
 #include "models/text/vocabulary.h"
@@ -15,7 +15,7 @@ struct WordTable {
 };
 
 struct Expansion {
-  WordTable words;    ///< those that were there, as they were, and behind them the new ones
+  WordTable words;    ///< the known ones unchanged, then the new ones
   size_t shared = 0;  ///< words that the regression was fitted on
   size_t added = 0;
 };

@@ -13,7 +13,7 @@
 
 namespace lamina::skip_thoughts {
 
-/// The paper's settings where nothing else is said.
+/// The defaults are the paper's settings.
 struct SkipOptions {
   Norm norm = Norm::none;
   Condition condition = Condition::initial;
@@ -21,26 +21,26 @@ struct SkipOptions {
   size_t batch = 64;
   OptimizerKind optimizer = OptimizerKind::adam;
   double learning_rate = 2e-4;
-  bool lazy = false;  ///< a step leaves the embeddings of words that it does not see as they are
+  bool lazy = false;  ///< a step does not change the embeddings of words that it does not use
   std::uint64_t seed = 1;
 };
 
 inline constexpr real gradient_limit = 5;  ///< of all gradients together, norm2
 
-/// The settings of a run as --preset names them.
+/// The settings of a run that --preset selects.
 struct Preset {
   SkipOptions options = {};
   std::uint64_t epochs = 1, evaluate_every = 50000;  ///< passes over the text; updates
   size_t vocabulary = 20000;                         ///< <eos> and <unk> included
   size_t stories = 20000;                            ///< of the built-in text
 };
-/// "paper" or "small", of a quarter of the units for a first look; Error for another name.
+/// "paper", or "small" with a quarter of the units for a first look; Error for another name.
 Preset preset_of(std::string_view name);
 
-/// The file in a run's folder that keeps the encoder as it was after so many updates.
+/// The file in a run's folder with the encoder after this many updates.
 std::string snapshot_file(std::uint64_t updates);
 
-/// How many updates each snapshot in a run's folder has seen, in rising order.
+/// The number of updates of each snapshot in a run's folder, in ascending order.
 std::vector<std::uint64_t> snapshots_in(const std::string& run_folder);
 
 class SkipExperiment final : public Experiment {
@@ -50,8 +50,8 @@ class SkipExperiment final : public Experiment {
   SkipExperiment(const Corpus& corpus, const SkipOptions& options, RunFolder folder);
 
   Tensor loss(std::uint64_t step) override;
-  /// All gradients together, to norm 5, as those of the loss summed over the words of the batch: the sum is what
-  /// the public code differentiates, so its bound acts at nearly every step.
+  /// Clips all gradients together to norm 5, as gradients of the loss summed over the words of the batch: the
+  /// public code differentiates the sum, so its bound is active at nearly every step.
   void adjust_gradients() override;
   /// Nats per word on the passages held out. Keeps a snapshot of the encoder.
   Metrics evaluate(double mean_training_loss) override;
@@ -66,7 +66,7 @@ class SkipExperiment final : public Experiment {
   RunFolder folder_;
   Triples triples_;
   std::vector<Neighbours> held_out_;
-  double words_ = 1;  // that the batch under way predicts
+  double words_ = 1;  // predicted by the current batch
 
  public:
   Parameters parameters;

@@ -1,5 +1,5 @@
 #pragma once
-// What a classifier sees: a matrix of features, dense or sparse, of which it needs only two products.
+// A classifier's input: a matrix of features, dense or sparse, of which it needs only two products.
 
 #include <memory>
 #include <utility>
@@ -40,7 +40,7 @@ class DenseFeatures final : public Features {
   Tensor values_;
 };
 
-/// Rows of which most numbers are zero.
+/// Rows in which most numbers are zero.
 class SparseFeatures final : public Features {
  public:
   using Row = std::vector<std::pair<int, real>>;  ///< columns with their values

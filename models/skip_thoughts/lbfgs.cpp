@@ -57,7 +57,7 @@ Vector direction(const Vector& gradient, const std::deque<Curvature>& steps) {
 }  // namespace
 
 double minimize(const Objective& f, std::span<real> w, const LbfgsOptions& options) {
-  constexpr double enough = 1e-4;  // of the decrease that the slope promises (Armijo)
+  constexpr double enough = 1e-4;  // of the decrease that the slope predicts (Armijo)
   constexpr int most_halvings = 30;
   std::deque<Curvature> steps;
   Vector gradient(w.size()), next(w.size()), next_gradient(w.size());
@@ -73,7 +73,7 @@ double minimize(const Objective& f, std::span<real> w, const LbfgsOptions& optio
       next_value = f(next, next_gradient);
       found = next_value <= value + enough * length * slope;
     }
-    if (!found) break;  // as far as the rounding of f lets anyone see
+    if (!found) break;  // converged to within the rounding of f
     Curvature curvature{next, next_gradient, 0};
     add(curvature.s, -1, w);
     add(curvature.y, -1, gradient);

@@ -1,6 +1,6 @@
 #pragma once
 // L-BFGS (Liu and Nocedal 1989): minimizes a smooth convex function from its values and gradients, with the
-// curvature it has seen in the last few steps.
+// curvature measured in the last few steps.
 
 #include <functional>
 #include <span>
@@ -15,7 +15,7 @@ using Objective = std::function<double(std::span<const real> w, std::span<real> 
 struct LbfgsOptions {
   size_t memory = 10;  ///< steps that are remembered
   size_t most_steps = 300;
-  double tolerance = 1e-5;  ///< stops when no part of the gradient is larger
+  double tolerance = 1e-5;  ///< stops when no element of the gradient is larger
 };
 
 /// Starts at `w` and leaves the minimum there. Returns f(w).

@@ -1,5 +1,6 @@
 #pragma once
-// Skip-thought vectors (Kiros et al. 2015; Section 6.3): what a sentence means is what its neighbours say.
+// Skip-thought vectors (Kiros et al. 2015; Section 6.3): the meaning of a sentence is learned by predicting
+// its neighbours.
 //
 //   encoder    h = the last state of a GRU over the sentence's word embeddings, <eos> included
 //   decoders   one GRU for the sentence before and one for the sentence after, each reading the words so far
@@ -31,12 +32,12 @@ struct ModelOptions {
   Sizes sizes = {};
 };
 
-/// Sentences, and those that stand before and after each in the same text. Equally many rows.
+/// Sentences, and those before and after each in the same text, with equal numbers of rows.
 struct Neighbours {
   TokenBatch previous, current, next;
 };
 
-/// The encoder by itself: what is left of a model for those who only want vectors.
+/// The encoder alone: all of a model that is needed to compute vectors.
 class Encoder {
  public:
   /// Parameters `words` and `encoder`: uniform in +-0.1, recurrent weights orthogonal.
@@ -45,7 +46,7 @@ class Encoder {
   /// B sentences -> [B x hidden]. Throws Error for words outside the vocabulary.
   Tensor operator()(const TokenBatch& sentences) const;
 
-  /// Word vectors [T x B x embedding] instead of words; a mask as SequenceOptions has it -> [B x hidden].
+  /// Word vectors [T x B x embedding] instead of words; a mask as in SequenceOptions -> [B x hidden].
   Tensor read(const Tensor& words, const Tensor& mask) const;
 
   const Embedding& words() const { return words_; }
@@ -74,7 +75,7 @@ class Model {
   Linear output_;
 };
 
-/// The words of a batch as a decoder has to predict them: `no_word` at padded steps.
+/// The words of a batch that a decoder predicts: `no_word` at padded steps.
 std::vector<int> words_to_predict(const TokenBatch& sentences);
 
 }  // namespace lamina::skip_thoughts

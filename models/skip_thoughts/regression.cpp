@@ -10,7 +10,7 @@ namespace lamina::skip_thoughts {
 
 namespace {
 
-/// s, then P in its place.
+/// Computes s, then P in place.
 void probabilities_of(const Features& x, size_t row, std::span<const real> weights, std::span<double> p) {
   const size_t width = x.columns() + 1;
   p[0] = 0;
@@ -36,7 +36,7 @@ double loss_of(const Features& x, const Labels& labels, std::span<const int> row
     const auto row = static_cast<size_t>(index);
     probabilities_of(x, row, weights, p);
     const real* const own = labels.shares.data() + row * classes;
-    constexpr double least = 1e-300;  // keeps a hopeless case's loss finite
+    constexpr double least = 1e-300;  // keeps the loss finite where P underflows
     for (size_t k = 0; k < classes; ++k)
       if (own[k] > 0) loss -= static_cast<double>(own[k]) * std::log(std::max(p[k], least));
     for (size_t k = 1; k < classes; ++k) {

@@ -1,10 +1,10 @@
 #pragma once
-// Logistic regression over K classes, hard or soft.
+// Logistic regression over K classes, with hard or soft labels.
 //
 //   P(class k | x) = e^s_k / sum_l e^s_l,   s_0 = 0,   s_k = w_k . x + b_k for k > 0
 //   loss = mean over cases of -sum_k p_k log P(k | x) + sum_k |w_k|^2 / (2 C cases)
 //
-// which for K = 2 is the usual one. p is a case's label: 1 for its class, or shares that add up to 1.
+// which for K = 2 is the usual form. p is a case's label: 1 for its class, or weights that sum to 1.
 
 #include <span>
 #include <vector>

@@ -44,7 +44,7 @@ class SkipThoughtVectors final : public Representation {
   const WordTable& words_;
 };
 
-/// Numbers for words, in the order in which they come.
+/// Numbers words in the order of their first occurrence.
 class WordNumbers {
  public:
   /// The words of a sentence, each once, in rising order.
@@ -75,7 +75,7 @@ class BagOfWords final : public Representation {
     return std::make_unique<SparseFeatures>(std::move(rows), words.size());
   }
 
-  /// |u - v| is 1 for the words of one sentence alone, u v for those of both: columns 2 w and 2 w + 1.
+  /// |u - v| is 1 for the words of only one sentence, u v for those of both: columns 2 w and 2 w + 1.
   std::unique_ptr<Features> of_pairs(const std::vector<std::string>& first,
                                      const std::vector<std::string>& second) const override {
     WordNumbers words;
@@ -92,8 +92,7 @@ class BagOfWords final : public Representation {
   }
 };
 
-/// Sentences of similar length side by side: at most 64 of them, and fewer when they are so long that the memory they
-/// take would grow without bound.
+/// Batches of sentences of similar length: at most 64, and fewer when they are long, to bound the memory.
 std::vector<std::vector<int>> bounded_batches(const std::vector<Sentence>& sentences) {
   constexpr size_t most_rows = 64, most_words = 8192;
   std::vector<std::vector<int>> batches;

@@ -1,5 +1,5 @@
 #pragma once
-// How well predicted numbers agree with true ones. Throw Error when they are not equally many, or none.
+// How well predicted numbers agree with true ones. The functions throw Error when the counts differ or are 0.
 
 #include <span>
 #include <vector>

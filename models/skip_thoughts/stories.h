@@ -1,7 +1,7 @@
 #pragma once
-// Stories for everyone who has no books at hand: somebody does something ordinary, step by step. What comes
-// next follows from what was said: who it is, where, with which thing, and which step of the story this was;
-// every step is told in one of several ways.
+// Built-in stories, for use without books: somebody does something ordinary, step by step. The next sentence
+// follows from the story so far: the person, the place, the thing, and the step of the story; every step is
+// told in one of several ways.
 
 #include <cstdint>
 #include <string>

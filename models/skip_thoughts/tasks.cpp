@@ -79,7 +79,7 @@ std::vector<Classification> read_classifications(const std::string& folder) {
       const size_t before = task.sentences.size();
       for (std::string& line : read_lines(path))
         if (!split_words(line).empty()) task.sentences.push_back(std::move(line));
-      if (task.sentences.size() == before)  // with one class alone, every guess is right
+      if (task.sentences.size() == before)  // with a single class, every guess is right
         fail<DataError>(path, ": holds no sentences; download it again");
       task.labels.resize(task.sentences.size(), label);
     }

@@ -1,11 +1,11 @@
 #pragma once
-// The data sets that sentence vectors are judged by (Table 3), in their original files, which lie in a folder
-// or in its subfolders sick and sentiment.
+// The data sets that sentence vectors are evaluated on (Table 3), in their original files, which lie in a
+// folder or in its subfolders sick and sentiment.
 //
-//   SICK   SICK_train.txt, SICK_trial.txt, SICK_test_annotated.txt: pairs of sentences and how related they
-//          are, from 1 to 5; columns separated by tabs, a header first
+//   SICK   SICK_train.txt, SICK_trial.txt, SICK_test_annotated.txt: pairs of sentences and their relatedness,
+//          from 1 to 5; columns separated by tabs, a header first
 //   MR     rt-polarity.pos, .neg                 CR     custrev.pos, .neg
-//   SUBJ   subj.subjective, subj.objective       MPQA   mpqa.pos, .neg: a sentence or phrase a line
+//   SUBJ   subj.subjective, subj.objective       MPQA   mpqa.pos, .neg: one sentence or phrase per line
 
 #include <string>
 #include <vector>

@@ -10,7 +10,7 @@ namespace lamina::skip_thoughts {
 
 namespace {
 
-// Streams of random numbers that have nothing to do with each other.
+// Independent streams of random numbers.
 constexpr std::uint64_t deal_stream = 0x6465616c, order_stream = 0x6f72646572, pool_stream = 0x706f6f6c;
 
 }  // namespace
@@ -78,7 +78,7 @@ void Triples::open(std::uint64_t epoch, size_t number) {
     if (open_.middles.size() < steps_[number] * options_.batch)
       fail<DataError>(corpus_.source, ": has changed since it was counted; start a new run");
     random.permute(open_.middles);
-    open_.middles.resize(steps_[number] * options_.batch);  // what is left over changes with the epoch
+    open_.middles.resize(steps_[number] * options_.batch);  // the rest differs from epoch to epoch
     std::ranges::stable_sort(open_.middles, {}, [&](int middle) { return open_.longest(middle); });
     std::vector<int> shuffled;
     for (const int batch : random.permutation(steps_[number])) {

@@ -1,10 +1,10 @@
 #pragma once
 // The order in which a corpus is learned: batches of a sentence with both of its neighbours.
 //
-// Passages are dealt at random into pools that fit into memory. In each epoch the pools come in another
-// order, and the sentences of each in another; those that are about equally long with their neighbours go
-// into one batch, so little is padded. A sentence of `too_many_words` is in no batch, nor are its neighbours as
-// middles. Which batch a step gets is a function of seed and step.
+// Passages are dealt at random into pools that fit into memory. Each epoch has another order of the pools,
+// and of the sentences in each; triples of about equal length form a batch, so there is little padding. A
+// sentence of `too_many_words` is in no batch, nor are its neighbours as middles. The batch of a step is a
+// function of seed and step.
 
 #include <cstdint>
 #include <vector>
@@ -17,13 +17,13 @@ namespace lamina::skip_thoughts {
 struct TripleOptions {
   size_t batch = 64;
   std::uint64_t seed = 1;
-  size_t pool = 65536;  ///< sentences in memory at a time, about
+  size_t pool = 65536;  ///< approximate number of sentences in memory at a time
 };
 
 class Triples {
  public:
   /// One passage in twenty, at least one and at most `most_held_out`, is kept for validation. `corpus` must
-  /// outlive this. Throws DataError when what is left does not make one batch.
+  /// outlive this. Throws DataError when the rest does not fill one batch.
   Triples(const Corpus& corpus, const TripleOptions& options);
   static constexpr size_t most_held_out = 16;
 
@@ -51,10 +51,10 @@ class Triples {
   TripleOptions options_;
   std::vector<int> held_out_;
   std::vector<std::vector<int>> pools_;  // the passages of each
-  std::vector<std::uint64_t> steps_;     // that each lasts
+  std::vector<std::uint64_t> steps_;     // in each
   std::uint64_t steps_per_epoch_ = 0;
 
-  Pool open_;  // the pool at hand, its middles in the order of the epoch
+  Pool open_;  // the current pool, its middles in the order of the epoch
   std::uint64_t open_epoch_ = ~std::uint64_t{0};
   size_t open_pool_ = 0;
 };

@@ -13,8 +13,8 @@ namespace lamina::skip_thoughts {
 
 namespace {
 
-// Each block reads and writes all of dW and transposes W, which is why there should be few; 832 rows of
-// 20,000 logits are 67 MB.
+// Each block reads and writes all of dW and transposes W, so there should be few blocks; 832 rows of 20,000
+// logits are 67 MB.
 constexpr size_t block_rows = 832;
 
 void require_fit(std::span<const Predictions> decoders, const Tensor& weight, const Tensor& bias) {
@@ -49,14 +49,15 @@ PoolVector<Predicting> predicting_states(std::span<const Predictions> decoders) 
   return chosen;
 }
 
-/// -log softmax(x)_word; leaves e^(x - largest) in x, and returns the factor that makes it the softmax too.
+/// -log softmax(x)_word; leaves e^(x - largest) in x, and also returns the factor that turns it into the
+/// softmax.
 std::pair<real, real> loss_of_row(real* x, size_t count, size_t word) {
   const real own = x[word];
   const ExponentialSum sum = exponential_sum(x, count, [=](size_t i, real e) { x[i] = e; });
   return {-sum.log_share(own), 1 / sum.total};
 }
 
-/// What forward leaves for backward: gradients for dL = 1.
+/// What forward keeps for backward: gradients for dL = 1.
 struct Gradients {
   Tensor states, weight, bias;  ///< [predicted x H], [H x V], [V]
 };
@@ -77,7 +78,8 @@ void contribute_states(const Predictions& decoder, const real* d, real upstream)
   }
 }
 
-/// One block after the other: the losses of its rows and, if wanted, what they add to the gradients.
+/// Processes one block after another: the losses of its rows and, if needed, their contributions to the
+/// gradients.
 class Blocks {
  public:
   Blocks(const Tensor& weight, const Tensor& bias, size_t predicted, Gradients* gradients)
@@ -105,7 +107,7 @@ class Blocks {
   }
 
  private:
-  /// dlogits = (softmax(logits) - [column = word]) / predicted, in the place of the logits
+  /// dlogits = (softmax(logits) - [column = word]) / predicted, in place of the logits
   void finish_row(real* row, size_t word, size_t r) {
     const size_t vocabulary = weight_.columns();
     const auto [loss, inverse_total] = loss_of_row(row, vocabulary, word);
@@ -142,7 +144,7 @@ class Blocks {
   Tensor states_, logits_, losses_;
 };
 
-/// A decoder whose words outlive the caller's.
+/// A decoder's predictions with its own copy of the words.
 struct Kept {
   Tensor states;
   PoolVector<int> words;
@@ -150,7 +152,7 @@ struct Kept {
 
 }  // namespace
 
-/// Forward has computed all gradients for dL = 1; backward scales them by the one that came.
+/// Forward has computed all gradients for dL = 1; backward scales them by the incoming gradient.
 Tensor word_loss(std::span<const Predictions> decoders, const Tensor& weight, const Tensor& bias) {
   require_fit(decoders, weight, bias);
   const PoolVector<Predicting> rows = predicting_states(decoders);

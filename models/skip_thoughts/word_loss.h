@@ -4,8 +4,8 @@
 //   P(word | h) = softmax(h W + b)_word,   L = mean over the predicted words of -log P(word | h)
 //
 // Logits exist for some hundred words at a time and never for all of them: at the paper's size those of a
-// batch would be 200 MB, and their gradients as much again. While a tape records, each block's gradients
-// are taken as soon as its logits are there, so that nothing is computed twice.
+// batch would take 200 MB, and their gradients as much again. While a tape records, each block's gradients
+// are computed right after its logits, so that nothing is computed twice.
 
 #include <span>
 
@@ -13,10 +13,10 @@
 
 namespace lamina::skip_thoughts {
 
-/// The states of a decoder and the words that they are to predict.
+/// The states of a decoder and the words that they predict.
 struct Predictions {
   Tensor states;               ///< [... x H]
-  std::span<const int> words;  ///< one a state; `no_word` where there is none, as at padded steps
+  std::span<const int> words;  ///< one per state; `no_word` where there is none, as at padded steps
 };
 inline constexpr int no_word = -1;
 

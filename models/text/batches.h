@@ -1,5 +1,5 @@
 #pragma once
-// Sentences side by side, as a recurrent layer takes them.
+// Batches of sentences for a recurrent layer.
 
 #include <span>
 #include <vector>
@@ -11,7 +11,7 @@ namespace lamina {
 
 using Sentence = std::vector<int>;  ///< the numbers of its words
 
-/// What stands at padded steps.
+/// The content of padded steps.
 enum class Padding {
   zeros,  ///< the word 0
   cyclic  ///< the word 0, then the sentence again, and so on
@@ -23,13 +23,13 @@ struct TokenBatch {
   Tensor mask;                 ///< [T x B]: 1, or 0 at padded steps; empty when all are equally long
 };
 
-/// The sentences of these numbers side by side. Throws Error for no sentence and for an empty one.
+/// The batch of the sentences with these numbers. Throws Error for an empty batch and for an empty sentence.
 TokenBatch make_batch(std::span<const Sentence> sentences, std::span<const int> chosen,
                       Padding padding = Padding::zeros);
 
 /// The numbers 0, 1, ... of all sentences, shortest sentence first and otherwise in order, in batches of
-/// `size` and a last one with the rest: sentences of a batch are as equally long as can be, so little is
-/// padded. Throws Error when `size` is 0.
+/// `size` and a last one with the rest: the sentences of a batch have similar lengths, so there is little
+/// padding. Throws Error when `size` is 0.
 std::vector<std::vector<int>> batches_by_length(std::span<const Sentence> sentences, size_t size);
 
 }  // namespace lamina

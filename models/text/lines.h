@@ -1,5 +1,5 @@
 #pragma once
-// Text files as people have them: UTF-8 with or without a byte order mark, or Latin-1; lines that end in LF
+// Text files in common encodings: UTF-8 with or without a byte order mark, or Latin-1; lines that end in LF
 // or CR LF.
 
 #include <string>
@@ -16,9 +16,9 @@ class LineReader {
  public:
   static constexpr size_t unlimited = static_cast<size_t>(-1);
 
-  /// Begins at the byte `position`, which must be that of another reader of this file. Lines of more than
-  /// `longest` bytes are cut into parts, at a space if there is one. Throws DataError, naming the file and
-  /// the remedy, when it cannot be read or is empty.
+  /// Begins at the byte `position`, which must come from position() of another reader of this file. Lines of
+  /// more than `longest` bytes are cut into parts, at a space if there is one. Throws DataError, naming the
+  /// file and the remedy, when it cannot be read or is empty.
   explicit LineReader(const std::string& path, size_t position = 0, size_t longest = unlimited);
 
   /// The next line, or false at the end. Throws DataError, naming the line, for one that holds a zero byte,

@@ -27,7 +27,7 @@ bool take_any(std::string_view& text, const std::array<std::string_view, count>&
   return false;
 }
 
-// Typographic quotes in UTF-8, those of ASCII, brackets, and the underscore that stands for italics.
+// Typographic quotes in UTF-8, those of ASCII, brackets, and the underscore that marks italics.
 constexpr std::array<std::string_view, 8> closing{
     "\xE2\x80\x9D", "\xE2\x80\x99", "\xC2\xBB", "\"", "'", ")", "]", "_"};
 constexpr std::array<std::string_view, 8> opening{
@@ -41,7 +41,7 @@ bool begins_small(std::string_view text) {
   return (first >= 'a' && first <= 'z') || (first >= 0xDF && first <= 0xFF);
 }
 
-/// Whether the point behind `text` belongs to its last word: a title or an initial.
+/// Whether the point after `text` belongs to its last word: a title or an initial.
 bool ends_in_abbreviation(std::string_view text) {
   static constexpr std::array<std::string_view, 19> titles{
       "Mr",  "Mrs", "Ms", "Dr",    "St",    "Messrs", "Mme", "Mlle", "Prof", "Capt",
@@ -53,7 +53,7 @@ bool ends_in_abbreviation(std::string_view text) {
   return initial || std::ranges::find(titles, word) != titles.end();
 }
 
-/// Whether a sentence ends where `rest` begins, which is behind a mark and closing quotes.
+/// Whether a sentence ends where `rest` begins, which follows a mark and closing quotes.
 bool ends_before(std::string_view rest, std::string_view sentence) {
   const auto* const next = std::ranges::find_if_not(rest, is_space);
   if (next == rest.end()) return true;
@@ -67,7 +67,7 @@ bool ends_before(std::string_view rest, std::string_view sentence) {
 
 std::vector<std::string_view> split_sentences(std::string_view paragraph) {
   std::vector<std::string_view> sentences;
-  std::string_view rest = paragraph;  // begins with the sentence at hand
+  std::string_view rest = paragraph;  // begins with the current sentence
   for (size_t i = 0; i < rest.size();) {
     if (!is_mark(rest[i])) {
       ++i;

@@ -11,7 +11,7 @@ constexpr char32_t invalid = 0xFFFD;
 /// How many bytes the character has that begins with this one; 0 for a byte that begins none.
 size_t length_of(unsigned char first) {
   if (first < 0x80) return 1;
-  if (first < 0xC2) return 0;  // the middle of a character, or a longer spelling than necessary
+  if (first < 0xC2) return 0;  // the middle of a character, or an overlong encoding
   if (first < 0xE0) return 2;
   if (first < 0xF0) return 3;
   return first < 0xF5 ? 4 : 0;

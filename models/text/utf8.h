@@ -6,8 +6,8 @@
 
 namespace lamina {
 
-/// The first character of `text`, which loses it; U+FFFD, for one byte, where the bytes are not UTF-8. `text`
-/// must not be empty.
+/// Removes and returns the first character of `text`; U+FFFD, for one byte, where the bytes are not UTF-8.
+/// `text` must not be empty.
 char32_t take_character(std::string_view& text);
 
 /// Appends a character.
@@ -15,7 +15,7 @@ void append_character(std::string& text, char32_t character);
 
 bool is_utf8(std::string_view text);
 
-/// Latin-1 (one byte a character) as UTF-8.
+/// Latin-1 (one byte per character) as UTF-8.
 std::string from_latin1(std::string_view bytes);
 
 }  // namespace lamina

@@ -20,13 +20,13 @@ class Vocabulary {
   static constexpr int end = 0;      ///< <eos>, after the last word of a sentence
   static constexpr int unknown = 1;  ///< <unk>, every word that is not in the vocabulary
 
-  /// `words` get the numbers 2, 3, ... in their order. Throws Error for a word that comes twice.
+  /// `words` get the numbers 2, 3, ... in their order. Throws Error for a word that occurs twice.
   explicit Vocabulary(const std::vector<std::string>& words = {});
 
   size_t size() const { return words_.size(); }
   int number(std::string_view word) const;    ///< `unknown` for words that are not in it
   const std::string& word(int number) const;  ///< Error for a number that no word has
-  /// The numbers of a sentence's words, and `end` behind them.
+  /// The numbers of a sentence's words, followed by `end`.
   template <class Words>
   std::vector<int> sentence(const Words& words) const {
     std::vector<int> numbers;
@@ -47,7 +47,7 @@ class WordCounter {
   void add(std::string_view word);
   static constexpr size_t all = static_cast<size_t>(-1);
 
-  /// The most frequent words, at most so many; equally frequent ones in the order of their bytes.
+  /// The most frequent words, at most `most`; equally frequent ones in the order of their bytes.
   Vocabulary most_frequent(size_t most = all) const;
 
  private:

@@ -16,9 +16,9 @@ namespace {
 
 constexpr const char* remedy =
     "; give a word2vec file, text or binary, whose first line is the number of words and the width";
-constexpr size_t widest = 100000;  // numbers in a vector, by far
+constexpr size_t widest = 100000;  // numbers in a vector, far above any real file
 
-/// The next field of a line and the spaces behind it, which the line loses.
+/// Removes the next field and the spaces after it from a line; returns the field.
 std::string_view take_field(std::string_view& line) {
   constexpr std::string_view blank = " \t\r";
   const std::string_view field = line.substr(0, line.find_first_of(blank));
@@ -53,14 +53,14 @@ class Reader {
   }
 
  private:
-  /// Up to a line's end, which is left out.
+  /// The text up to a line's end, without it.
   std::string_view take_line() {
     const std::string_view line = rest_.substr(0, rest_.find('\n'));
     rest_.remove_prefix(std::min(line.size() + 1, rest_.size()));
     return line;
   }
 
-  /// Bytes that no text holds show early among the bytes of floating-point numbers.
+  /// The bytes of floating-point numbers soon include ones that do not occur in text.
   bool is_binary() const {
     constexpr size_t enough = 4096;
     return std::ranges::any_of(rest_.substr(0, enough), [](char c) {
@@ -106,7 +106,7 @@ class Reader {
     }
   }
 
-  /// Whether the word's numbers are to be added.
+  /// Whether the word's numbers are needed.
   bool begin_word(std::string_view bytes) {
     std::string word = is_utf8(bytes) ? std::string(bytes) : from_latin1(bytes);
     if (word.empty() || !wanted_(word) || !seen_.insert(word).second) return false;

@@ -3,7 +3,7 @@
 //
 //   both     a first line with two numbers: words, width
 //   text     word ' ' number ' ' ... number '\n'
-//   binary   word ' ' and `width` float32, little endian; a '\n' in front of the next word is skipped
+//   binary   word ' ' and `width` float32, little endian; a '\n' before the next word is skipped
 
 #include <functional>
 #include <string>
@@ -20,10 +20,10 @@ struct WordVectors {
   std::vector<real> values = {};        ///< [words x width]
 };
 
-/// Reads the vectors of those words for which `wanted` holds, the first one of a word that comes twice. The
-/// file may be larger than the memory. Throws DataError, naming the file, the line (text) or the word's number
-/// (binary), and the remedy, when it is missing, cut off, longer than its first line says, of another format,
-/// or holds a number that is not finite.
+/// Reads the vectors of those words for which `wanted` holds, for a repeated word the first. The file may be
+/// larger than the memory. Throws DataError, naming the file, the line (text) or the word's number (binary),
+/// and the remedy, when it is missing, cut off, longer than its first line says, of another format, or holds
+/// a number that is not finite.
 WordVectors read_word_vectors(const std::string& path,
                               const std::function<bool(std::string_view word)>& wanted);
 

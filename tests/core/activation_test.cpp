@@ -1,4 +1,4 @@
-// Powers, limits and activations: values, gradients, and what happens at their edges.
+// Powers, limits and activations: values, gradients, and edge cases.
 
 #include "core/ops/elementwise.h"
 #include "tests/check.h"

@@ -1,4 +1,5 @@
-// Which elements meet when the shapes of two operands differ, and where the gradients of what is repeated go.
+// Which elements meet when the shapes of two operands differ, and where the gradients of repeated operands
+// go.
 
 #include "core/ops/broadcast.h"
 
@@ -17,7 +18,7 @@ struct Operands {
   Shape a, b, result;
 };
 
-/// Every way to meet along four axes: both go on, the first is repeated, the second is.
+/// Every combination along four axes: both advance, the first is repeated, the second is.
 std::vector<Operands> every_form() {
   const size_t sizes[] = {2, 3, 4, 5};
   std::vector<Operands> pairs;
@@ -96,12 +97,12 @@ TEST_CASE("broadcast: shapes of results") {
   CHECK(sum_shape({3, 1}, {4}) == Shape{3, 4});
   CHECK(sum_shape({3, 1}, {1, 3}) == Shape{3, 3});
   CHECK(sum_shape({7, 1, 5}, {1, 7, 1}) == Shape{7, 7, 5});
-  // A size of one is a number whatever its rank is, in either place.
+  // A tensor of size one is a number whatever its rank, as either operand.
   CHECK(sum_shape({2, 3}, {1, 1, 1}) == Shape{2, 3});
   CHECK(sum_shape({1, 1, 1}, {2, 3}) == Shape{2, 3});
   CHECK(sum_shape({}, {2, 3}) == Shape{2, 3});
   CHECK(sum_shape({1}, {1, 1}) == Shape{1});
-  // A column of all rows, where NumPy has no answer.
+  // A column over all rows, where NumPy's rule fits nothing.
   CHECK(sum_shape({2, 3, 5}, {6, 1}) == Shape{2, 3, 5});
 }
 
@@ -156,7 +157,7 @@ TEST_CASE("broadcast: nothing along an axis") {
 }
 
 TEST_CASE("broadcast: long sums lose no digits") {
-  // 100,000 numbers near 1 that add up in each element; a running sum in float is off by far more.
+  // 100,000 numbers near 1 that add up in each element; a running sum in float would be off by far more.
   Tensor a = leaf({1, 3}, 1), middle = leaf({20, 1, 2}, 2);
   const Tensor many = Tensor::full({100000, 3}, real(0.1)), wide = Tensor::full({20, 5000, 2}, real(0.1));
   Tape tape;

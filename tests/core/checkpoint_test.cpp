@@ -1,4 +1,4 @@
-// Which types of safetensors files can be read; what a damaged one does is in tests/models/damaged_files_test.cpp.
+// Which types of safetensors files can be read; damaged files are in tests/models/damaged_files_test.cpp.
 
 #include "core/checkpoint.h"
 
@@ -14,7 +14,7 @@ using namespace lamina::test;
 
 namespace {
 
-/// A file with one tensor of `count` numbers behind the F32 tensor "first" [1], which holds 7.
+/// A file with one tensor of `count` numbers after the F32 tensor "first" [1], which holds 7.
 std::string file_with(const std::string& type, size_t count, const std::string& bytes) {
   const std::string begin = R"({"first":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"other":{"dtype":")";
   const std::string header = begin + type + R"(","shape":[)" + std::to_string(count) +
@@ -79,7 +79,7 @@ TEST_CASE("checkpoint: whole numbers are refused with the right remedy, or skipp
     write_file(path, file_with(type, 3, "abc"));
     CHECK(load_checkpoint(path, OtherTypes::skip).tensors.size() == 1);
   }
-  write_file(path, file_with("I64", 2, "abcdefgh"));  // skipped, but not unseen
+  write_file(path, file_with("I64", 2, "abcdefgh"));  // skipped, but checked
   CHECK(
       contains(error_of([&] { load_checkpoint(path, OtherTypes::skip); }), "'other' lies outside the file"));
   write_file(path, file_with("C64", 1, "abcdefgh"));

@@ -63,7 +63,7 @@ TEST_CASE("conv2d: gradients") {
   for (const Case& c : cases) {
     CAPTURE(text(c.images, " ", c.weight));
     const std::vector<Tensor> in = inputs(c);
-    if (in[1].size() > 1000) continue;  // differences would take long; the twin has seen it
+    if (in[1].size() > 1000) continue;  // differences would take long; the twin covers it
     check_gradients(in, [&] { return weighted(fused(c.geometry)(in)); });
     check_gradients({in[0], in[1]}, [&] { return weighted(conv2d(in[0], in[1], {}, c.geometry)); });
   }

@@ -1,4 +1,4 @@
-// Dropout: which share survives, its scale, and that the gradient sees the same mask.
+// Dropout: the share that survives, its scale, and that the gradient uses the same mask.
 
 #include "core/ops/dropout.h"
 

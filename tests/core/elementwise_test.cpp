@@ -84,7 +84,7 @@ TEST_CASE("the second operand is repeated: values") {
   CHECK(difference(a - row, {-9, -18, -27, -6, -15, -24}) == 0);
   CHECK(difference(a * column, {10, 20, 30, 80, 100, 120}) == 0);
   CHECK(difference(a / number, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}) <= ulp);
-  // A size of one is a number whatever its rank is.
+  // A tensor of size one is a number whatever its rank.
   CHECK(difference(a + Tensor::full({1, 1, 1}, 1), {2, 3, 4, 5, 6, 7}) == 0);
 }
 

@@ -42,7 +42,7 @@ void check_errors(const Function& f, const std::vector<float>& inputs) {
   for (const float x : inputs) {
     const long double exact = f.exact(static_cast<long double>(x));
     const float value = f.value(x);
-    if (std::fabs(exact) < FLT_MIN) {  // may be flushed, but not be something else
+    if (std::fabs(exact) < FLT_MIN) {  // may be flushed to zero, but nothing else
       CHECK(std::fabs(value) <= FLT_MIN);
       continue;
     }

@@ -24,8 +24,8 @@ mode_t permissions(const std::string& path) {
   return status.st_mode & 07777;
 }
 
-/// What `body` throws as a DataError where no file can grow beyond `limit` bytes: a full disk that stops even
-/// root.
+/// The text of the DataError that `body` throws where no file can grow beyond `limit` bytes: a full disk,
+/// which stops even root.
 std::string message_with_file_limit(rlim_t limit, const std::function<void()>& body) {
   return message_of_child(
       [=] {
@@ -125,7 +125,7 @@ TEST_CASE("file: the limit on a file's size, and files without one") {
   CHECK(read_file("/proc/self/cmdline").find("-tests") != std::string::npos);
   CHECK(message_of<DataError>([&] { read_file("/proc/self/cmdline", 4); }) ==
         "/proc/self/cmdline" + too_large);
-  fs::resize_file(folder / "file", std::uintmax_t{1} << 42);  // a hole, which takes no room on the disk
+  fs::resize_file(folder / "file", std::uintmax_t{1} << 42);  // a hole, which takes no space on the disk
   CHECK(message_of<DataError>([&] { read_file(folder / "file"); }) ==
         folder / "file" +
             ": cannot be read: its 4398046511104 bytes do not fit into the memory; check the name");

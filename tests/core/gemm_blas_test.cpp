@@ -44,7 +44,7 @@ struct Example {
   }
 };
 
-/// The threads of this process.
+/// The number of threads of this process.
 long threads_there() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
                        std::filesystem::directory_iterator());

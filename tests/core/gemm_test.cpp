@@ -35,7 +35,8 @@ std::vector<real> numbers(size_t count, unsigned seed) {
   return values;
 }
 
-/// The same with all digits drawn: the last bits of `numbers` repeat, so ties of many sums in double all round the same way.
+/// The same with all bits random: the last bits of `numbers` repeat, so ties of many sums in double all round
+/// the same way.
 std::vector<real> all_digits(size_t count, unsigned seed) {
   std::vector<real> values(count);
   Random(seed).fill_uniform(values.data(), count, -1, 1);
@@ -55,7 +56,7 @@ std::string describe(const Case& t) {
          std::to_string(t.padding);
 }
 
-/// A matrix stored with `padding` guard cells behind every row, and a row of guards before and after.
+/// A matrix stored with `padding` guard cells after every row, and a row of guards before and after.
 struct Matrix {
   size_t rows, columns, stride;
   std::vector<real> cells;
@@ -185,7 +186,7 @@ void copy_into(GuardedNumbers& guarded, const Matrix& from) {
 }
 size_t extent(const Matrix& a) { return a.rows == 0 ? 0 : (a.rows - 1) * a.stride + a.columns; }
 
-/// A product whose operands lie against unmapped pages gives the same result, and is not stopped by them.
+/// A product whose operands lie against unmapped pages gives the same result, without a page fault.
 void check_guarded(const Case& t, Against against) {
   const Matrix a = left(t), b = right(t);
   Matrix c(t.m, t.n, t.padding, 3);

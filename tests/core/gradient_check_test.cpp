@@ -1,4 +1,4 @@
-// Does the check see a wrong gradient, and name its place?
+// Does the check detect a wrong gradient, and name its place?
 
 #include "core/gradient_check.h"
 

@@ -1,4 +1,4 @@
-// What a listener hears of a tape, and scopes.
+// The reports of a tape to a listener, and scopes.
 
 #include "core/listener.h"
 

@@ -1,5 +1,5 @@
-// Cross entropy with options and labels of any type, and the losses of regression. What PyTorch has for the same is in
-// tests/torch_training_test.cpp.
+// Cross entropy with options and labels of any type, and the losses of regression. The comparison with
+// PyTorch is in tests/torch_training_test.cpp.
 
 #include <cstdint>
 #include <list>
@@ -20,7 +20,7 @@ std::vector<int> some_labels(size_t rows, size_t classes) {
   return labels;
 }
 
-/// The formula of core/ops/loss.h, of primitive ops.
+/// The formula of core/ops/loss.h, from primitive ops.
 Tensor composed_cross_entropy(const Tensor& x, const std::vector<int>& labels,
                               const CrossEntropyOptions& options) {
   const size_t rows = x.rows(), columns = x.columns();

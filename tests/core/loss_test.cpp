@@ -71,7 +71,7 @@ TEST_CASE("log_softmax and cross_entropy: a few units of the last place, however
         CAPTURE(offset);
         CAPTURE(spread);
         CAPTURE(columns);
-        // A sum of 1000 terms of which the compiler makes one chain has up to 14.
+        // A sum of 1000 terms that the compiler turns into a single chain has up to 14.
         CHECK(worst_error(columns, offset, spread) < (columns < 1000 ? 4 : 16));
       }
 }

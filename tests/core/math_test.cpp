@@ -17,7 +17,7 @@ namespace {
 double error_in_ulp(float value, long double exact) {
   if (std::isnan(exact)) return std::isnan(value) ? 0 : HUGE_VAL;
   if (std::isinf(value) || std::fabs(exact) > FLT_MAX) {
-    // Infinity is right for what rounds to it.
+    // Infinity is correct where the exact value rounds to it.
     const bool overflows = std::fabs(exact) >= 0x1.ffffffp127L;
     return std::isinf(value) == overflows ? 0 : HUGE_VAL;
   }
@@ -60,7 +60,7 @@ const Function functions[] = {
         "tanh", [](long double x) { return std::tanh(x); }, 1.2),
 };
 
-/// Bit patterns a stride apart, so that all exponents, signs, denormals and NaN are met.
+/// Bit patterns a stride apart, so that all exponents, signs, denormals and NaN are covered.
 std::vector<float> patterns(std::uint32_t stride) {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits <= 0xffffffffU; bits += stride)
@@ -68,13 +68,13 @@ std::vector<float> patterns(std::uint32_t stride) {
   return values;
 }
 
-/// Bitwise the same, any NaN being like any other.
+/// Bitwise equal, with all NaN considered equal.
 bool same(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
          (std::isnan(a) && std::isnan(b));
 }
 
-/// The error stays within the bound over all `inputs`, and the loop gives what the single call gives.
+/// The error stays within the bound over all `inputs`, and the loop gives the same as the single call.
 void check_errors(const Function& f, const std::vector<float>& inputs) {
   std::vector<float> outputs(inputs.size());
   f.array(inputs.data(), outputs.data(), inputs.size());
@@ -85,7 +85,7 @@ void check_errors(const Function& f, const std::vector<float>& inputs) {
     unlike += !same(f.scalar(inputs[i]), outputs[i]);
     const long double exact = f.exact(static_cast<long double>(inputs[i]));
     if (exact != 0 && std::fabs(exact) < FLT_MIN) {
-      // Denormal results may be flushed to zero, but not be something else.
+      // Denormal results may be flushed to zero, but nothing else.
       if (!(std::fabs(outputs[i]) <= FLT_MIN)) worst = HUGE_VAL;
       continue;
     }

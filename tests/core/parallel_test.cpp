@@ -267,7 +267,7 @@ TEST_CASE("what would wait for ever or touch another job is refused") {
   set_threads(0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need address space themselves
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which themselves need address space
 TEST_CASE(
     "threads that the system refuses: an error that names the remedy, and the caller's thread goes on") {
   set_threads(1);

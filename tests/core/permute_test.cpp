@@ -11,7 +11,7 @@ using namespace lamina::test;
 
 namespace {
 
-/// The same, one number after the other.
+/// The same, one number at a time.
 Tensor permuted_slowly(const Tensor& x, const std::vector<int>& axes) {
   const int rank = x.shape().rank();
   Shape shape = x.shape();

@@ -25,7 +25,7 @@ const std::vector<Case> cases = {
     {{1, 7, 7, 2}, {.window = 1, .stride = 3}},
 };
 
-/// Numbers that are at least 0.01 apart, so that no difference changes which is the largest.
+/// Numbers that are at least 0.01 apart, so that no finite difference changes which is the largest.
 Tensor distinct(const Shape& shape) {
   Tensor x(shape);
   const auto order = Random(5).permutation(x.size());
@@ -119,7 +119,7 @@ TEST_CASE("max_pool2d: a window of -infinity passes its derivative to its first 
 }
 
 TEST_CASE("max_pool2d: the composed twin has the same ties") {
-  // y + (z - y) is not z in floating point: 0.1 and 0.3 would meet a number that is neither.
+  // y + (z - y) is not z in floating point: 0.1 and 0.3 would give a number that is neither.
   const Tensor values = Tensor::from({5}, {real(0.1), real(0.3), real(-0.7), real(1e-3), real(0.3)});
   Tensor x({3, 12, 12, 5});
   for (size_t i = 0; i < x.size(); ++i) x[i] = values[(i * 7 + i / 13) % 5];

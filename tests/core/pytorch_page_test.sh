@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The programs of core/PYTORCH.md: the C++ one builds, and where Python has PyTorch, weights go there and back.
+# The programs of core/PYTORCH.md: the C++ one builds, and where Python has PyTorch, weights make the round trip.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -35,7 +35,7 @@ awk -v dir="$scratch" '
   /^```/ { inside = 0; name = ""; next }
   inside { print > out }' core/PYTORCH.md
 
-# Debian puts PyTorch beside its own Python, not beside one from elsewhere.
+# Debian's PyTorch belongs to Debian's own Python, not to one from elsewhere.
 for python in /usr/bin/python3 python3 ''; do
   [ -z "$python" ] || "$python" -c 'import numpy, torch' 2>/dev/null && break
 done

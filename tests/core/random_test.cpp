@@ -126,7 +126,7 @@ TEST_CASE("random: normal numbers have the moments and the tails of their distri
     const double expected = std::erfc(bound / std::sqrt(2.0)) * many;
     CHECK(std::abs(static_cast<double>(outside) - expected) < 5 * std::sqrt(expected));
   }
-  // The two numbers of a Box-Muller pair must not know of each other.
+  // The two numbers of a Box-Muller pair must be independent.
   std::vector<real> even, odd;
   for (size_t i = 0; i < many; i += 2) even.push_back(values[i]), odd.push_back(values[i + 1]);
   CHECK(std::abs(correlation(even, odd)) < 0.015);

@@ -41,12 +41,12 @@ const Named all[] = {
     {"max", max, [](const std::vector<long double>& v) { return *std::ranges::max_element(v); }},
     {"min", min, [](const std::vector<long double>& v) { return *std::ranges::min_element(v); }}};
 
-/// Every kind of place of an axis, with sizes around those of vectors and blocks.
+/// Every position of an axis, with sizes around those of vectors and blocks.
 const std::vector<Shape> shapes = {{1},       {7},          {5, 1},      {3, 4},     {33, 2},
                                    {2, 67},   {2, 3, 4},    {3, 1, 17},  {2, 70, 3}, {2, 3, 300},
                                    {1, 1, 1}, {4, 2, 3, 5}, {2, 9, 1, 3}};
 
-/// The numbers that meet in element j of a result over the axis.
+/// The numbers that are reduced to element j of a result over the axis.
 std::vector<long double> gathered(const Tensor& x, const AxisView& view, size_t j) {
   std::vector<long double> found;
   for (size_t k = 0; k < view.along; ++k)
@@ -92,7 +92,8 @@ TEST_CASE("reductions over an axis: gradients") {
          {Shape{1}, Shape{7}, Shape{3, 5}, Shape{2, 3, 4}, Shape{2, 3, 2, 5}, Shape{3, 1, 17}})
       for (int axis = 0; axis < shape.rank(); ++axis) {
         CAPTURE(text(each.name, " of ", shape, " over ", axis));
-        // Whole numbers in a random order and a bit more: no two are equal, or closer than a difference quotient goes.
+        // Whole numbers in a random order plus small offsets: no two are closer than the steps of the
+        // difference quotient.
         Tensor x = sample(shape, 1, -0.1, 0.1);
         for (size_t i = 0; i < x.size(); ++i) x[i] += static_cast<real>(i * 7 % 23) / 4;
         for (const bool keep : {false, true})

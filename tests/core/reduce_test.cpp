@@ -110,8 +110,7 @@ TEST_CASE("column_sums meets every term once, for every number of rows and range
 
 namespace {
 
-/// The largest error of the elements of `found`, relative to those that `exact` gives, in units of the last
-/// place.
+/// The largest error of the elements of `found`, relative to those of `exact`, in units of the last place.
 template <class Exact>
 double worst_relative(const Tensor& found, const Exact& exact) {
   double worst = 0;
@@ -137,7 +136,7 @@ TEST_CASE("sums over 300,000 rows are as accurate as short ones") {
   CHECK(worst_relative(sum(x), [&](size_t) { return whole; }) < 6);
   CHECK(worst_relative(sum_columns(x.reshape({1, x.size()})), [&](size_t) { return whole; }) < 6);
 
-  // What every row has read is differentiated by a sum over all rows.
+  // The gradient of what every row reads is a sum over all rows.
   const Tensor zero = Tensor::zeros({rows, columns});
   for (const bool layer : {false, true}) {
     Tensor row = Tensor::zeros({columns}).require_gradient();

@@ -195,7 +195,7 @@ TEST_CASE("a result of a tape that is past enters a new recording as detach() on
       y = square(x);
       if (run) first.backward(y);
     }
-    CHECK(y.item() == 9);  // without a tape it is as any other
+    CHECK(y.item() == 9);  // without a tape it is like any other tensor
     CHECK(tanh(y).size() == 1);
     Tape second;
     const std::string error = text("multiply: the input [1] was computed on a tape that ",
@@ -335,7 +335,7 @@ TEST_CASE("a write into an input or a result between forward and backward is an 
   CHECK(error_after([&](Tensor&) { w[0] += 1; }) == written("[2]", "multiply"));
   CHECK(error_after([&](Tensor& y) { y[0] = 0; }) == written("[2]", "square"));
   CHECK(error_after([&](Tensor&) {}) == "");
-  x[0] = 3;  // before a forward pass, and after its backward, as one likes
+  x[0] = 3;  // allowed before a forward pass and after its backward pass
   CHECK(error_after([&](Tensor&) {}) == "");
 }
 

@@ -1,5 +1,5 @@
-// The protocol by which threads take shares, with pauses put at its steps: a thread that the system stops at a
-// bad moment, for as long as it takes the others to finish the job and to begin the next ones.
+// The protocol by which threads take shares, with pauses inserted at its steps: they simulate a thread that
+// the system suspends at a bad moment until the others have finished the job and begun the next ones.
 
 #include "core/team.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int steps = static_cast<int>(Step::all_arrived) + 1;
 
-/// Stops threads at one step, or at all of them, every so often; how often and how long is drawn by each thread.
+/// Pauses threads at one step, or at all of them, now and then; each thread draws how often and how long.
 struct Pauses {
   static inline std::atomic<int> chosen{-1};  // a step; `steps` for all
   static inline std::array<std::atomic<int>, steps> taken{};
@@ -63,7 +63,8 @@ bool each_once(const Counts& counts, std::size_t shares) {
   return true;
 }
 
-/// Jobs of changing numbers of shares, some of them together; with a wait now and then, so that helpers sleep.
+/// Jobs of varying numbers of shares, some of them `together`; with occasional waits, so that helpers fall
+/// asleep.
 void many_jobs(PausedTeam& team, std::size_t threads, std::atomic<std::uint64_t>& progress) {
   constexpr std::size_t jobs = 60;
   std::deque<Counts> counts(jobs);
@@ -136,7 +137,7 @@ TEST_CASE("team: the first exception comes out when no share runs any more, from
     };
     CHECK_THROWS_AS(run(team, 4, together, failing), std::bad_alloc);
     CHECK(running == 0);
-    Counts counts{};  // and the team goes on
+    Counts counts{};  // and the team continues to work
     run(team, 4, together, [&](std::size_t share) {
       if (together) team.meet(4);
       ++counts[share];

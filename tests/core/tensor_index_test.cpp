@@ -1,4 +1,4 @@
-// The bounds of operator[] and at(), which a program checks that is compiled without NDEBUG.
+// The bounds of operator[] and at(), which are checked in a program compiled without NDEBUG.
 
 #define LAMINA_CHECK_INDEX 1
 #include "tests/check.h"

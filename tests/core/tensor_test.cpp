@@ -82,7 +82,7 @@ TEST_CASE("gradient of partial views: the rest is zero, overlaps add") {
   CHECK(difference(x.gradient(), {0, 0, 2, 2, 0, 0}) == 0);
   CHECK(difference(x.step(1).gradient(), {2, 2}) == 0);
 
-  // The cleared buffer holds old numbers: a partial view must not leave them beside its own.
+  // The cleared buffer holds old numbers: a partial view must not leave them outside its own part.
   x.clear_gradient();
   CHECK(x.gradient_data() == nullptr);
   CHECK(identical(x.gradient(), Tensor::zeros({3, 2})));

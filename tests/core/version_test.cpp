@@ -1,4 +1,4 @@
-// What the library says about itself.
+// The library's version information.
 
 #include "core/version.h"
 

@@ -42,7 +42,7 @@ TEST_CASE("maximum and minimum: gradients, repeated operands") {
   for (const Shape& shape : odd_shapes)
     for (const Shape& other : {shape, Shape{shape[1]}, Shape{shape[0], 1}, Shape{}, Shape{2, 1, shape[1]}}) {
       CAPTURE(text(shape, " and ", other));
-      // Far from ties: one has whole numbers, the other halves between them.
+      // Far from ties: one has whole numbers, the other the halves between them.
       Tensor a = sample(shape, 1, -3, 3), b = sample(other, 2, -3, 3);
       for (real& value : a.values()) value = std::round(value);
       for (real& value : b.values()) value = std::round(value) + real(0.5);

@@ -31,7 +31,7 @@ WRITES = ("write", "pwrite", "writev")
 
 
 class Skipped(Exception):
-    """This machine does not let us make the fault."""
+    """This machine does not permit the fault."""
 
 
 # --- Every file operation fails once
@@ -71,7 +71,7 @@ def wrong_with_operation(options, experiment, number, operation, fault, lasts):
 def operation_cases(options):
     for experiment in options.experiments:
         operations = operations_of(options, experiment)
-        options.undisturbed[experiment]  # made before threads ask for it
+        options.undisturbed[experiment]  # made before threads request it
         for shift, (title, fault, lasts) in enumerate(OPERATION_FAULTS):
             for number, name in operations:
                 if (fault == "short" and name not in WRITES) or (number + shift) % options.every:
@@ -84,7 +84,7 @@ def operation_cases(options):
 # --- Killed and stopped at random moments
 
 def stop_at_random(command, seconds, signals, generator):
-    """Runs the command and sends it the signals at random moments of so many seconds; its outcome."""
+    """Runs the command and sends it the signals at random moments within the given seconds; returns its outcome."""
     begin = time.monotonic()
     process = subprocess.Popen(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, errors="replace")
@@ -105,7 +105,7 @@ def duration_of(options, experiment):
 
 
 def wrong_with_kills(options, experiment, number, scratch, seconds):
-    """Up to three kills of one run, then to its end."""
+    """Up to three kills of one run, which is then resumed to its end."""
     generator = random.Random(f"{experiment} {number}")
     folder, wrong = fresh(scratch / f"killed-{experiment}-{number}"), []
     for _ in range(3):
@@ -143,7 +143,7 @@ def wrong_with_signals(options, experiment, number, signals, codes, seconds):
 
 
 def signal_cases(options):
-    """A signal before the training loop catches it ends the program at once, and then so do these."""
+    """A signal that arrives before the training loop catches it ends the program at once; that is allowed too."""
     hangup, terminate, interrupt = signal.SIGHUP, signal.SIGTERM, signal.SIGINT
     for experiment in options.experiments:
         options.undisturbed[experiment]
@@ -179,7 +179,7 @@ def memory_cases(options):
 # --- Disks
 
 class SmallDisk:
-    """A tmpfs of its own; Skipped where that is not permitted."""
+    """A separate tmpfs; Skipped where that is not permitted."""
 
     def __init__(self, path, kilobytes):
         self.path = fresh(path)
@@ -237,7 +237,7 @@ def disk_cases(options):
         yield "a disk that is read-only", experiment, lambda e=experiment: wrong_when_read_only(options, e)
 
 
-# --- Output that nobody takes
+# --- Output that nothing reads
 
 def wrong_with_output(options, experiment, shell, codes):
     folder = fresh(options.scratch / f"output-{experiment}-{abs(hash(shell))}")

@@ -6,7 +6,7 @@ make --no-print-directory -s build/lamina fault-library >/dev/null 2>&1 || make 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 passed=0 failed=0
-tries() {  # tries OPTION...: prints what is wrong and counts
+tries() {  # tries OPTION...: prints failures and counts
   tests/faults/faults.py "$@" >"$log" 2>&1
   grep FAILED "$log"
   local p f

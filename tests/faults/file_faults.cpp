@@ -1,5 +1,5 @@
-// Preloaded into a program (LD_PRELOAD), makes one of its file operations fail, or all from that one on. Counted are
-// those that change a folder and what is in it:
+// Preloaded into a program (LD_PRELOAD), makes one of its file operations fail, or all from that one on.
+// Operations that change a folder or its contents are counted:
 //
 //   FAULT_FOLDER=DIR   operations on paths below DIR, and on files that were opened there
 //   FAULT_LOG=FILE     appends a line to FILE for each of them: "17 fsync DIR/state.4711-3.tmp"
@@ -37,7 +37,7 @@ std::string_view setting(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The function of that name which this library hides.
+/// The function of that name that this library overrides.
 template <class Function>
 Function original(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -73,7 +73,7 @@ void log_operation(unsigned number, const char* name, const char* path) {
 
 enum class Fate { goes_on, fails, is_short, killed_after };
 
-/// What happens to an operation that is about to begin. `needs_space` is whether a full disk can refuse it.
+/// Decides the outcome of an operation that is about to begin. `needs_space`: a full disk can refuse it.
 Fate fate_of(const char* name, const char* path, bool needs_space) {
   static std::atomic<unsigned> count = 0;
   static const unsigned at = static_cast<unsigned>(std::atoi(std::string(setting("FAULT_AT")).c_str()));
@@ -90,7 +90,7 @@ Fate fate_of(const char* name, const char* path, bool needs_space) {
   return Fate::fails;
 }
 
-/// Runs `operation` unless it is to fail; `failed` is what it then returns.
+/// Runs `operation` unless it must fail; then returns `failed`.
 template <class Operation>
 auto run(const char* name, const char* path, bool needs_space, const Operation& operation) {
   const Fate fate = fate_of(name, path, needs_space);
@@ -179,7 +179,7 @@ ssize_t writev(int file, const iovec* parts, int count) {
 INTERPOSE_ON_FILE(fsync, true)
 INTERPOSE_ON_FILE(fdatasync, true)
 
-/// A close that fails has closed the file.
+/// A close that fails has still closed the file.
 int close(int file) {
   static const auto next = original<int (*)(int)>("close");
   if (!is_watched(file)) return next(file);

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAMINA = ROOT / "build/lamina"
 COMMON = ["--preset", "small", "--threads", "1", "--seed", "5"]
 
-# All but one save three times or more. Without gnuplot in PATH no figure is drawn, which only takes time.
+# All but one save at least three times. Without gnuplot in PATH no figure is drawn, which only takes time.
 EXPERIMENTS = {
     "mnist": ["--batch", "256", "--epochs", "3", "--record", "every=4"],
     "convnet": ["--batch", "320", "--epochs", "1"],
@@ -36,7 +36,7 @@ def resume_command(experiment, folder):
 
 
 def go_on_command(experiment, folder):
-    """Resumes a run, or starts it when it was stopped before it was one."""
+    """Resumes a run, or starts it when it was stopped before it had a config.json."""
     begun = (Path(folder) / "config.json").exists()
     return resume_command(experiment, folder) if begun else start_command(experiment, folder)
 
@@ -107,7 +107,7 @@ def broken_files(folder):
     return wrong
 
 
-# --- The end of a run, apart from the time that it took
+# --- The end of a run, except for the time that it took
 
 def without_seconds(rows):
     kept = [i for i, name in enumerate(rows[0]) if name != "seconds"]
@@ -123,7 +123,7 @@ def state_of(path):
 
 
 def result_of(folder):
-    """By file: all that must be the same at the end of two runs of the same settings."""
+    """By file: everything that must be equal at the end of two runs with the same settings."""
     result = {}
     for path in sorted(Path(folder).rglob("*")):
         name = str(path.relative_to(folder))
@@ -149,7 +149,7 @@ def differences(folder, expected):
 
 
 class Undisturbed:
-    """The results of undisturbed runs, each made when it is first asked for."""
+    """The results of undisturbed runs, each made on first request."""
 
     def __init__(self, scratch):
         self.scratch, self.results = Path(scratch), {}
@@ -166,7 +166,7 @@ class Undisturbed:
 
 
 def wrong_after_resuming(experiment, folder, expected):
-    """Goes on with a run that was stopped; what is wrong with where it ends."""
+    """Resumes a run that was stopped; returns what is wrong with its end."""
     outcome = run(go_on_command(experiment, folder))
     if outcome.code != 0:
         return [f"resuming ends with {outcome.code}: {' / '.join(outcome.messages)}"]

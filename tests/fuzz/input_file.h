@@ -1,5 +1,5 @@
 #pragma once
-// Files that targets read: in memory, since a campaign writes a hundred million of them.
+// Files that targets read: in memory, since a fuzzing run writes a hundred million of them.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace lamina::fuzz {
 /// The path of a file with this content. There is one such file: the next call replaces its content.
 const std::string& file_with(std::string_view bytes);
 
-/// A folder in memory with files of the readers' own choice; removed when the program ends.
+/// A folder in memory with files of chosen names; removed when the program ends.
 class InputFolder {
  public:
   InputFolder();

@@ -1,5 +1,5 @@
 // The program of one target: libFuzzer's own flags, and the target's name in LAMINA_FUZZ. With --list as its
-// only argument it names all targets and the most bytes of their inputs.
+// only argument it lists all targets and the maximum size of their inputs in bytes.
 
 #include <cstdint>
 #include <cstdio>

@@ -82,7 +82,7 @@ JSON_WORDS = ["{", "}", "[", "]", '":', ",", "null", "true", "1e308", "-1", "184
 TEXT_WORDS = ["\n\n", "\r\n", ". ", "! ", "? ", "Mr. ", "\u201c", "\u201d", "\u2019", "'s", "n't", " - ", "_", "\xe9",
               "\ufeff"]
 
-# Of each target: its files, and its words.
+# For each target: its files and its words.
 SEEDS = {
     "idx_images": ([IMAGES, gzip.compress(IMAGES, mtime=0)], ["\x00\x00\x08\x03", "\x1f\x8b\x08"]),
     "idx_labels": ([LABELS, gzip.compress(LABELS, mtime=0)], ["\x00\x00\x08\x01", "\x1f\x8b\x08"]),

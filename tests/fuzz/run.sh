@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Fuzzes every target, or the one that is named, for so many seconds each, and prints a table of what came out.
+# Fuzzes every target, or the one that is named, for the given number of seconds each, and prints a table of the
+# results.
 #
 #   tests/fuzz/run.sh BUILD SECONDS [TARGET]
 #
-# BUILD holds the program `fuzz`; seeds, dictionaries, corpora that grow from run to run, logs, and the inputs that
-# led to a report go there too. A target passes when none did: no error of the sanitizers, no stray exception, no
-# input that takes more than a second or 200 MB beyond its size.
+# BUILD holds the program `fuzz`; seeds, dictionaries, corpora that grow from run to run, logs, and the inputs that led
+# to a report are written there too. A target passes when no input did: no error of the sanitizers, no stray exception,
+# no input that takes more than a second or 200 MB beyond its size.
 set -euo pipefail
 build=$1 seconds=$2 only=${3:-}
 here=$(dirname "$0")
-# What is freed is kept for a while, to find later uses of it: so much memory is not the readers'.
+# Freed memory is kept for a while, to find uses after free: this much does not count against the readers.
 kept_mb=32 own_mb=100
 export ASAN_OPTIONS=quarantine_size_mb=$kept_mb UBSAN_OPTIONS=print_stacktrace=1
 

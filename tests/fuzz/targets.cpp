@@ -33,12 +33,12 @@ namespace lamina::fuzz {
 
 namespace {
 
-/// What a target holds to be true of every input.
+/// Aborts unless an invariant of the target holds.
 void require(bool holds) {
   if (!holds) std::abort();
 }
 
-constexpr size_t few = 4;  // of what a target looks at when an input can name any number
+constexpr size_t few = 4;  // limit for what a target reads when an input can request any number
 
 void npy(std::string_view bytes) {
   const NpyMatrix matrix(file_with(bytes));
@@ -52,7 +52,7 @@ void question(std::string_view bytes) {
   to_text(read);
 }
 
-/// All that training reads of a corpus, with batches of two.
+/// Reads a corpus as training does, with batches of two.
 void read_corpus(const skip_thoughts::Corpus& corpus) {
   for (size_t i = 0; i < std::min(corpus.passages.size(), few); ++i) corpus.read(i);
   skip_thoughts::Triples triples(corpus, {.batch = 2, .pool = 8});
@@ -67,7 +67,7 @@ void corpus(std::string_view bytes) {
   read_corpus(skip_thoughts::scan_books(folder.path(), 100));
 }
 
-/// The file that says where the passages of the books begin; a book of 128 bytes is at book_path.
+/// The file with the positions of the passages in the books; a book of 128 bytes is at book_path.
 void passages(std::string_view bytes) {
   constexpr const char* book_path = "/proc/self/fd/200";
   static const InputFolder folder;
@@ -163,7 +163,7 @@ void csv(std::string_view bytes) {
   }
 }
 
-/// The document of a report on one run; the first byte says of which experiment, the others are its file.
+/// The document of a report on one run; the first byte selects the experiment, the rest is its file.
 void report(std::string_view bytes) {
   constexpr std::array experiments{"mnist",       "convnet",          "draw",         "order-embedding",
                                    "handwriting", "attentive-reader", "skip-thoughts"};
@@ -225,7 +225,7 @@ std::span<const Target> targets() { return all; }
 void run(const Target& target, std::string_view bytes) {
   try {
     target.read(bytes);
-  } catch (const DataError&) {  // what a reader says of a broken file
+  } catch (const DataError&) {  // the expected error for a broken file
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What is fuzzed: every function that makes sense of bytes which somebody else wrote. A target may throw
-// nothing but DataError, the readers' own complaint; must not take more than a second or 200 MB beyond the
-// size of its input, and must not touch memory that is not its own.
+// The fuzz targets: every function that parses bytes from outside. A target may throw nothing but DataError,
+// the readers' error; must not take more than a second or 200 MB beyond the size of its input, and must not
+// access memory out of bounds.
 
 #include <span>
 #include <string_view>
@@ -17,7 +17,7 @@ struct Target {
 /// All of them.
 std::span<const Target> targets();
 
-/// Calls `read` and forgives it a DataError.
+/// Runs a target and ignores a DataError.
 void run(const Target& target, std::string_view bytes);
 
 }  // namespace lamina::fuzz

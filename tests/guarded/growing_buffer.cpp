@@ -1,5 +1,6 @@
-// The growing buffer of the program that `make guarded` runs: linked instead of core/growing_buffer.cpp, it puts every
-// block against an unmapped page until join() is called. LAMINA_AGAINST=beginning chooses the other end.
+// The growing buffer of the program that `make guarded` runs: linked instead of core/growing_buffer.cpp, it
+// puts every block against an unmapped page until join() is called. LAMINA_AGAINST=beginning selects the
+// other end.
 
 #include "core/growing_buffer.h"
 
@@ -33,7 +34,7 @@ void GrowingBuffer::reserve() {
   begin_ = static_cast<std::byte*>(map_);
 }
 
-/// Each block has pages of its own, and one behind it that is not mapped. The first begins where its part begins.
+/// Each block has its own pages, followed by one that is not mapped. The first begins where its part begins.
 size_t GrowingBuffer::add(size_t bytes) {
   if (begin_ == nullptr) reserve();
   const char* const against = std::getenv("LAMINA_AGAINST");

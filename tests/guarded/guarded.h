@@ -1,7 +1,7 @@
 #pragma once
-// Memory between two unmapped pages: whoever reads or writes past its end, or before its beginning, is ended
-// by the system at once. Sanitizers miss such reads where a kernel loads a vector under a mask, and guard
-// cells cannot show reads at all.
+// Memory between two unmapped pages: a read or write past its end, or before its beginning, ends the program
+// at once. Sanitizers miss such reads where a kernel loads a vector under a mask, and guard cells cannot
+// detect reads at all.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace lamina::test {
 
-/// Which of its ends touches an unmapped page. The other is closer to one than a page, no more.
+/// The end of a block that touches an unmapped page. The other end is less than a page away from one.
 enum class Against { end, beginning };
 
 namespace guarded {

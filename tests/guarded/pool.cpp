@@ -1,5 +1,5 @@
 // The pool of the program that `make guarded` runs: linked instead of core/pool.cpp, it puts every tensor and
-// every scratch buffer against an unmapped page. LAMINA_AGAINST=beginning chooses the other end.
+// every scratch buffer against an unmapped page. LAMINA_AGAINST=beginning selects the other end.
 
 #include "core/pool.h"
 

@@ -1,11 +1,11 @@
-// What a user of the installed library writes; tests/install_test.sh builds it with pkg-config alone.
+// A program of a user of the installed library; tests/install_test.sh builds it with pkg-config only.
 #include <lamina.h>
 
 #include <iostream>
 #include <limits>
 
 int main() {
-  // The first op of a program, too short to be shared among threads: it makes no denormal number.
+  // The first op of a program, too short to be split over threads: it must produce no denormal number.
   const lamina::Tensor half =
       lamina::Tensor::full({1}, std::numeric_limits<lamina::real>::min()) * lamina::real{0.5};
   std::cout << "lamina " << lamina::version << ", " << lamina::threads() << " threads, " << lamina::kernels()

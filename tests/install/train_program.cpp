@@ -1,4 +1,5 @@
-// What a user of the installed lamina-train writes: a run in a folder, which goes on where it was interrupted.
+// A program of a user of the installed lamina-train: a run in a folder, which continues where it was
+// interrupted.
 #include <lamina.h>
 #include <lamina/train.h>
 

@@ -52,8 +52,8 @@ TEST_CASE("batch norm: gradients, biased and unbiased") {
       if (shape.rows() == 1 && estimate == Variance::unbiased) continue;
       CAPTURE(text(shape));
       const auto in = inputs(shape);
-      // Two cases become +1 and -1 whatever they are, but for epsilon: a larger one leaves a derivative to
-      // check.
+      // Two cases become +1 and -1 whatever they are, except for epsilon: a larger epsilon leaves a
+      // derivative to check.
       const real epsilon = shape.rows() <= 2 ? real(0.1) : real(1e-5);
       check_gradients(in, [&] { return weighted(fused(estimate, epsilon)(in)); });
       check_gradients(in, [&] { return weighted(twin(estimate, epsilon)(in)); });
@@ -105,7 +105,7 @@ TEST_CASE("batch norm: one and two threads agree") {
 TEST_CASE("batch norm: inputs far from zero keep their precision") {
   const size_t rows = 400, columns = 20;
   const auto in = inputs({rows, columns}, 999, 1001);
-  // The twin's plain sums lose digits here, so in float it is no reference.
+  // The twin's plain sums lose digits here, so in float it cannot serve as reference.
   if (sizeof(real) == 8) check_twins(fused(Variance::biased), twin(Variance::biased), in, 1e-10);
   const Tensor y = batch_norm(in[0], Tensor::ones({columns}), Tensor::zeros({columns}));
   double worst = 0;
@@ -142,7 +142,7 @@ TEST_CASE("batch norm: running averages move towards the batch's, and only in tr
   CHECK(identical(before, norm.running_mean));
   const double deviation = std::sqrt(static_cast<double>(norm.running_variance[0]));
   CHECK(std::fabs(y[0] - 2 * (1 - static_cast<double>(before[0])) / deviation) < 8 * ulp);
-  // One case alone can be evaluated, and does not depend on the others.
+  // A single case can be evaluated, and does not depend on the others.
   CHECK(identical(norm(a.slice(1, 2), Mode::evaluate), y.slice(1, 2)));
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("batch norm: the composed twin gives equal cases the bias, and a singl
   CHECK(difference(composed::batch_norm(equal, gain, bias), batch_norm(equal, gain, bias)) < ulp);
   Tensor one = leaf({1, 33}, 4);
   Tape tape;
-  // What else is made of the case must not be rounded at the size of derivatives that cancel.
+  // Other gradients of the case must not be rounded at the magnitude of derivatives that cancel.
   tape.backward(weighted(composed::batch_norm(one, gain, bias)) + sum(one * real(0.1)));
   CHECK(identical(one.gradient(), Tensor::full({1, 33}, real(0.1))));
 }

@@ -44,7 +44,8 @@ TEST_CASE("column moments: far from zero the variance keeps its digits, and a me
 }
 
 TEST_CASE("column moments: the variance is never negative") {
-  // Two neighbouring numbers, also on both sides of a power of two, where the mean has fewer digits than they.
+  // Two adjacent numbers, also on both sides of a power of two, where the mean has fewer digits than they
+  // have.
   for (const double center : {1.0, 3.7, 1024.0, 65536.0, 1e30})
     for (size_t rows = 1; rows < 3000; rows += rows / 8 + 1)
       for (size_t below = 1; below < 4; ++below) {
@@ -73,7 +74,7 @@ TEST_CASE("column moments: where they leave the range of real") {
   const auto most = static_cast<double>(std::numeric_limits<real>::max());
   CHECK(moments({most, most, most}) == std::pair(static_cast<real>(most), real{0}));
   CHECK(moments({-most, -most}) == std::pair(static_cast<real>(-most), real{0}));
-  const double huge = std::sqrt(most) * 4;  // its square is too large
+  const double huge = std::sqrt(most) * 4;  // its square overflows
   CHECK(std::isinf(moments({huge, -huge}).second));
   CHECK(std::isnan(moments({most, -most, most}).second));
 }

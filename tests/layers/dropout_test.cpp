@@ -1,4 +1,4 @@
-// The layer around the op: what each mode does.
+// The dropout layer in each mode.
 
 #include "layers/dropout.h"
 

@@ -63,7 +63,7 @@ TEST_CASE("lazy Adam: a step that does not use the table leaves all of it") {
         Tape tape;
         back(weighted(square(words(std::vector<int>{1, 2}))) + sum(other));
       }
-      // A step may also be skipped, as one whose loss is no number.
+      // A step may also be skipped, such as one whose loss is NaN.
       if (skipped)
         parameters.clear_gradients();
       else
@@ -122,7 +122,7 @@ TEST_CASE("embedding: what is written through gradients() does not pile up in ro
       Tape tape;
       tape.backward(sum(words(std::vector<int>{step % 2})));
     }
-    // Asked for once more, and through the span of the beginning.
+    // Requested once more, and through the earlier span.
     for (real& g : step < 2 ? parameters.gradients().first(5) : kept.first(5)) g += real(0.1);
     for (int row = 0; row < 5; ++row)
       CHECK(words.table().gradient()[static_cast<size_t>(row)] ==
@@ -143,7 +143,7 @@ TEST_CASE("embedding: a table that other ops use too has the gradient of gather,
         const std::vector<int>& step = steps[i % steps.size()];
         const auto loss = [&](const Tensor& matrix, const auto& embed) {
           const auto other = [&] {
-            if (i % 3 == 2) return Tensor::zeros({});  // now and then nobody else uses it
+            if (i % 3 == 2) return Tensor::zeros({});  // in some steps no other op uses it
             if (reads_part) return weighted(square(matrix.slice(1, 3)));
             return weighted(matmul(sample({2, 3}, i), matrix, {.b = Transpose::yes}));
           };
@@ -161,14 +161,14 @@ TEST_CASE("embedding: a table that other ops use too has the gradient of gather,
         Tape theirs;
         theirs.backward(loss(table, [&](const auto& chosen) { return gather(table, chosen); }));
         CHECK(identical(words.table().gradient(), table.gradient()));
-        // Every row whose gradient is not zero must be named.
+        // Every row whose gradient is not zero must be listed.
         const auto used = words.used_rows()();
         for (int row = 0; row < 5; ++row) {
           const Tensor g = words.table().gradient().step(static_cast<size_t>(row));
           if (std::ranges::any_of(g.values(), [](real v) { return v != 0; }))
             CHECK(std::ranges::count(used, row) == 1);
         }
-        if (i % 3 == 2) CHECK(used.size() < 5);  // sparse where it can be
+        if (i % 3 == 2) CHECK(used.size() < 5);  // sparse where possible
         if (i % 2 == 0) clip_gradient_norm(parameters, 1);
         parameters.clear_gradients();
         others.clear_gradients();

@@ -1,5 +1,5 @@
 #pragma once
-// Every layer of the library with a loss on top: for what must hold whatever the layer.
+// Every layer of the library with a loss on top: for properties that must hold for all layers.
 
 #include <functional>
 #include <memory>
@@ -18,14 +18,16 @@
 
 namespace lamina::test {
 
-/// A layer, linear in the gradient that it passes on (clip_gradient is not), between a shared trunk and a loss: loss() records the same numbers at every call.
+/// A layer between a shared trunk and a loss; loss() records the same numbers at every call. The layer's
+/// backward pass must be linear in the incoming gradient (that of clip_gradient is not).
 struct LayerCase {
   std::string name;
   /// Adds the layer to the parameters and returns its loss.
   std::function<std::function<Tensor()>(Parameters&)> make;
 };
 
-/// For a layer made by make(parameters) and called with an input of this shape, which comes from a parameter.
+/// The case of a layer made by make(parameters) and called with an input of this shape, which is computed
+/// from a parameter.
 template <class Make>
 LayerCase layer_case(const std::string& name, const Shape& input, const Make& make) {
   return {name, [=](Parameters& parameters) -> std::function<Tensor()> {

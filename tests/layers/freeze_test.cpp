@@ -1,4 +1,4 @@
-// Frozen parameters in every layer: they get no gradient, and the others get the one that they had.
+// Frozen parameters in every layer: they get no gradient, and the others get the same one as before.
 
 #include "optim/adam.h"
 #include "optim/clip.h"
@@ -95,7 +95,7 @@ void check_untouched(const Options& options) {
     CAPTURE(frozen);
     Model model;
     Kind optimizer(model.parameters, options);
-    for (int step = 0; step < 2; ++step) {  // so that there is momentum
+    for (int step = 0; step < 2; ++step) {  // to build up momentum
       model.back();
       optimizer.step();
     }
@@ -156,7 +156,7 @@ TEST_CASE("freeze: norms and clipping are those of the trained parameters") {
   CHECK(std::fabs(static_cast<double>(gradient_norm(model.parameters)) / 0.01 - 1) < 20 * ulp);
   clip_each_gradient_norm(model.parameters, real(0.001));
   CHECK(model.second.weight.gradient_data() == nullptr);
-  // To who writes gradients, frozen ones read as zeros, and do not count.
+  // Through gradients(), frozen parameters read as zeros, and they do not count.
   model.parameters.clear_gradients();
   const std::span<real> gradients = model.parameters.gradients();
   CHECK(std::ranges::all_of(gradients, [](real g) { return g == 0; }));

@@ -22,7 +22,7 @@ struct Moments {
   }
 };
 
-/// Mean 0 and this variance within five deviations of what so many samples scatter.
+/// Mean 0 and this variance, within five standard errors for the number of samples.
 void check_moments(const Initializer& initial, const Shape& shape, double variance) {
   const Moments m(initial(shape, Random(3)));
   const auto count = static_cast<double>(shape.size());

@@ -1,5 +1,5 @@
-// Normalization of feature maps: group, instance, layer and interior layer norm, batch norm; with what
-// follows.
+// Normalization of feature maps: group, instance, layer and interior layer norm, batch norm; with relu and
+// pooling.
 
 #include "layers/batch_norm.h"
 #include "layers/group_norm.h"
@@ -209,8 +209,8 @@ TEST_CASE("feature maps far from zero: the mean is right to half a unit of its l
     const size_t channels = shape[3], image = shape[1] * shape[2] * channels;
     const Tensor a = sample(shape, 1, 98, 102), gain = Tensor::ones({channels}),
                  bias = Tensor::zeros({channels});
-    // Half a unit at 100 is 32 of 1, and the deviation is 1.15: 28. The mean of a channel and that of a group
-    // are rounded one after the other.
+    // Half a unit at 100 is 32 of 1, and the deviation is 1.15: 28. The mean of a channel and then that of a
+    // group are rounded.
     CHECK(worst_error(a, batch_norm_maps(a, gain, bias, {}), [=](size_t i) { return i % channels; }) < 34);
     CHECK(worst_error(a, group_norm(a, gain, bias, {}), [=](size_t i) { return i / image; }) < 50);
   }
@@ -260,7 +260,7 @@ TEST_CASE(
   CHECK(identical(gradient({1, 1, 1, channels}, batch), Tensor::zeros({1, 1, 1, channels})));
   CHECK(identical(gradient({40, channels}, group), Tensor::zeros({40, channels})));
   CHECK(identical(gradient({40, channels}, twin), Tensor::zeros({40, channels})));
-  // A border leaves only the middle of 3 x 3 in the statistics, and on these the whole map depends.
+  // With this border only the middle of 3 x 3 enters the statistics, on which the whole map depends.
   const GroupNormOptions framed = {.groups = channels, .border = 1};
   const Tensor fused =
       gradient({2, 3, 3, channels}, [&](const Tensor& a) { return group_norm(a, gain, bias, framed); });

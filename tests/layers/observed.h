@@ -1,6 +1,6 @@
 #pragma once
-// What an observer of sequences sees (layers/recurrent/sequence_record.h), in a fused model and in its
-// composed twin.
+// The records of a sequence observer (layers/recurrent/sequence_record.h), for a fused model and its composed
+// twin.
 
 #include <map>
 
@@ -12,7 +12,7 @@ namespace lamina::test {
 
 using Records = std::map<std::string, SequenceRecord>;
 
-/// Of every layer, while `run` computes a loss and its gradients.
+/// The records of every layer while `run` computes a loss and its gradients.
 inline Records records_of(const std::function<void()>& run) {
   struct Watcher final : TapeListener, SequenceObserver {
     SequenceRecord* record_of(const std::string& layer) override { return &records[layer]; }
@@ -24,7 +24,7 @@ inline Records records_of(const std::function<void()>& run) {
   return watcher.records;
 }
 
-/// Both have the same numbers, none of them zero, for so many steps of so many layers.
+/// Both have the same numbers, none of them zero, for the given numbers of steps and layers.
 inline void check_same_records(const Records& ours, const Records& twins, size_t layers, size_t steps) {
   REQUIRE(ours.size() == layers);
   REQUIRE(twins.size() == layers);

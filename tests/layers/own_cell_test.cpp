@@ -1,4 +1,5 @@
-// Two cells that the library does not have, each a declaration and its arithmetic, run as layers like its own.
+// Two cells that the library does not have, each a declaration and its arithmetic, run as layers like the
+// built-in ones.
 
 #include "core/math.h"
 #include "tests/layers/recurrent_cases.h"
@@ -10,7 +11,7 @@ namespace {
 
 real added(const CellForward& row, size_t i) { return row.added != nullptr ? row.added[i] : 0; }
 
-/// A minimal gated unit (Zhou et al. 2016), whose gate meets U h as a GRU's r does. Gate order f, n:
+/// A minimal gated unit (Zhou et al. 2016), whose gate multiplies U h as a GRU's r does. Gate order f, n:
 ///
 ///   h_t = h + sig(f) (n - h),  n = tanh(x_n + sig(f) u)
 class MinimalGatedUnit final : public Cell {
@@ -38,7 +39,7 @@ class MinimalGatedUnit final : public Cell {
   }
 };
 
-/// A memory with one gate for what it forgets and what it takes in. Gate order f, o, g:
+/// A memory with one gate for forgetting and input together. Gate order f, o, g:
 ///
 ///   c_t = c + sig(f) (tanh(g) - c),  h_t = sig(o) N(c_t)
 class CoupledMemory final : public Cell {

@@ -1,5 +1,5 @@
-// Batch norm inside recurrence: what enters the population's statistics in which mode, and which steps use
-// which.
+// Batch norm inside recurrence: what enters the population's statistics in each mode, and which steps use
+// which statistics.
 
 #include "layers/batch_norm.h"
 #include "layers/masked_batch_norm.h"
@@ -18,7 +18,7 @@ std::vector<real> reals(const std::vector<double>& values) {
   return all;
 }
 
-/// One unit over at most `max_steps` steps, which is measured a batch at a time.
+/// One unit over at most `max_steps` steps, measured one batch at a time.
 struct Unit {
   explicit Unit(size_t max_steps)
       : norm(make_step_norm(parameters, "norm",
@@ -200,7 +200,7 @@ TEST_CASE("padded cases that count: the composed twin, gradients, and statistics
           leaves(layer, in), [&] { return loss_of(in, counting(layer.fused)); }, 1e-4);
       const auto counted = loss_and_gradients(layer, in, counting(layer.fused));
       const auto left_out = loss_and_gradients(layer, in, layer.fused);
-      CHECK(difference(counted[0], left_out[0]) > 1e-4);  // the mask has padded cases, and they matter
+      CHECK(difference(counted[0], left_out[0]) > 1e-4);  // the mask's padded cases make a difference
     }
 }
 

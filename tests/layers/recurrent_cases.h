@@ -20,7 +20,7 @@ struct Case {
   size_t steps = 3, rows = 6;
 };
 
-/// The sequence through a session, a step a call.
+/// The sequence through a session, one step per call.
 inline Sequence run_steps(const Recurrent& layer, const Tensor& x, const SequenceOptions& with) {
   const size_t steps = x.shape()[0], rows = x.shape()[1];
   RecurrentSession session(layer, {.steps = steps, .rows = rows, .mode = with.mode});
@@ -49,13 +49,13 @@ struct AnyLayer {
     move_parameters();
   }
 
-  /// Of a cell that has no composed twin.
+  /// For a cell without composed twin.
   AnyLayer(const Case& c, const Cell& cell) {
     use_recurrent(std::make_shared<Recurrent>(parameters, "own", cell, c.options));
     move_parameters();
   }
 
-  /// Away from the start values, so that gains, biases and initial states matter.
+  /// Moves parameters away from their initial values, so that gains, biases and initial states matter.
   void move_parameters() {
     for (const auto& [name, value] : parameters.learned()) {
       Tensor jittered = value;
@@ -90,7 +90,7 @@ inline Tensor random_tensor(const Shape& shape, std::uint64_t seed) {
   return t;
 }
 
-/// The last rows end early; the first four are full, so that batch norm always has cases to look at.
+/// The last rows end early; the first four are full, so that batch norm always has cases for its statistics.
 inline Tensor some_mask(size_t steps, size_t rows) {
   Tensor mask = Tensor::ones({steps, rows});
   for (size_t r = 4; r < rows; ++r)
@@ -117,7 +117,7 @@ inline Inputs inputs_of(const Case& c) {
   return in;
 }
 
-/// A loss that every output enters with a weight of its own.
+/// A loss in which every output has a different weight.
 inline Tensor loss_of(const Inputs& in,
                       const std::function<Sequence(const Tensor&, const SequenceOptions&)>& run) {
   const Sequence s = run(in.x, {.mask = in.mask, .initial = {.h = in.h, .c = in.c}});
@@ -195,7 +195,7 @@ inline constexpr double same = sizeof(real) == 8 ? 1e-12 : 2e-4;
 inline void check_same(const AnyLayer& layer, const Inputs& in, const Run& run, const Run& other) {
   const auto ours = loss_and_gradients(layer, in, run), theirs = loss_and_gradients(layer, in, other);
   CHECK(difference_in(ours[0], theirs[0], largest(ours[0])) < same);
-  double scale = 0;  // some gradients are zero: batch norm takes out what all cases share
+  double scale = 0;  // some gradients are zero: batch norm removes what all cases share
   for (size_t i = 1; i < ours.size(); ++i) scale = std::max(scale, largest(ours[i]));
   for (size_t i = 1; i < ours.size(); ++i) {
     CAPTURE(i);

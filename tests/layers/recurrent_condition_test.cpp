@@ -1,4 +1,4 @@
-// Recurrent layers that a vector conditions at every step.
+// Recurrent layers conditioned on a vector at every step.
 
 #include "tests/layers/recurrent_cases.h"
 

@@ -26,7 +26,7 @@ bool all_identical(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return true;
 }
 
-/// What a pass forward and back takes from the system beyond its input, its output and their gradients.
+/// The memory that a forward and backward pass takes beyond its input, its output and their gradients.
 size_t working_memory(size_t steps, bool checkpoint) {
   constexpr size_t rows = 2, input = 8, hidden = 16;
   Parameters parameters(1);
@@ -65,7 +65,7 @@ TEST_CASE("checkpointing changes no bit of the result") {
 
 TEST_CASE("with checkpointing, memory grows like the square root of the steps") {
   const auto at = [](size_t steps) { return static_cast<double>(working_memory(steps, true)); };
-  working_memory(5000, false);  // products keep working memory of their own, from the first time on
+  working_memory(5000, false);  // products keep their own scratch memory from the first call on
   const double at_1000 = at(1000), at_5000 = at(5000);
   MESSAGE("working memory of 1000, 2000 and 5000 steps: ", at_1000 / 1024, ", ", at(2000) / 1024, ", ",
           at_5000 / 1024, " KiB; without checkpoints ", working_memory(5000, false) / 1024, " KiB");
@@ -96,7 +96,8 @@ TEST_CASE("one step, one case, one unit, odd sizes") {
 }
 
 TEST_CASE("one and two threads agree, and each repeats bit for bit") {
-  // Rows enough for each thread to have its own; few rows and large weights, which share out columns.
+  // Enough rows for each thread to have its own; and few rows with large weights, where threads divide the
+  // columns.
   for (const auto& sizes : {std::pair<size_t, size_t>{33, 70}, {7, 300}, {40, 130}})
     for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
       for (const Norm norm : {Norm::none, Norm::layer, Norm::batch}) {
@@ -123,11 +124,12 @@ TEST_CASE("one and two threads agree, and each repeats bit for bit") {
 }
 
 TEST_CASE("gains and biases: a sum over 300,000 rows and steps is as accurate as over few") {
-  // Without a way from state to state all steps are alike, so that sums are a multiple of what one step adds.
+  // Without recurrent connections all steps are alike, so that sums are a multiple of one step's
+  // contribution.
   for (const auto& sizes : {std::pair<size_t, size_t>{3000, 100}, {1, 300000}, {30000, 10}})
     for (const Norm norm : {Norm::layer, Norm::batch}) {
       const size_t steps = sizes.first, rows = sizes.second;
-      if (norm == Norm::batch && steps == 1) continue;  // sums of columns are those of layers/batch_norm
+      if (norm == Norm::batch && steps == 1) continue;  // column sums are tested with layers/batch_norm
       CAPTURE(steps);
       CAPTURE(static_cast<int>(norm));
       const auto gradients = [norm](size_t t, size_t b) {
@@ -154,7 +156,7 @@ TEST_CASE("gains and biases: a sum over 300,000 rows and steps is as accurate as
           worst = std::max(worst, std::fabs(static_cast<double>(many[k][c]) / times - each));
           largest = std::max(largest, std::fabs(each));
         }
-        CHECK(worst < 40 * ulp * largest);  // numbers that are alike round alike, for the length of a block
+        CHECK(worst < 40 * ulp * largest);  // equal numbers round alike for the length of a block
       }
     }
 }

@@ -1,4 +1,4 @@
-// Padding, time-dependent statistics, and carrying the state from piece to piece.
+// Padding, time-dependent statistics, and carrying the state from one piece to the next.
 
 #include "layers/recurrent/step_norm.h"
 #include "tests/layers/recurrent_cases.h"
@@ -115,7 +115,7 @@ TEST_CASE("batch norm keeps statistics of each step, the last one's from T_max o
   const Lstm lstm(parameters, "lstm",
                   {.input = input, .hidden = hidden, .norm = Norm::batch, .max_steps = known});
   const Tensor x = sample({steps, rows, input}, 1);
-  lstm(sample({steps, rows, input}, 2));  // the first batch's are taken whole
+  lstm(sample({steps, rows, input}, 2));  // the first batch's statistics are taken unchanged
   const StepNormParameters& norm = lstm.input_norm;
   const Tensor first_mean = norm.population.mean.copy(), first_variance = norm.population.variance.copy();
   lstm(x);
@@ -157,7 +157,7 @@ TEST_CASE("evaluation takes population statistics and leaves them alone") {
     const SequenceOptions evaluate{.mode = Mode::evaluate};
     const Tensor all = layer.fused(x, evaluate).hidden;
     for (size_t i = 0; i < before.size(); ++i) CHECK(identical(before[i], layer.parameters.state()[i].value));
-    // One case alone gives what it gives among others: nothing depends on the batch any more.
+    // A case gives the same result alone as in a batch: nothing depends on the batch any more.
     for (size_t r = 0; r < rows; ++r)
       CHECK(difference(layer.fused(one_case(x, r, steps), evaluate).hidden, one_case(all, r, steps)) <
             1e3 * ulp);
@@ -174,7 +174,7 @@ TEST_CASE("truncated back-propagation: detach and carry") {
     AnyLayer layer(c);
     const Inputs in = inputs_of(c);
     const Tensor whole = layer.fused(in.x, {}).hidden;
-    // The two halves, once carried and once from copies of the numbers in between.
+    // The two halves, once with the state carried and once from copies of its numbers.
     std::vector<std::vector<Tensor>> gradients(2);
     for (const bool carried : {true, false}) {
       for (Tensor& leaf : leaves(layer, in)) leaf.clear_gradient();

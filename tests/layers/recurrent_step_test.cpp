@@ -48,7 +48,7 @@ TEST_CASE("step_linear equals the layer called at every step") {
         const auto one_by_one =
             gradients_of(parameters, x, [&] { return feed_back(x, layer) + weighted(layer(x.step(0))); });
         const auto gathered = gradients_of(parameters, x, [&] {
-          StepLinear step(layer, steps + 3, rows);  // steps that are never taken cost nothing
+          StepLinear step(layer, steps + 3, rows);  // unused steps cost nothing
           const Tensor extra = weighted(step(x.step(0)));
           return feed_back(x, step) + extra;
         });

@@ -1,5 +1,5 @@
-// nn.LSTM and nn.GRU of PyTorch, as recorded in tests/fixtures: values and gradients. How gates map is said
-// in make_fixtures.py.
+// nn.LSTM and nn.GRU of PyTorch, as recorded in tests/fixtures: values and gradients. The mapping of the
+// gates is described in make_fixtures.py.
 
 #include "tests/fixtures/torch_fixtures.h"
 #include "tests/layers/recurrent_cases.h"
@@ -27,7 +27,7 @@ void set(Tensor to, const std::vector<double>& values) {
 
 }  // namespace
 
-// PyTorch has a second bias beside W_h, zero here: added to the first it is the same for an LSTM.
+// PyTorch has a second bias with W_h, zero here: for an LSTM only the sum of both matters.
 TEST_CASE("torch: LSTM") {
   Parameters parameters(1);
   const Lstm lstm(parameters, "lstm", {.input = 3, .hidden = 4});

@@ -1,4 +1,4 @@
-// Numbers that were computed by hand, what SequenceRecord says, and what bad input gives.
+// Hand-computed values, the contents of SequenceRecord, and errors for bad input.
 
 #include "tests/layers/recurrent_cases.h"
 
@@ -70,7 +70,7 @@ TEST_CASE("by hand: one step of an LSTM with one unit") {
 //   x part:       n_o = (1, -1), mean(da n) = -2k / 8, so W_x gets da + n k / 4
 //   hidden part:  the same at half the size, as n_o is the same and the deviation 2
 // The memory norm's bias gets o (1 - tanh(1)^2), its gain that times n = (-1, 1).
-// dx = sum W_x dW_x = 0: layer norm does not see the scale of its input.
+// dx = sum W_x dW_x = 0: layer norm is invariant to the scale of its input.
 TEST_CASE("by hand: one step of a layer-normalized LSTM") {
   Parameters parameters(1);
   Lstm lstm(parameters, "lstm", {.input = 1, .hidden = 2, .norm = Norm::layer});
@@ -97,7 +97,7 @@ TEST_CASE("by hand: one step of a layer-normalized LSTM") {
   check(x.gradient(), {0});
 }
 
-// Gate order z, r, n; z and r are normalized together, n by itself (Eq. 26-28). x = 1, h_0 = (1, 1):
+// Gate order z, r, n; z and r are normalized together, n separately (Eq. 26-28). x = 1, h_0 = (1, 1):
 //
 //               z        r        n
 //   x part      3  1     1  3     5  1      ->   1 -1  -1  1  |  1 -1
@@ -141,7 +141,7 @@ TEST_CASE("a record says what direct computation says") {
       Tape tape;
       tape.backward(sum(layer.fused(x, {.record = &record}).hidden * weights));
     }
-    // Step by step, every h_t is a tensor with a gradient of its own.
+    // Step by step, every h_t is a tensor with its own gradient.
     Tape tape;
     RecurrentSession session(*layer.recurrent, {.steps = steps, .rows = rows});
     RecurrentState state = session.initial();
@@ -175,7 +175,7 @@ TEST_CASE("batch norm of equal cases leaves nothing of them, whatever rounding t
   const Tensor one = sample({24}, 1, -3, 3);
   Tensor x({1, rows, 24});
   for (size_t i = 0; i < x.size(); ++i) x[i] = one[i % 24];
-  // Every gate is at its bias, the new memory is sig(0) tanh(0), and so is the state.
+  // Every gate equals its bias, so the new memory is sig(0) tanh(0) = 0, and so is the state.
   const Tensor h = lstm(x).hidden;
   CHECK(std::ranges::all_of(h.values(), [](real value) { return value == 0; }));
 }

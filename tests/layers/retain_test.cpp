@@ -10,7 +10,7 @@ namespace {
 
 constexpr double tolerance = sizeof(real) == 8 ? 1e-12 : 1e-4;
 
-/// All gradients after `run`, which are zero before; one after another.
+/// All gradients after `run`, one after another; they are zero before.
 template <class Run>
 Tensor gradients_of(Parameters& parameters, const Run& run) {
   parameters.clear_gradients();
@@ -59,7 +59,7 @@ TEST_CASE("retain: two losses over a shared trunk give the gradient of their sum
     CAPTURE(each.name);
     Parameters parameters(1);
     const auto loss = each.make(parameters);
-    // The layer's loss is the trunk, on which stand two heads.
+    // The layer's loss is the trunk of two heads.
     const auto heads = [](const Tensor& trunk) { return std::pair(tanh(trunk) * real(3), square(trunk)); };
     const Tensor of_sum = gradients_of(parameters, [&] {
       Tape tape;

@@ -18,7 +18,7 @@
 #include "optim/sgd.h"
 #include "tests/check.h"
 
-// A sanitizer brings its own allocator, which must not be replaced: there, only the pool is watched.
+// A sanitizer brings its own allocator, which must not be replaced: there, only the pool is checked.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define LAMINA_COUNTS_ALLOCATIONS
 
@@ -120,7 +120,7 @@ void check_steady(const Step& step) {
 TEST_CASE("a training step allocates nothing after two steps") {
 #ifdef LAMINA_COUNTS_ALLOCATIONS
   const size_t before = heap_allocations;
-  void* volatile block = ::operator new(1);  // volatile: a compiler may leave out what nobody looks at
+  void* volatile block = ::operator new(1);  // volatile: a compiler may remove an unused allocation
   ::operator delete(block);
   block = std::aligned_alloc(64, 64);
   std::free(block);

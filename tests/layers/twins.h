@@ -1,5 +1,5 @@
 #pragma once
-// A fused function and its composed twin, or one and two threads, side by side: values and all gradients.
+// Comparison of a fused function with its composed twin, or of one and two threads: values and all gradients.
 
 #include "core/parallel.h"
 #include "tests/check.h"
@@ -45,7 +45,7 @@ inline void check_threads(const Layer& layer, const std::vector<Tensor>& inputs,
   }
 }
 
-/// Twins agree to 1e-12 in double and to so many ulp in float.
+/// Twins agree to 1e-12 in double and to `ulps` ulp in float.
 inline double twin_tolerance(double ulps) { return sizeof(real) == 8 ? 1e-12 : ulps * ulp; }
 
 }  // namespace lamina::test

@@ -1,5 +1,5 @@
-// train() with any optimizer, with parameters that are frozen for some steps, and with moving averages: a run that goes
-// on from its state ends at the same numbers as one that was never interrupted.
+// train() with any optimizer, with parameters that are frozen for some steps, and with moving averages: a run
+// that is resumed from its state ends at the same numbers as one that was never interrupted.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ using namespace lamina;
 
 namespace {
 
-/// An optimizer of one's own: w -= learning_rate sign(g)
+/// A custom optimizer: w -= learning_rate sign(g)
 class SignDescent final : public Optimizer {
  public:
   SignDescent(Parameters& parameters, real rate) : Optimizer(parameters, "sign"), learning_rate(rate) {}
@@ -59,7 +59,7 @@ struct SmallExperiment final : Experiment {
   MovingAverage average{parameters, {.decay = real(0.9)}};
 };
 
-/// All that was learned, and its averages, after so many epochs of 4 steps, in sittings.
+/// All learned values and their averages after the given epochs of 4 steps, in one or more sessions.
 template <class Make>
 std::vector<real> trained(const Make& make, const std::vector<std::uint64_t>& sittings) {
   const TemporaryFolder scratch;

@@ -1,4 +1,4 @@
-// Books: chapters, sentences, names; and the questions made of them.
+// Books: chapters, sentences, names; and the questions made from them.
 
 #include <filesystem>
 #include <map>
@@ -22,7 +22,7 @@ std::vector<ar::Chapter> book_of(const std::string& bytes) {
   return ar::read_book(folder / "book.txt");
 }
 
-/// The sentences of all chapters; "#" in front of each chapter.
+/// The sentences of all chapters; "#" before each chapter.
 std::vector<std::string> outline(const std::string& bytes) {
   std::vector<std::string> lines;
   for (const ar::Chapter& chapter : book_of(bytes)) {
@@ -34,7 +34,7 @@ std::vector<std::string> outline(const std::string& bytes) {
 
 using Lines = std::vector<std::string>;
 
-/// A book of so many chapters, in which Anna, Boris, Clara and Dmitri Orlov meet.
+/// A book of `chapters` chapters, in which Anna, Boris, Clara and Dmitri Orlov meet.
 std::string small_book(size_t chapters) {
   std::string book;
   for (size_t i = 1; i <= chapters; ++i)
@@ -115,7 +115,7 @@ TEST_CASE("cloze: questions of a small book, by hand") {
   CHECK(question.passage.size() == 19);
   CHECK(ar::joined(question.query).find(ar::blank) != std::string::npos);
   CHECK(question.names.size() == 4);
-  // "Dmitri Orlov" is one entity, known by the name that is more frequent.
+  // "Dmitri Orlov" is one entity, identified by the more frequent name.
   std::set<std::string> known;
   for (const auto& [entity, name] : question.names) known.insert(name);
   CHECK(known == std::set<std::string>{"anna", "boris", "clara", "orlov"});

@@ -37,7 +37,7 @@ TEST_CASE("convnet: gradients of a small one") {
     const std::vector<int> labels = {0, 2, 1};
     std::vector<Tensor> inputs;
     for (const auto& [name, value] : parameters.learned())
-      if (value.size() <= 64) inputs.push_back(value);  // the small ones: differences of all take long
+      if (value.size() <= 64) inputs.push_back(value);  // the small ones: differences for all would take long
     check_gradients(
         inputs, [&] { return cross_entropy(model(images, Mode::train), labels); }, 1e-5);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Files as readers should not find them: written fast, and damaged at random.
+// Randomly damaged files for readers, written fast.
 
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace lamina {
 
-/// Not write_file, whose fsync would dominate thousands of mutations; nor over the old file, which some file
-/// systems take as a reason to sync as well.
+/// Not write_file, whose fsync would dominate thousands of mutations; nor an overwrite of the old file, at
+/// which some file systems sync as well.
 inline void put(const std::string& path, const std::string& bytes) {
   std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

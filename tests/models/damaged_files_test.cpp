@@ -1,5 +1,4 @@
-// Files that are what they should be only at first sight: refused before they cost memory, time or a wrong
-// result.
+// Files that look valid but are not: they must be refused before they cost memory, time or a wrong result.
 
 #include <sys/wait.h>
 
@@ -43,7 +42,7 @@ std::string complaint_about_config(const std::string& bytes) {
   return message.starts_with(path) ? message.substr(path.size()) : message;
 }
 
-/// A file of safetensors with this header and so many bytes behind it.
+/// A safetensors file with this header and this many bytes after it.
 std::string safetensors(const std::string& header, size_t bytes) {
   std::string file;
   for (int shift = 0; shift < 64; shift += 8)

@@ -1,4 +1,4 @@
-// The filter banks of DRAW and what is read and written through them.
+// The filter banks of DRAW, and reading and writing through them.
 
 #include "models/draw/attention.h"
 
@@ -12,8 +12,8 @@ namespace d = lamina::draw;
 
 namespace {
 
-/// Foci worth testing, a case each: in the middle; at two borders; outside of the image; with a variance that
-/// leaves one pixel, and one that covers everything; with a grid on one spot, and one far wider than the
+/// Foci worth testing, one per case: in the middle; at two borders; outside of the image; with a variance
+/// that leaves one pixel, and one that covers everything; with a grid on one spot, and one far wider than the
 /// image.
 Tensor foci() {
   return Tensor::from({8, 5}, {real(0.1),   real(-0.2), real(0.3),  real(-0.1), real(0.2),   //
@@ -97,7 +97,7 @@ TEST_CASE("draw: gradients of reading and writing, at the border and with tiny a
     const Tensor image = binary({8, attention.side * attention.side}, 1);
     const Tensor focus = foci(), canvas = sample(image.shape(), 2, -2, 2),
                  patch = sample({8, attention.patch()}, 3);
-    constexpr double h = 2e-4;  // a narrow filter bends sharply
+    constexpr double h = 2e-4;  // a narrow filter has a large curvature
     check_gradients(
         {focus, canvas}, [&] { return weighted(d::read(attention, focus, image, canvas)); }, h);
     check_gradients(

@@ -19,7 +19,8 @@ namespace d = lamina::draw;
 
 namespace {
 
-/// What reading `bytes` as images of three pixels says, without the file's name, which it must begin with.
+/// The error for reading `bytes` as images of three pixels, without the file's name, with which it must
+/// begin.
 std::string complaint(const std::string& bytes) {
   const TemporaryFolder folder;
   const std::string path = folder / "file.amat";
@@ -126,12 +127,12 @@ TEST_CASE("draw data: MNIST's files are binarized once, and a sixth of them is f
   put(folder / "t10k-images-idx3-ubyte", idx_images(test, 28, 28));
   put(folder / "t10k-labels-idx1-ubyte", idx_labels(test));
   const d::DrawData data = d::load_binary_mnist(folder.path()), again = d::load_binary_mnist(folder.path());
-  CHECK(data.train.count() == 1000);  // the loader has set 5,000 aside already
+  CHECK(data.train.count() == 1000);  // the loader has already set 5,000 aside
   CHECK(data.valid.count() == 5000);
   CHECK(data.test.count() == test);
   CHECK(contains(data.source, "binarized here once and for all (seed 2011), not the fixed binarization"));
   CHECK(data.train.pixels == again.train.pixels);
-  // intensities are i mod 251 of 255: on average 125 / 255
+  // intensities are (i mod 251) / 255: on average 125 / 255
   CHECK(static_cast<double>(ink(data.train)) / (1000.0 * 784) == doctest::Approx(125.0 / 255).epsilon(0.01));
 }
 

@@ -43,7 +43,7 @@ std::vector<Tensor> gradients_of(const Parameters& parameters, const std::functi
   return all;
 }
 
-/// The bound by sessions, which tell an observer what happens; the composed twin does not.
+/// The bound computed with sessions, which report to an observer; the composed twin does not.
 d::Bound bound_by_sessions(const d::Model& model, const Tensor& images, const Tensor& noise) {
   const d::Sizes& sizes = model.sizes();
   const SessionOptions options{.steps = sizes.glimpses, .rows = images.rows()};
@@ -105,7 +105,7 @@ TEST_CASE("draw: gradients of the whole model") {
     const Tensor images = binary(2, tiny.pixels(), 2), noise = noise_for(tiny, 2);
     std::vector<Tensor> inputs;
     for (const auto& entry : parameters.learned()) {
-      // Biases start at 0: move them, and with them the foci, off the point where everything is symmetric.
+      // Biases start at 0: move them, and with them the foci, away from the symmetric point.
       if (entry.name.ends_with("bias"))
         Random(entry.name.size())
             .fill_uniform(Tensor(entry.value).data(), entry.value.size(), real(-0.3), real(0.3));
@@ -215,7 +215,7 @@ TEST_CASE("draw: ten images are learned by heart") {
     if (step == 0) first = reconstruction;
     if (step >= steps - looked_at) last += reconstruction / looked_at;
   }
-  CHECK(first > 20);  // 36 pixels, 0.69 nats each when nothing is known
+  CHECK(first > 20);  // 36 pixels, 0.69 nats each before training
   CAPTURE(last);
   CHECK(last < 1);
 }

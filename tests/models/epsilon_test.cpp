@@ -67,7 +67,7 @@ TEST_CASE("epsilon of recurrent layers: summed inputs") {
     // LSTM: c = sig(i) tanh(g) is sig(y) tanh(y) and -sig(-y) tanh(y), whose difference is tanh(y).
     const RecurrentState lstm = one_step(lstm_cell(), norm);
     check_epsilon(d, std::atanh(number(lstm.c, 0) - number(lstm.c, 1)));
-    // GRU: h = sig(z) n, alike.
+    // GRU: h = sig(z) n, likewise.
     const RecurrentState gru = one_step(gru_cell(), norm);
     check_epsilon(d, std::atanh(number(gru.h, 0) - number(gru.h, 1)));
   }
@@ -76,7 +76,8 @@ TEST_CASE("epsilon of recurrent layers: summed inputs") {
 TEST_CASE("epsilon of recurrent layers: an LSTM's memory") {
   for (const Norm norm : {Norm::layer, Norm::batch}) {
     CAPTURE(norm == Norm::layer);
-    // h = sig(o) tanh(N(c)) with o = y. Summed inputs so small leave a memory whose variance is below epsilon.
+    // h = sig(o) tanh(N(c)) with o = y. Such small summed inputs give a memory whose variance is below
+    // epsilon.
     const RecurrentState last = one_step(lstm_cell(), norm, 1e-6);
     const double spread = (number(last.c, 0) - number(last.c, 1)) / 2, o = std::atanh(2 * spread);
     check_epsilon(spread, std::atanh(number(last.h, 0) * (1 + std::exp(-o))));

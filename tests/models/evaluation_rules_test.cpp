@@ -1,5 +1,6 @@
-// What each experiment evaluates, and by which rule: evaluate() and test() against the same numbers computed here from
-// the models alone, case by case. Section numbers are the paper's; models/FIDELITY.md says what is ours.
+// What each experiment evaluates, and by which rule: evaluate() and test() against the same numbers computed
+// here from the models alone, case by case. Section numbers are the paper's; models/FIDELITY.md says which
+// are ours.
 
 #include <cmath>
 #include <map>
@@ -20,7 +21,7 @@ using namespace lamina::test;
 
 namespace {
 
-/// evaluate()'s metrics by name; that they have the names which were announced.
+/// evaluate()'s metrics by name; checks that the names are those of metric_names().
 std::map<std::string, double> evaluated(Experiment& experiment) {
   const Metrics metrics = experiment.evaluate(0);
   CHECK(std::ranges::equal(metrics, experiment.metric_names(), {}, &Metrics::value_type::first));
@@ -34,7 +35,7 @@ RunFolder run_in(const TemporaryFolder& scratch, const std::string& experiment) 
   return RunFolder::create(scratch / "run", {.experiment = experiment});
 }
 
-/// Each case answered by itself, which batch norm cannot do by the statistics of a batch.
+/// Each case evaluated separately, which batch norm cannot do with the statistics of a batch.
 Score one_by_one(DigitExperiment& experiment, const Split& split) {
   Score total;
   const auto cases = static_cast<double>(split.count());
@@ -52,7 +53,7 @@ Score one_by_one(DigitExperiment& experiment, const Split& split) {
 }  // namespace
 
 TEST_CASE("evaluation of digits (6.6, 6.7): all validation and test cases, batch norm by running averages") {
-  const MnistData data = synthetic_mnist(1, 100, 255, 20);  // more than the 250 that are answered at a time
+  const MnistData data = synthetic_mnist(1, 100, 255, 20);  // more than the 250 that are evaluated at a time
   const auto check = [&]<class SomeExperiment>(Norm norm) {
     SomeExperiment experiment(data, {.norm = norm, .batch = 50});
     for (std::uint64_t step = 0; step < 2; ++step) {
@@ -79,7 +80,7 @@ TEST_CASE(
   auto metrics = evaluated(experiment);
   experiment.adam.steps += 100;
   CHECK(evaluated(experiment) == metrics);
-  // As many of the training images as there are for testing, the first.
+  // Of the training images the first, as many as there are test images.
   for (const auto& [name, images, count] : {std::tuple("train", &data.train, data.test.count()),
                                             {"valid", &data.valid, data.valid.count()},
                                             {"test", &data.test, data.test.count()}})

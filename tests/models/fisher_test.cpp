@@ -10,7 +10,7 @@ using namespace lamina::analysis;
 
 namespace {
 
-// What two computations of a number may differ by, rounding apart: 1e-8 in double.
+// The tolerance between two computations of a number: 1e-8 in double.
 const double tolerance = sizeof(real) == 8 ? 1e-8 : 1e-3;
 
 template <class Body>
@@ -31,7 +31,7 @@ TEST_CASE("fisher: (12) and (13) are exact without normalization and under batch
   for_each_glm([](Glm& glm) {
     const double difference = relative_difference(fisher_formula(glm), exact_fisher(glm));
     if (glm.options.norm == Norm::layer)
-      CHECK(difference > 0.05);  // (13) leaves the other units' weights out
+      CHECK(difference > 0.05);  // (13) ignores the other units' weights
     else
       CHECK(difference < tolerance);
   });
@@ -63,7 +63,7 @@ TEST_CASE("fisher: a scale that the output does not see has no curvature") {
       CHECK(formula > 0.01 * weight_curvature(glm, exact));
     else
       CHECK(formula < tolerance * weight_curvature(glm, exact));
-    // A single weight vector: layer norm sees its scale.
+    // A single weight vector: layer norm is not invariant to its scale.
     std::vector<double> single = along;
     std::fill(single.begin() + static_cast<std::ptrdiff_t>(glm.unit_size()), single.end(), 0);
     const double curvature = product(single, exact, single);

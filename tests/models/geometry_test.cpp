@@ -10,7 +10,7 @@ using namespace lamina::analysis;
 
 TEST_CASE("geometry: slopes of powers") {
   CHECK(log_log_slope({1, 2, 4}, {5, 20, 80}) == doctest::Approx(2));
-  CHECK(log_log_slope({1, 2, 4, 8}, {3, 3, 0, 3}) == doctest::Approx(0));  // a zero is left out
+  CHECK(log_log_slope({1, 2, 4, 8}, {3, 3, 0, 3}) == doctest::Approx(0));  // a zero is skipped
 }
 
 TEST_CASE("geometry: the curvature along normalized weights falls with their length squared") {
@@ -66,7 +66,7 @@ TEST_CASE("geometry: layer norm's cross terms lose weight with more units") {
   REQUIRE(all.size() > 2);
   for (size_t i = 1; i < all.size(); ++i) CHECK(all[i].weights < all[i - 1].weights);
   for (const CrossTerms& terms : all) {
-    // What the outputs do not see has no curvature; (13) says otherwise.
+    // A direction that does not change the outputs has no curvature; according to (13) it has.
     CHECK(std::fabs(terms.scaling) < 1e-4);
     CHECK(std::fabs(terms.shifting) < 1e-4);
     CHECK(terms.scaling_13 > 0.01);

@@ -18,7 +18,7 @@ Tensor some_points(size_t rows) {
   return points;
 }
 
-/// -log p as the formulas of Graves (2013), Eq. 23-26, say it, in double.
+/// -log p by the formulas of Graves (2013), Eq. 23-26, in double.
 double direct(const Tensor& output, const Tensor& target, size_t row, size_t m) {
   const auto out = [&](size_t k, size_t j) { return double(output[row * (6 * m + 1) + k * m + j]); };
   const double x = double(target[3 * row]), y = double(target[3 * row + 1]),

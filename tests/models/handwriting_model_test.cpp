@@ -56,7 +56,7 @@ void check_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b, doub
   }
 }
 
-/// The loss by sessions, which tell an observer what happens; the composed twin does not.
+/// The loss computed with sessions, which report to an observer; the composed twin does not.
 Tensor loss_by_sessions(const hw::Model& model, const hw::Batch& batch) {
   const size_t steps = batch.mask.shape()[0], rows = batch.mask.shape()[1];
   const SessionOptions options{.steps = steps, .rows = rows};

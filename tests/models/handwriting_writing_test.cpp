@@ -1,4 +1,4 @@
-// Training on a few lines, writing with what was learned, and the pictures of it.
+// Training on a few lines, writing with the trained model, and the pictures.
 
 #include "models/handwriting/picture.h"
 #include "models/handwriting/writing.h"
@@ -108,7 +108,7 @@ TEST_CASE("handwriting: ten lines are learned by heart") {
       if (step == 0) first = last;
     }
     CAPTURE(last);
-    CHECK(first > 60);  // more than a nat a point when nothing is known
+    CHECK(first > 60);  // more than a nat per point before training
     CHECK(last < -60);
   }
 }

@@ -11,7 +11,7 @@ using namespace lamina;
 
 namespace {
 
-/// What reading `bytes` says, without the file's name, which it must begin with.
+/// The error for reading `bytes`, without the file's name, with which it must begin.
 template <class Read>
 std::string complaint(const std::string& bytes, const Read& read) {
   const TemporaryFolder folder;
@@ -114,7 +114,7 @@ TEST_CASE("idx: absurd promises cost no memory") {
   CHECK(about_images(idx_header({0x803, 1 << 20, 32, 32}) + "few")
             .starts_with("ends after 3 of the 1073741824 "));
   CHECK(about_labels(idx_header({0x801, huge})).find("more than this program reads") != std::string::npos);
-  // A bomb: 20 MB of zeros in 20 kB, behind a header that promises 9 bytes.
+  // A decompression bomb: 20 MB of zeros in 20 kB, after a header that promises 9 bytes.
   CHECK(about_images(gzipped(idx_images(1, 3, 3) + std::string(20'000'000, '\0'))) ==
         "holds more than the 9 bytes that its header promises; download it again");
 }

@@ -1,4 +1,4 @@
-// The inspector: what it reads, how it filters, and what it says when there is nothing to see.
+// The inspector: what it reads, how it filters, and its errors when there is nothing to show.
 
 #include "models/analysis/inspect.h"
 

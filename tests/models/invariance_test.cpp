@@ -86,12 +86,12 @@ TEST_CASE("invariance: a NaN is never an invariance") {
 TEST_CASE("invariance: what the layers of the table are") {
   const LayerValues layer = {sample({3, 8}, 1), sample({8}, 2, 0.5, 1.5), sample({8}, 3)};
   const Tensor x = sample({5, 3}, 4);
-  // Weight norm with gains that are the norms of the weight vectors is no normalization.
+  // Weight norm whose gains are the norms of the weight vectors equals no normalization.
   LayerValues plain = layer;
   plain.gain = sqrt(sum_rows(square(layer.weight)));
   CHECK(difference(normalized_layer(Norm::weight, x, plain, 0).values(),
                    normalized_layer(Norm::none, x, plain, 0).values()) < 64 * ulp);
-  // RMS norm of numbers with mean 0 is layer norm, but for the bias.
+  // RMS norm of numbers with mean 0 is layer norm without the bias.
   const Tensor centered = layer.weight - mean_columns(layer.weight);
   CHECK(difference(
             (normalized_layer(Norm::rms, x, {centered, layer.gain, layer.bias}, 0) + layer.bias).values(),

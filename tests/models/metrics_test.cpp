@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A file that is gone at the end of the test.
+/// A file that is removed at the end of the test.
 struct ScratchFile {
   std::string path =
       (fs::temp_directory_path() / ("lamina-metrics-" + std::to_string(getpid()) + ".csv")).string();
@@ -56,7 +56,7 @@ TEST_CASE("a resumed run's metrics equal an uninterrupted run's") {
 
   MetricsFile killed(file.path, columns);
   append_epochs(killed, 1, 4);
-  write_file(file.path, read_file(file.path) + "5,21");  // killed while it wrote
+  write_file(file.path, read_file(file.path) + "5,21");  // killed while writing
   MetricsFile resumed = MetricsFile::resume(file.path, columns, 3 * 430);
   append_epochs(resumed, 4, 6);
   CHECK(read_file(file.path) == expected);

@@ -7,8 +7,8 @@
 
 namespace lamina {
 
-/// A file with this header, filled up to a multiple of 64 bytes when it ends as numpy.save's do, and this
-/// content behind it.
+/// A file with this header, padded to a multiple of 64 bytes when it ends like those of numpy.save, followed
+/// by this content.
 inline std::string npy_file(std::string header, const std::string& content, int version) {
   const size_t before = version == 1 ? 10 : 12;
   if (header.ends_with(", }")) {

@@ -14,7 +14,7 @@ using namespace lamina::test;
 
 namespace {
 
-/// What reading `bytes` says, without the file's name, which it must begin with.
+/// The error for reading `bytes`, without the file's name, with which it must begin.
 std::string complaint(const std::string& bytes) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.npy";

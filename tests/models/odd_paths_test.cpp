@@ -1,4 +1,5 @@
-// Every reader of the project, given what is no file: an error at once that names the path and the remedy.
+// Every reader of the project with a path that is not a readable file: an immediate error that names the path
+// and the remedy.
 
 #include "tests/odd_paths.h"
 
@@ -51,7 +52,7 @@ const std::vector<NamedReader> readers{
     {"record", [](const std::string& path) { read_record(path); }},
     {"checkpoint", [](const std::string& path) { load_checkpoint(path); }}};
 
-/// A reader of a folder, and a file that it looks for; what else it needs is made by `prepare`.
+/// A reader of a folder, and a file that it looks for; `prepare` makes everything else that it needs.
 struct FolderReader {
   std::string name;
   std::string file;

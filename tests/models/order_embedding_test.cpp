@@ -26,7 +26,7 @@ RunFolder folder_in(const TemporaryFolder& scratch, const std::string& name) {
   return RunFolder::create(scratch / name, {.experiment = "order-embedding"});
 }
 
-/// The files of Vendrov et al. with so many images and captions.
+/// The files of Vendrov et al. with the given numbers of images and captions.
 struct Files {
   TemporaryFolder folder;
   size_t features = 3;
@@ -188,7 +188,7 @@ TEST_CASE("order model: gradients of all parameters, padded sentences included")
       const Model model(
           parameters,
           {.score = score, .norm = norm, .vocabulary = 7, .features = 6, .embedding = 4, .hidden = 5});
-      for (const auto& [name, value] : parameters.learned())  // away from the small values of the start
+      for (const auto& [name, value] : parameters.learned())  // away from the small initial values
         Random(11, value.size()).fill_uniform(value.storage()->values, value.size(), real(-0.8), real(0.8));
       const Tensor features = sample({4, 6}, 1, 0, 1);
       std::vector<Tensor> inputs;
@@ -219,7 +219,7 @@ TEST_CASE("order experiment: an epoch shows every image once, with one of its ow
     return values;
   };
   const auto first = losses();
-  CHECK(first == losses());  // a function of the step, which is what resuming needs
+  CHECK(first == losses());  // a function of the step, as resuming requires
   CHECK(first[0] != first[3]);
   CHECK_ERROR(OrderExperiment(data, {.batch = 65}, folder_in(scratch, "large")),
               "order embedding: a batch of 65 from 64 training images");
@@ -234,7 +234,7 @@ TEST_CASE("order experiment: learns, keeps its best model, and clips every gradi
   const TrainingPlan plan{.label = "test", .steps_per_epoch = 40, .epochs = 3, .epoch = "validation"};
   CHECK(train(folder, experiment.parameters, *experiment.optimizer, experiment, plan) == Outcome::finished);
   const double after = experiment.score(data.train, 0, 40).sum();
-  CHECK(after > before + 200);  // of the last model: the best may be an early one
+  CHECK(after > before + 200);  // of the last model: the best may be an earlier one
   const auto sums = read_table(folder.file("metrics.csv")).column("valid_sum");
   load_model(folder, experiment.parameters, best_model);
   CHECK(experiment.score(data.valid, 0, 40).sum() == doctest::Approx(*std::ranges::max_element(sums)));
@@ -282,7 +282,7 @@ TEST_CASE("order experiment: the kept model is the best by the rule that was cho
     const auto best_of = [](const std::vector<double>& sums) { return *std::ranges::max_element(sums); };
     if (rule == BestBy::both) CHECK(kept.sum() == doctest::Approx(best_of(both)));
     if (rule == BestBy::image) CHECK(kept.image.sum() == doctest::Approx(best_of(image)));
-    // The two rules choose different models here: else this test could not tell them apart.
+    // The two rules choose different models here: otherwise this test could not distinguish them.
     CHECK(std::ranges::max_element(both) - both.begin() != std::ranges::max_element(image) - image.begin());
   }
 }

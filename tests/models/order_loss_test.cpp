@@ -14,14 +14,14 @@ namespace {
 struct Sizes {
   size_t images, captions, width;
 };
-// Full tiles of 4 x 4, what is left over beside them, and vectors with and without a rest.
+// Full tiles of 4 x 4, partial tiles, and vectors with and without a remainder.
 const std::vector<Sizes> sizes = {{1, 1, 1}, {4, 4, 16}, {5, 3, 7}, {3, 9, 33}, {8, 13, 128}, {2, 70, 150}};
 
 }  // namespace
 
 TEST_CASE("order scores: by hand") {
   const Tensor images = Tensor::from({2, 3}, {1, 2, 3, 0, 0, 0}), captions = Tensor::from({1, 3}, {2, 1, 3});
-  CHECK(difference(order_scores(images, captions), {-1, -14}) == 0);  // not symmetric: 2 > 1 alone counts
+  CHECK(difference(order_scores(images, captions), {-1, -14}) == 0);  // not symmetric: only 2 > 1 counts
   CHECK(difference(order_scores(captions, images), {-1, 0}) == 0);    // all zeros are above everything
   CHECK_ERROR(order_scores(images, Tensor::zeros({1, 4})),
               "order_scores: images [2 x 3] and captions [1 x 4] must be matrices of the same width");

@@ -35,7 +35,8 @@ Moments moments_of(std::span<const real> values) {
   return m;
 }
 
-/// Mean and deviation of n values against those of their distribution, whose fourth moment is `kurtosis` deviations^4.
+/// Mean and deviation of n values against those of their distribution, whose fourth moment is `kurtosis`
+/// deviations^4.
 std::string wrong_moments(const Moments& m, size_t n, double deviation, double kurtosis) {
   const double count = static_cast<double>(n), errors = 5;
   if (std::fabs(m.mean) > errors * deviation / std::sqrt(count))
@@ -139,11 +140,11 @@ void check_preset(const PresetTable& table) {
   for (const std::string& argument : table.command) arguments.push_back(argument.c_str());
   for (const char* argument : {"--preset", "paper", "--out", out.c_str()}) arguments.push_back(argument);
   bool seen = false;
-  std::ostringstream unheard;  // where the run folder is, how to go on
+  std::ostringstream unheard;  // messages about the run folder and resuming
   std::streambuf* const screen = std::cout.rdbuf(unheard.rdbuf());
   const TrainingLook look([&](const TrainingStart& start) {
     seen = true;
-    std::cout.rdbuf(screen);  // doctest says there what is wrong
+    std::cout.rdbuf(screen);  // doctest reports failures there
     INFO(start.folder.config().experiment, " ", start.folder.config().variant);
     for (const NumberRow& row : table.numbers) {
       INFO(std::string(row.source), ": ", std::string(row.what));

@@ -1,9 +1,10 @@
 #pragma once
-// Holds an experiment's settings, as its command makes them, to a table.
+// Checks an experiment's settings, as its command makes them, against a table.
 //
-// A table has a row for every number and for every learned tensor: the section of the paper (or of models/FIDELITY.md)
-// that says so, what it is, and what it must be. The command runs with the paper's preset up to the moment where
-// training would begin; there its parameters, optimizer and plan are measured.
+// A table has a row for every number and for every learned tensor: the section of the paper (or of
+// models/FIDELITY.md) that specifies it, a description, and the expected value. The command runs with the
+// paper's preset up to the moment where training would begin; there its parameters, optimizer and plan are
+// measured.
 
 #include <functional>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace lamina::test {
 
-/// How a tensor's values are distributed at the start.
+/// The distribution of a tensor's initial values.
 struct Distribution {
   enum class Kind { constant, normal, uniform, orthogonal, first_block, last_block, by_a_number } kind;
   double parameter;   ///< the value, the deviation, the bound, the scale, or the value of the block
@@ -35,11 +36,12 @@ inline Distribution last_of(size_t blocks, double value) {
   return {Distribution::Kind::last_block, value, blocks};
 }
 
-/// What no distribution describes: a row of numbers measures it.
+/// For tensors that no distribution describes: a row of numbers measures them.
 inline Distribution by_a_number() { return {Distribution::Kind::by_a_number, 0}; }
 
-/// What is wrong with the values as a sample of that distribution; empty when nothing is. Mean and deviation may be
-/// off by five standard errors, no value may lie outside the range, and of many values some must come near its ends.
+/// What is wrong with the values as a sample of that distribution; empty when nothing is. Mean and deviation
+/// may be off by five standard errors, no value may lie outside the range, and of many values some must be
+/// close to its ends.
 std::string mismatch(const Tensor& values, const Distribution& wanted);
 
 struct NumberRow {
@@ -85,13 +87,14 @@ std::vector<NumberRow> split_rows(const char* source, double train, double valid
       experiment_row<E>(source, "test cases", test, [=](const E& e) { return cases(e.data().test); })};
 }
 
-/// Adam's settings, the length of the plan, and that gradients are left as they are or shortened together to `clip`.
+/// Adam's settings, the length of the plan, and that gradients are unchanged, or clipped together to the norm
+/// `clip`.
 std::vector<NumberRow> adam_rows(const char* source, double learning_rate);
 NumberRow plan_row(const char* source, const char* what, double steps);  ///< steps between two evaluations
 NumberRow length_row(const char* source, double periods);
 /// The norm of all gradients together after adjust_gradients(), when it was 1e4 before.
 NumberRow clipped_row(const char* source, double norm);
-/// The largest norm of one tensor's gradient by itself.
+/// The largest norm of a single tensor's gradient.
 NumberRow clipped_apart_row(const char* source, double norm);
 
 /// Weight norm: how far a gain is from the length of its unit's incoming weights, at most over all units.

@@ -21,7 +21,7 @@ using skip_thoughts::SkipExperiment;
 
 namespace {
 
-/// The deviations of Xavier's and of He's normal start.
+/// The deviations of Xavier's and of He's normal initialization.
 double xavier_deviation(double inputs, double outputs) { return std::sqrt(2 / (inputs + outputs)); }
 double he_deviation(double inputs) { return std::sqrt(2 / inputs); }
 
@@ -75,7 +75,7 @@ std::vector<WeightRow> lstm_rows(const char* source, const std::string& name, si
           {source, name + ".bias", {4 * hidden}, first_of(4, forget_bias)}};
 }
 
-/// The same with layer norm of Eq. 20-22: gains 1, biases 0 but for the forget gate's.
+/// The same with layer norm of Eq. 20-22: gains 1, biases 0 except the forget gate's.
 std::vector<WeightRow> layer_norm_lstm_rows(const char* source, const std::string& name, size_t input,
                                             size_t hidden, double forget_bias) {
   const auto weights = lstm_rows(source, name, input, hidden, forget_bias);
@@ -88,7 +88,7 @@ std::vector<WeightRow> layer_norm_lstm_rows(const char* source, const std::strin
                           norm_rows("12, (22)", name + ".memory_norm", {hidden})});
 }
 
-/// The rows of matrices under weight norm, w = g v / norm2(v): v starts as the matrix would, g at its length.
+/// The rows of matrices under weight norm, w = g v / norm2(v): v starts like the matrix, g as its length.
 std::vector<WeightRow> with_weight_norm(std::vector<WeightRow> all) {
   const size_t count = all.size();
   for (size_t i = 0; i < count; ++i) {
@@ -111,7 +111,8 @@ std::vector<WeightRow> draw_rows(bool layer_norm) {
     all.push_back({"6.4, ours", name + ".weight", {256, outputs}, xavier(256, outputs)});
     all.push_back({"6.4, ours", name + ".bias", {outputs}, constant_at(0)});
   }
-  // The encoder sees its own reading, 2 x 2 of the image and of the error, and the decoder's state; the decoder sees z.
+  // The encoder's input is its reading, 2 x 2 of the image and of the error, and the decoder's state; the
+  // decoder's is z.
   for (const auto& [name, input] :
        {std::pair<std::string, size_t>("encoder", 2 * 2 * 2 + 256), {"decoder", 100}}) {
     all = rows<WeightRow>({all, lstm_rows("6.4", name, input, 256, 0)});

@@ -10,8 +10,7 @@ using namespace lamina;
 
 namespace {
 
-/// The text of every redraw: what stands between a carriage return and the code that clears the rest of the
-/// line.
+/// Every redraw: the text between a carriage return and the code that clears the rest of the line.
 std::vector<std::string> redraws(const std::string& output) {
   std::vector<std::string> bars;
   for (size_t at = output.find('\r'); at != std::string::npos; at = output.find('\r', at + 1))
@@ -20,7 +19,7 @@ std::vector<std::string> redraws(const std::string& output) {
   return bars;
 }
 
-/// A clock that a test moves on, and that counts how often it is read.
+/// A clock that a test advances, and that counts how often it is read.
 struct Clock {
   double seconds = 100;
   long reads = 0;

@@ -14,7 +14,7 @@ struct Sizes {
 };
 const std::vector<Sizes> sizes{{1, 1, 1, 1}, {3, 2, 5, 4}, {6, 3, 70, 33}};
 
-/// Case b is padded behind steps - b steps, but not to nothing.
+/// Case b is padded after steps - b steps, but keeps at least one.
 Tensor lengths(const Sizes& s) {
   Tensor mask({s.steps, s.rows});
   for (size_t t = 0; t < s.steps; ++t)
@@ -40,8 +40,8 @@ ar::AttentionInputs inputs_of(const std::vector<Tensor>& in, const Tensor& mask,
 }  // namespace
 
 TEST_CASE("reader attention: by hand") {
-  // Two steps, with w = 2: scores 2 tanh(0) and 2 tanh(d v) = log 3 by the bilinear term alone, weights 1/4 and
-  // 3/4.
+  // Two steps, with w = 2: scores 2 tanh(0) and 2 tanh(d v) = log 3 by the bilinear term only, weights 1/4
+  // and 3/4.
   const Tensor states = Tensor::from({2, 1, 1}, {0, 1});
   const ar::Attended seen = ar::attend({.states = states,
                                         .keys = Tensor::zeros({2, 1, 1}),

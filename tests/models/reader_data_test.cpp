@@ -1,4 +1,4 @@
-// Question files, relevant sentences, what guessing gives, the built-in stories, and the data of a run.
+// Question files, relevant sentences, the baselines by guessing, the built-in stories, and the data of a run.
 
 #include <filesystem>
 #include <map>
@@ -34,7 +34,7 @@ ar::Question read(const std::string& bytes) {
   return ar::read_question(folder / "a.question");
 }
 
-/// What reading these bytes says, without the file's name, which it must begin with.
+/// The error for reading these bytes, without the file's name, with which it must begin.
 std::string complaint(const std::string& bytes) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.question";
@@ -46,7 +46,7 @@ std::string complaint(const std::string& bytes) {
   return rest.substr(0, rest.find("; a .question file has"));
 }
 
-/// The folders of a corpus with so many questions each.
+/// The folders of a corpus with the given number of questions each.
 void write_corpus(const TemporaryFolder& folder, size_t train, size_t valid, size_t test) {
   const std::pair<const char*, size_t> splits[]{{"training", train}, {"validation", valid}, {"test", test}};
   for (const auto& [name, count] : splits) {
@@ -177,7 +177,7 @@ TEST_CASE("stories: a function of seed and index, answerable, and anonymous") {
     }
   }
   CHECK(relations == std::set<std::string>{"now in", "first in", "now with", "first with"});
-  CHECK(answers.size() >= 11);  // numbers say nothing
+  CHECK(answers.size() >= 11);  // numbers carry no information
   for (const auto& [answer, count] : answers) CHECK(count < 60);
   CHECK(ar::to_text(ar::tell_story(3, 0, 10)) != ar::to_text(ar::tell_story(4, 0, 10)));
   CHECK_ERROR(ar::tell_story(1, 0, 1), "story: 1 events; give at least 2");
@@ -257,7 +257,7 @@ TEST_CASE("reader data: bad folders and files are named") {
 }
 
 TEST_CASE("reader data: permuting the entities' numbers permutes the answer") {
-  // The numbers mean nothing: the same question with other numbers is the same but for them.
+  // The numbers have no meaning: the same question with other numbers differs only in them.
   const auto renamed = [](ar::Question question) {
     const auto swap = [](std::string& word) {
       if (const auto number = ar::entity_number(word)) word = ar::entity_name((*number + 5) % 13);

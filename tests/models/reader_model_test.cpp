@@ -183,7 +183,7 @@ TEST_CASE("reader experiment: the loss is a function of the step, and every ques
     return values;
   };
   const auto first = losses();
-  CHECK(first == losses());  // dropout too, which is what resuming needs
+  CHECK(first == losses());  // dropout too, as resuming requires
   CHECK(first[0] != first[3]);
   std::ranges::fill(asked, 0);
   for (std::uint64_t step = 0; step < 3; ++step) experiment.loss(step);
@@ -263,7 +263,7 @@ TEST_CASE("reader experiment: batch norm by each batch, by a measured population
   const auto before = state();
   const ar::ReaderScore moving = experiment.score(data.valid, Mode::evaluate);
   const Metrics metrics = experiment.evaluate(0);
-  CHECK(same(state(), before));  // training goes on with the moving averages
+  CHECK(same(state(), before));  // training continues with the moving averages
   CHECK(std::ranges::equal(metrics, experiment.metric_names(), {}, &Metrics::value_type::first));
   const auto value = [&](std::string_view name) {
     return std::ranges::find(metrics, name, &Metrics::value_type::first)->second;

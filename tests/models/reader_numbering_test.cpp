@@ -1,5 +1,5 @@
-// Questions as numbers: entities are permuted anew for every batch and the same everywhere in it, answers are
-// entities or words, and short passages may be repeated.
+// Questions as numbers: entities are permuted anew for every batch, in the same way throughout a batch,
+// answers are entities or words, and short passages may be repeated.
 
 #include <map>
 

@@ -1,4 +1,4 @@
-// --record: the numbers against direct computation, and a run's course with and without it.
+// --record: the numbers against direct computation, and a run with and without it.
 
 #include "models/common/recorder.h"
 
@@ -21,7 +21,7 @@ using namespace lamina::test;
 
 namespace {
 
-/// The one value of a layer's quantity, at a time.
+/// The single value of a layer's quantity at a time.
 double value_of(const std::vector<RecordRow>& rows, const std::string& layer, const std::string& quantity,
                 std::uint64_t time = 0) {
   double value = 0;
@@ -35,7 +35,7 @@ double value_of(const std::vector<RecordRow>& rows, const std::string& layer, co
   return value;
 }
 
-/// What a recorder sees of one step of Adam, and `gradient`, if given, of parameter number 0.
+/// The record of one step of Adam, with `gradient`, if given, as that of parameter number 0.
 std::vector<RecordRow> record_step(Parameters& parameters, const std::function<Tensor()>& loss,
                                    Tensor* gradient = nullptr) {
   Adam adam(parameters, {.learning_rate = real(0.01)});
@@ -207,7 +207,7 @@ TEST_CASE("long sequences keep their bits when they are recorded, checkpointed o
 
 namespace {
 
-/// Learns to answer with zeros; four steps an epoch.
+/// Learns to output zeros; four steps per epoch.
 class SmallExperiment final : public Experiment {
  public:
   Tensor loss(std::uint64_t step) override {
@@ -224,7 +224,7 @@ class SmallExperiment final : public Experiment {
   Linear output_{parameters, "output", {.input = 6, .output = 2}};
 };
 
-/// A run of `epochs` epochs in a folder, new or gone on with; its weights.
+/// A run of `epochs` epochs in a folder, new or resumed; returns its weights.
 std::vector<real> train_in(const RunFolder& folder, std::uint64_t epochs) {
   SmallExperiment experiment;
   Adam adam(experiment.parameters, {});
@@ -259,7 +259,7 @@ TEST_CASE("a record goes on where the checkpoint is, without gaps and without re
   const RunFolder whole = folder_for(scratch / "whole", 2), killed = folder_for(scratch / "killed", 2);
   train_in(whole, 2);
   train_in(killed, 1);
-  // what a killed run had still written behind its checkpoint of step 4: a step, and half a line of the next
+  // what a killed run had written after its checkpoint of step 4: a step, and half a line of the next
   std::ofstream(killed.file("record.csv"), std::ios::app) << "5,hidden1,weight.gradient,,3\n7,hidden1,wei";
   train_in(killed, 2);
   CHECK(read_file(whole.file("record.csv")) == read_file(killed.file("record.csv")));

@@ -30,13 +30,13 @@ TEST_CASE("recall: from ranks") {
 }
 
 TEST_CASE("retrieval: one caption an image") {
-  // Image 0 finds its caption first; image 1 second, behind caption 0; image 2 last.
+  // Image 0 finds its caption first; image 1 second, after caption 0; image 2 last.
   const Tensor scores = Tensor::from({3, 3}, {9, 1, 2,  //
                                               5, 4, 3,  //
                                               8, 7, 6});
   const Retrieval found = retrieval_of(scores, 1);
   check_recall(found.caption, 100.0 / 3, 100, 100, 2);
-  // By columns: 9 is first; 4 is behind 7; 6 is first.
+  // By columns: 9 is first; 4 is after 7; 6 is first.
   check_recall(found.image, 200.0 / 3, 100, 100, 4.0 / 3);
   CHECK(found.sum() == doctest::Approx(100 + 400));
 }
@@ -50,7 +50,7 @@ TEST_CASE("retrieval: of several right captions the best counts, and they are no
 }
 
 TEST_CASE("retrieval: ties and NaN count as before the right answer") {
-  // A model that tells nothing apart finds nothing.
+  // A model that scores everything alike finds nothing.
   const Retrieval blind = retrieval_of(Tensor::ones({12, 24}), 2);
   check_recall(blind.caption, 0, 0, 0, 23);
   check_recall(blind.image, 0, 0, 0, 12);

@@ -1,5 +1,5 @@
-// The files of a run that was saved: what train() accepts when it goes on with them, what it refuses, and that it
-// never replaces a good one by one that is of no use.
+// The files of a run that was saved: what train() accepts when it resumes from them, what it refuses, and
+// that it never replaces a good one with a useless one.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Two numbers that learn to be small. `spoil` may change gradients, parameters or a metric.
+/// Two parameters that learn to be small. `spoil` may change gradients, parameters or a metric.
 struct TinyExperiment final : Experiment {
   TinyExperiment() : linear(parameters, "linear", {.input = 2, .output = 1}), adam(parameters, {}) {}
   Tensor loss(std::uint64_t step) override {

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Makes a new folder the current one; both are put right at the end of the test.
+/// Makes a new folder the current one; restores the current folder and removes the new one at the end of the
+/// test.
 struct Scratch {
   fs::path before = fs::current_path();
   fs::path path = fs::temp_directory_path() / ("lamina-runs-" + std::to_string(getpid()));
@@ -146,7 +147,7 @@ TEST_CASE("unfinished files of a killed process go when its run is resumed") {
   RunFolder::create("run", example());
   const pid_t child = fork();
   if (child == 0) _exit(0);
-  waitpid(child, nullptr, 0);  // its number is free now
+  waitpid(child, nullptr, 0);  // its process id is free now
   const std::string killed = "run/state." + std::to_string(child) + "-3.tmp",
                     running = "run/state." + std::to_string(getppid()) + "-3.tmp", other = "run/notes.tmp";
   for (const std::string& file : {killed, running, other}) std::ofstream(file) << "x";

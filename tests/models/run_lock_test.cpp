@@ -20,7 +20,7 @@ std::string refusal(const std::string& folder) {
   return message_of<UsageError>([&] { const RunLock lock(folder); });
 }
 
-/// Runs `body` in a child process that then waits to be killed; returns its number when `body` is done.
+/// Runs `body` in a child process that then waits to be killed; returns its process id when `body` is done.
 template <class Body>
 pid_t child_that(const Body& body) {
   int channel[2];

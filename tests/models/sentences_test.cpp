@@ -28,7 +28,7 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-/// So many short sentences, each a paragraph of its own.
+/// The given number of short sentences, each in its own paragraph.
 std::string short_book(size_t sentences) {
   std::string book;
   for (size_t i = 0; i < sentences; ++i) book += text("The ", i % 7, " dogs ran ", i, " miles.\n\n");

@@ -83,14 +83,14 @@ TEST_CASE("L-BFGS finds the minimum of a narrow valley") {
 }
 
 TEST_CASE("regression: where the gradient of its loss is zero, dense and sparse alike") {
-  // One feature, x = 1 for all, half of the cases in each class but one: the bias alone decides, w stays 0.
+  // One feature, x = 1 for all, half of the cases in each class but one: only the bias decides, w stays 0.
   const DenseFeatures ones(Tensor::ones({4, 1}));
   const std::vector<int> rows{0, 1, 2, 3}, classes{1, 1, 1, 0};
   const Regression even = fit(ones, hard_labels(classes, 2), rows, 1e-6);
   CHECK(even.probabilities(ones, 0)[1] == doctest::Approx(0.75).epsilon(1e-3));
   CHECK(even.predict(ones, 0) == 1);
 
-  // Two points at -1 and 1, without a pull to zero on b: w solves w / (2 C) = 1 / (1 + e^w).
+  // Two points at -1 and 1, without a penalty on b: w solves w / (2 C) = 1 / (1 + e^w).
   const DenseFeatures two(Tensor::from({2, 1}, {-1, 1}));
   const std::vector<int> both{0, 1};
   const Regression pair = fit(two, hard_labels(both, 2), both, 2);
@@ -100,7 +100,7 @@ TEST_CASE("regression: where the gradient of its loss is zero, dense and sparse 
   const SparseFeatures sparse({{{0, real(-1)}}, {{0, real(1)}}}, 1);
   CHECK(difference(fit(sparse, hard_labels(both, 2), both, 2).weights, pair.weights) < 1e-4);
 
-  // Soft labels over three classes: with features that tell nothing, the mean label comes back.
+  // Soft labels over three classes: with uninformative features, the prediction is the mean label.
   Labels soft{.classes = 3, .shares = {real(0.5), real(0.5), 0, 0, real(0.2), real(0.8)}};
   const DenseFeatures nothing(Tensor::zeros({2, 1}));
   const auto p = fit(nothing, soft, both, 1).probabilities(nothing, 0);
@@ -131,7 +131,7 @@ TEST_CASE("relatedness: soft labels, and words in common are seen") {
   CHECK(difference(soft_label(3.6), std::vector<real>{0, 0, real(0.4), real(0.6), 0}) < 1e-6);
   CHECK(soft_label(5) == std::vector<real>{0, 0, 0, 0, 1});
   CHECK(soft_label(1) == std::vector<real>{1, 0, 0, 0, 0});
-  // Grades, so that the penalty's strength makes a difference that no rounding decides.
+  // Graded labels, so that the penalty's strength makes a difference well above rounding.
   Relatedness data;
   const std::vector<std::string> nouns{"dog", "cat", "man", "girl"};
   for (Pairs* const part : {&data.train, &data.trial, &data.test})
@@ -148,7 +148,7 @@ TEST_CASE("relatedness: soft labels, and words in common are seen") {
   const RelatednessScores scores = predict_relatedness(*bag_of_words(), data);
   CHECK(scores.r > 0.98);
   CHECK(scores.rho > 0.7);
-  CHECK(scores.mse < 0.25);  // the mean alone leaves 1.2
+  CHECK(scores.mse < 0.25);  // predicting the mean leaves 1.2
 }
 
 TEST_CASE("tasks: the original files, and what is wrong with others") {
@@ -250,12 +250,13 @@ TEST_CASE("vectors: length 1, <eos> for pairs alone, nothing cut") {
   CHECK(difference(without, by_hand({2, 3})) < 16 * ulp);
   CHECK(difference(with, by_hand({2, 3, Vocabulary::end})) < 16 * ulp);
   CHECK(difference(with, without) > 1e-3);
-  // A task's sentences stand without <eos>, SICK's with it; a sentence without a word is <eos> in both.
+  // A task's sentences are encoded without <eos>, SICK's with it; a sentence without words is <eos> in both.
   const auto representation = skip_thought_vectors(encoder, words);
   const std::vector<real> first{1, 0, 0, 0, 0, 0};
   CHECK(representation->of(dog)->dot(0, first.data()) == without[0]);
   CHECK(identical(encode(encoder, words, {""}), encode(encoder, words, {""}, SentenceEnd::eos)));
-  // A word behind 3,000 others counts, and batches of long sentences give what each gives alone.
+  // A word after 3,000 others has an effect, and batches of long sentences give the same as each sentence
+  // alone.
   std::string lengthy;
   Sentence numbers;
   for (int i = 0; i < 3000; ++i) lengthy += "a ", numbers.push_back(2);
@@ -294,8 +295,8 @@ TEST_CASE("early stopping: learns, keeps the best by its judge, and stops when t
 }
 
 TEST_CASE("early stopping: one step of full softmax regression, as scores against the first class") {
-  // One case with x = 2 of class 1 of 3, one pass: Adam's first step moves every weight by the learning rate, up for
-  // the class and down for the others, from where Glorot's uniform start has put them.
+  // One case with x = 2 of class 1 of 3, one pass: Adam's first step moves every weight by the learning rate,
+  // up for the class and down for the others, from Glorot's uniform initial values.
   const DenseFeatures x(Tensor::full({1, 1}, 2));
   const Labels labels{.classes = 3, .shares = {0, 1, 0}};
   const std::vector<int> rows{0};

@@ -36,7 +36,7 @@ TEST_CASE("skip model: as many parameters as the peer's model") {
                                    .sizes = {.vocabulary = 200, .embedding = 62, .hidden = 240}});
     return parameters.count();
   };
-  // words, three GRUs, two conditions, the output; layer norm: 4 gains and biases a GRU, one a condition
+  // words, three GRUs, two conditions, the output; layer norm: 4 gains and biases per GRU, one per condition
   const size_t plain = 200 * 62 + 3 * (62 + 240) * 720 + 2 * 240 * 720 + 240 * 200 + 200;
   CHECK(count(Norm::none) == plain + 3 * 720);  // the peer's plain GRU has no bias
   CHECK(count(Norm::layer) == plain + 3 * 4 * 720 + 2 * 2 * 720);
@@ -171,7 +171,7 @@ TEST_CASE("skip experiment: gradients are those of the sum over words, and clipp
   const std::vector<real> mean = gradients_of(1, false), adjusted = gradients_of(1, true);
   CHECK(norm(mean) < 5);  // the mean's gradient would not be clipped, the sum's is
   CHECK(norm(adjusted) == doctest::Approx(5).epsilon(1e-4));
-  // So small that the sum's gradient is within the bound: it is the mean's, times the words.
+  // So small that the sum's gradient is within the bound: it is the mean's times the number of words.
   const double small = 1 / (norm(mean) * static_cast<double>(words));
   const std::vector<real> one = gradients_of(small, false), all = gradients_of(small, true);
   CHECK(norm(all) == doctest::Approx(1).epsilon(1e-4));

@@ -1,4 +1,4 @@
-// Text in: characters, lines of files, words, vocabularies, batches.
+// Text input: characters, lines of files, words, vocabularies, batches.
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// Word vectors in files of word2vec: both formats, and what is wrong with others.
+// Word vectors in files of word2vec: both formats, and errors for malformed files.
 
 #include "models/text/word_vectors.h"
 
@@ -22,8 +22,8 @@ std::string bytes_of(std::initializer_list<float> numbers) {
   return bytes;
 }
 
-/// Three words of two numbers. `end` stands behind each vector: the original program writes a line's end,
-/// others nothing.
+/// Three words of two numbers. `end` follows each vector: the original program writes a newline, others
+/// nothing.
 std::string binary_file(const std::string& end) {
   return "3 2\nthe " + bytes_of({0.5F, -1}) + end + "New_York " + bytes_of({1e-3F, 2}) + end +
          "caf\xC3\xA9 " + bytes_of({3, 4}) + end;

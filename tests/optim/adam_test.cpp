@@ -57,7 +57,7 @@ TEST_CASE("adam: the authors' bias correction, six steps by its formula") {
     expected -=
         rate * std::sqrt(1 - std::pow(b2, steps)) / (1 - std::pow(b1, steps)) * m / (std::sqrt(v) + epsilon);
     descend(w, authors, g);
-    // 1 - 0.999 in float is 1.3e-5 off, which is half as much of a step of 0.03.
+    // 1 - 0.999 in float has a relative error of 1.3e-5, which gives a step of 0.03 half as large a one.
     CHECK(std::fabs(static_cast<double>(w.item()) - expected) < 16 * ulp);
   }
 }
@@ -82,7 +82,7 @@ TEST_CASE("adam: epsilon joins sqrt(v) as it is under the authors' correction") 
 }
 
 TEST_CASE("adam: how much larger the authors' steps are") {
-  // For a constant gradient the moments cancel: what is left is the ratio of the two rates.
+  // For a constant gradient the moments cancel: the ratio of the two rates remains.
   const auto path = [](BiasCorrection correction) {
     Parameters parameters(1);
     Tensor w = parameters.add("w", Tensor::zeros({1}));

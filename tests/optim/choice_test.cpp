@@ -1,4 +1,4 @@
-// Optimizers by name, and what a checkpoint keeps of each.
+// Optimizers by name, and the state of each in a checkpoint.
 
 #include "optim/choice.h"
 

@@ -58,7 +58,7 @@ TEST_CASE("clip: no gradients at all; NaN and infinity are refused before they s
 }
 
 TEST_CASE("clip: finite gradients are scaled rightly, however large or small") {
-  // sqrt(100) times the value of each is the norm; in float the largest has none.
+  // sqrt(100) times the value of each is the norm; in float it overflows for the largest.
   for (const double value : {3e38, 1e30, 1e19, 1e-19, 1e-30, 1e-34})
     for (const bool each : {false, true}) {
       CAPTURE(value);

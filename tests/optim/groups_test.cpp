@@ -91,7 +91,7 @@ TEST_CASE("AdamW: decays matrices alone, unless it is told otherwise") {
       std::ranges::fill(Tensor(entry.value).values(), real(1));
       before.push_back(entry.value.copy());
     }
-    parameters.gradients();  // all zero: what moves is the decay
+    parameters.gradients();  // all zero: only the decay changes weights
     adam.step();
     for (size_t i = 0; i < before.size(); ++i)
       if (!identical(parameters.learned()[i].value, before[i])) found.push_back(parameters.learned()[i].name);

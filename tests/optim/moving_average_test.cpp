@@ -93,7 +93,7 @@ TEST_CASE("moving average: saved and loaded with the parameters") {
   CHECK(load_checkpoint(path).find("average.layer.weight")->shape() == Shape{3, 2});
   load(other.parameters, path);
   CHECK(identical(other.layer.weight, model.layer.weight));
-  for (Model* const each : {&model, &other}) {  // both go on alike
+  for (Model* const each : {&model, &other}) {  // both continue alike
     each->step();
     each->average.update();
     each->average.swap();

@@ -47,7 +47,7 @@ void check_refusals(const std::string& name, const Options& options) {
   back(w);
   optimizer.step();
   CHECK_ERROR(optimizer.step(), no_gradient);
-  parameters->gradients()[0] = 1;  // a gradient of one's own
+  parameters->gradients()[0] = 1;  // a gradient set directly
   optimizer.step();
 
   back(w);

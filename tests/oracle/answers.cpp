@@ -1,12 +1,12 @@
-// Computes the oracle's cases: reads them from standard input and writes what Lamina answers to standard output
-// until the input ends. tests/oracle/oracle.py makes the cases and judges the answers.
+// Computes the oracle's cases: reads them from standard input and writes Lamina's answers to standard output
+// until the input ends. tests/oracle/oracle.py makes the cases and checks the answers.
 //
 //   case    length, {"threads": 1, "tensors": [{"name", "shape", "gradient"}], "program": [instructions],
 //           "seeds": [[output, name of its derivative]], "answers": [names]}, the tensors' numbers
 //   answer  length, {"tensors": [{"name", "shape"}]} or {"error": text}, the tensors' numbers
 //
-// Lengths are 8 bytes, numbers are doubles. Answered are the named tensors and, as "d NAME", the gradient of
-// every tensor that wants one.
+// Lengths are 8 bytes, numbers are doubles. The answers are the named tensors and, as "d NAME", the gradient
+// of every tensor that requires one.
 
 #include <cstdint>
 #include <iostream>

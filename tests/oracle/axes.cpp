@@ -1,4 +1,4 @@
-// Ops by axes, by name: operands that are repeated, reductions, and what moves numbers; and the activations.
+// Ops by axes, by name: broadcast operands, reductions, and ops that rearrange elements; and the activations.
 
 #include "core/ops.h"
 #include "tests/oracle/instruction.h"

@@ -15,7 +15,7 @@ truth("where")(lambda at, mask, a, b: torch.where(mask != 0, a, b))
 
 
 def operands(d):
-    """Two shapes that meet: each axis is of both, or repeated in one of them; leading ones may be missing."""
+    """Two shapes that broadcast: each axis is in both, or repeated in one of them; leading ones may be missing."""
     sizes = [d.pick([1, 2, 3]), d.pick([2, 5]), d.pick([2, 3, 7, 16]), d.pick(WIDTHS)][-d.pick([2, 3, 3, 4]):]
     shapes = [list(sizes), list(sizes)]
     for axis in range(len(sizes)):
@@ -23,7 +23,7 @@ def operands(d):
         if repeated is not None:
             shapes[repeated][axis] = 1
     shorter = d.pick([0, 1])
-    if all(shape[-1] != 1 for shape in shapes):  # columns of another rank may be refused
+    if all(shape[-1] != 1 for shape in shapes):  # columns of a different rank may be refused
         while shapes[shorter][0] == 1:
             shapes[shorter].pop(0)
     return [tuple(shape) if math.prod(shape) > 1 else (1,) for shape in shapes]  # the rank of a number does not count
@@ -46,7 +46,7 @@ def by_axes(d):
     d.answer(y, result, measure="element")
 
 
-# --- Powers and activations. What PyTorch computes of gelu far below zero is all cancellation.
+# --- Powers and activations. PyTorch's gelu far below zero suffers from cancellation.
 
 HALF = math.sqrt(0.5)
 truth("number_over")(lambda at, x: at["number"] / x)
@@ -101,7 +101,7 @@ OVER = {
     "sum_over": ANY,
     "mean_over": ANY,
     "variance_over": GENTLE + SCALED,
-    "max_over": ["plain", "tiny", "huge"],  # no ties, for which PyTorch does not say where the gradient goes
+    "max_over": ["plain", "tiny", "huge"],  # no ties, for which PyTorch does not specify the gradient
     "min_over": ["plain", "tiny", "huge"],
     "softmax_over": GENTLE + ["saturated", "mean 100", "wide"],
     "log_softmax_over": GENTLE + ["saturated", "mean 100", "wide"],
@@ -120,7 +120,7 @@ def along_an_axis(d):
     d.answer(y, shape if "softmax" in op else shape[:axis] + shape[axis + 1:])
 
 
-# --- What moves numbers.
+# --- Ops that rearrange elements.
 
 truth("permute")(lambda at, x: x.permute(at["axes"]))
 truth("stack")(lambda at, *parts: torch.stack(parts, at["axis"]))

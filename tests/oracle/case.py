@@ -1,7 +1,7 @@
 """A case: named tensors, a straight-line program over them, and what of it is compared. Draw makes its numbers."""
 import numpy
 
-# Around the widths of vectors, and what is no multiple of anything.
+# Around the widths of vectors, and sizes that are multiples of none.
 WIDTHS = [1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 100, 127, 128, 129, 200, 257, 300, 513]
 LARGEST = 20000  # numbers in a tensor of most cases
 
@@ -36,8 +36,8 @@ class Case:
         self.program = []   # {"op", "in", "out", attributes}
         self.seeds = []     # (output, name of its derivative)
         self.answers = []   # names of tensors whose value is compared
-        self.measures = {}  # name -> what an error is relative to; see measure.py
-        self.exact = []     # tensors whose numbers are what they are: masks, targets
+        self.measures = {}  # name -> the scale of an error; see measure.py
+        self.exact = []     # tensors whose values must not be varied: masks, targets
 
     def describe(self):
         lines = [f"{'float' if not self.double else 'double'}, {self.threads} thread(s)"]
@@ -52,7 +52,7 @@ def spread(array):
 
 
 class Draw:
-    """The random choices of a case. What it is follows from (seed, number), its numbers also from `attempt`."""
+    """The random choices of a case. Its structure depends on (seed, number), its numbers also on `attempt`."""
 
     def __init__(self, seed, number, attempt=0):
         self.shape_of_case = numpy.random.default_rng([seed, number])
@@ -71,7 +71,7 @@ class Draw:
         return int(self.shape_of_case.integers(low, high + 1))
 
     def power(self, low, high):
-        """10 to a random power, rounded so that float holds it exactly."""
+        """10 to a random power, rounded so that float represents it exactly."""
         return float(numpy.float32(10.0 ** self.shape_of_case.uniform(low, high)))
 
     def uniform(self, low, high):
@@ -112,14 +112,14 @@ class Draw:
         return self.case
 
     def constant(self, name, array, exact=False):
-        """A tensor that wants no gradient; `exact` for masks and targets, whose values are not to be varied."""
+        """A tensor that needs no gradient; `exact` for masks and targets, whose values are not to be varied."""
         if exact:
             self.case.exact.append(name)
         self.case.tensors[name] = numpy.asarray(array, numpy.float32)
         return name
 
     def leaf(self, name, shape, style="plain", view=0.15, sign=None):
-        """A tensor that wants its gradient; with probability `view` it is a part of a larger one."""
+        """A tensor that needs its gradient; with probability `view` it is a part of a larger one."""
         values = self.numbers(shape, style) if sign is None else numpy.abs(self.numbers(shape, style)) + sign
         self.case.wanted.append(name)
         if len(shape) < 2 or not self.chance(view):
@@ -148,7 +148,7 @@ class Draw:
             self.case.measures[name] = kind_of_measure
 
     def use_again(self, name, shape):
-        """A second consumer of a leaf, so that gradients meet."""
+        """A second consumer of a leaf, so that gradients add up."""
         self.call("multiply_number", [name], ["again"], number=3.0)
         self.answer("again", shape)
 

@@ -7,7 +7,7 @@ from case import ANY, GENTLE, SCALED, SHIFTED, kind, truth
 
 
 def like_rows_of(a, b):
-    """b as PyTorch repeats it, or else a column of all rows."""
+    """b as PyTorch broadcasts it, or else a column over all rows."""
     try:
         torch.broadcast_shapes(a.shape, b.shape)
         return b
@@ -26,11 +26,11 @@ truth("multiply_number")(lambda at, x: at["number"] * x)
 truth("divide_number")(lambda at, x: x / at["number"])
 truth("number_minus")(lambda at, x: at["number"] - x)
 
-KINKS = []  # how close arguments of relu and their like came to the kink, in a run that asks for it
+KINKS = []  # how close arguments of relu and similar ops came to the kink, in a run that records it
 
 
 def note_kink(distance):
-    """Arguments that were computed may fall on either side of a kink, and then derivatives differ by all."""
+    """Arguments that were computed may fall on either side of a kink, where derivatives then differ completely."""
     if distance.requires_grad and not distance.is_leaf:
         with torch.no_grad():
             away = distance.abs()
@@ -163,7 +163,7 @@ def reduction(d):
         d.use_again(x, shape)
 
 
-# --- What moves numbers.
+# --- Ops that rearrange elements.
 
 truth("transpose")(lambda at, x: x.t())
 truth("slice")(lambda at, x: x.narrow(at["axis"], at["begin"], at["end"] - at["begin"]))

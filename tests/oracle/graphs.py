@@ -5,7 +5,7 @@ from case import Draw, kind
 
 
 class Graph:
-    """Values by shape; every step takes some and adds one. All stay of moderate size."""
+    """Values by shape; every step reads some and adds one. All stay at moderate magnitudes."""
 
     def __init__(self, d: Draw):
         self.d, self.values, self.made = d, [], 0
@@ -46,7 +46,8 @@ def step(graph):
     elif choice <= 4:
         other = graph.any(lambda s: s == shape)
         op = d.pick(["add", "subtract", "multiply"])
-        # x - x adds dy to the gradient and takes it away again: what had arrived before is rounded to the size of dy.
+        # x - x adds dy to the gradient and subtracts it again: earlier contributions are rounded at the magnitude of
+        # dy.
         graph.call("add" if op == "subtract" and other[0] == x else op, [x, other[0]], shape)
     elif choice == 5 and matrix(shape):
         graph.call("multiply_number", [graph.call("transpose", [x], shape[::-1])], shape[::-1], number=0.5)
@@ -91,7 +92,7 @@ def random_graph(d):
     for _ in range(d.between(2, 10)):
         if max(numpy.prod(s) for _, s in graph.values) < 5000:
             step(graph)
-    # The last result depends on a leaf even when all that it was made of is detached.
+    # The last result depends on a leaf even when all its inputs are detached.
     graph.call("multiply", [graph.values[-1][0], d.leaf("factor", (1,))], graph.values[-1][1])
     last = graph.values[-1:] + [v for v in graph.values[:-1] if v[0].startswith("t") and d.chance(0.15)]
     for name, shape_of in last[:3]:

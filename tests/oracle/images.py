@@ -42,7 +42,7 @@ def relu_pool(at, x):
 
 
 def note_ties(x, window, stride):
-    """Where the two largest of a window are computed and close, rounding decides which gets the gradient."""
+    """Where the two largest numbers of a window are computed and close, rounding decides which gets the gradient."""
     if x.requires_grad and not x.is_leaf and x.numel():
         with torch.no_grad():
             windows = first(x).unfold(2, window, stride).unfold(3, window, stride)
@@ -149,8 +149,8 @@ def normalized_maps(at, maps, gain, bias):
     epsilon, groups, border = at.get("epsilon", 1e-5), at["groups"], at.get("border", 0)
     if border == 0 and groups == 1 and gain.dim() == 3:
         return F.layer_norm(maps, tuple(maps.shape[1:]), gain, bias, epsilon)
-    # PyTorch's own adds mean / deviation back as a bias: of one number of 1e10 in a group it makes an error of 1e-4
-    # even in float64, where the truth is the bias. So it answers in float alone.
+    # PyTorch's own adds mean / deviation back as a bias: for a single number of 1e10 in a group the error is 1e-4 even
+    # in float64, where the true value is the bias. So it is used in float only.
     if border == 0 and gain.dim() == 1 and maps.dtype == torch.float32:
         return last(torch.group_norm(first(maps), groups, gain, bias, epsilon))
     n, h, w, c = maps.shape
@@ -161,7 +161,7 @@ def normalized_maps(at, maps, gain, bias):
 
 
 def followed(d, n, h, w, c):
-    """What comes behind a normalization: (attributes, shape of the result)."""
+    """What follows a normalization: (attributes, shape of the result)."""
     if d.chance(0.5):
         return {}, (n, h, w, c)
     window = d.between(1, min(3, h, w))

@@ -1,5 +1,5 @@
 #pragma once
-// What the oracle's program can be asked to compute: a case is a list of instructions over named tensors.
+// The instructions of the oracle's program: a case is a list of instructions over named tensors.
 
 #include <functional>
 #include <map>
@@ -49,8 +49,8 @@ class Instruction {
     return *made;
   }
 
-  /// Gives every parameter the values of the case's tensor of the same name, whose place it takes. Throws Error
-  /// when the case has no such tensor or one of another shape.
+  /// Gives every parameter the values of the case's tensor of the same name, and replaces that tensor with
+  /// it. Throws Error when the case has no such tensor or one of another shape.
   void adopt(Parameters& parameters) const;
 
  private:

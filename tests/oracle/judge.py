@@ -10,7 +10,7 @@ from program import Failed
 assert all((graphs, images, norms, optimizers, products, recurrent))
 REPETITIONS = 12
 ATTEMPTS = 20  # draws of a case's numbers, until none is close to a kink
-KINK = 2e-5    # relative to the numbers' size: farther away than rounding reaches
+KINK = 2e-5    # relative to the numbers' size: larger than rounding errors
 
 
 def draw_case(seed, number, types, attempt=0):
@@ -25,7 +25,7 @@ def draw_case(seed, number, types, attempt=0):
 
 
 def compute(case, dtype):
-    """What PyTorch computes, named as the program's answers are."""
+    """PyTorch's results, named like the program's answers."""
     values = {name: torch.tensor(array, dtype=dtype) for name, array in case.tensors.items()}
     leaves = {name: values[name].requires_grad_() for name in case.wanted}
     for step in case.program:
@@ -55,7 +55,7 @@ def largest(truth, gradients):
 
 
 def measure_of(case, name, truth):
-    """As the case says; the mean of a batch is as exact as the spread of the batch allows."""
+    """As the case specifies; the mean of a batch is as exact as the spread of the batch allows."""
     variance = truth.get(name.replace("mean", "variance")) if name.endswith("mean") else None
     if variance is not None and variance.size:
         return float(numpy.sqrt(variance.max()))
@@ -65,7 +65,7 @@ def measure_of(case, name, truth):
 class Judge:
     def __init__(self, programs, spoil=None):
         self.programs, self.spoil = programs, spoil  # {double?: Program}; a function that plants a fault
-        self.planted = False                         # whether the last answers hold one
+        self.planted = False                         # whether the last answers contain one
 
     def differences(self, case, truth):
         theirs = compute(case, torch.float32)

@@ -17,10 +17,10 @@ import numpy
 EPSILON = {False: 2.0 ** -23, True: 2.0 ** -52}  # by whether Lamina computed in double
 SMALLEST = {False: 2.0 ** -126, True: 2.0 ** -1022}
 LARGEST_FLOAT = float(numpy.finfo(numpy.float32).max)
-TIMES = 4              # how many times PyTorch's error is too much
-DOUBLE_BOUND = 1e-12   # of an answer in double, relative, for each unit that PyTorch's float result is off
+TIMES = 4              # the multiple of PyTorch's error that is too much
+DOUBLE_BOUND = 1e-12   # relative, of an answer in double, per unit of error of PyTorch's float result
 LEAST = 0.5            # units, for means of logarithms: no rounding is better
-NOISE = 2.0 ** 20      # units: the result has hardly a digit
+NOISE = 2.0 ** 20      # units: the result has hardly a correct digit
 
 
 def scale(truth, measure):
@@ -67,9 +67,9 @@ class Difference:
 
     @staticmethod
     def limit(theirs, double):
-        """The largest error in units that is no fault."""
+        """The largest error in units that is not a fault."""
         if double and theirs > NOISE:
-            return math.inf  # nothing tells how ill-conditioned the case is
+            return math.inf  # there is no measure of how ill-conditioned the case is
         return DOUBLE_BOUND / EPSILON[True] * max(theirs, 1.0) if double else TIMES * max(theirs, 1.0)
 
 

@@ -160,7 +160,7 @@ def layer_of_normalization(d):
     if norm == "layer_interior":
         h, w, border = max(h, 5), max(w, 5), d.between(1, 2)
     elif norm == "instance":
-        h = max(h, 2)  # of a single position it is refused
+        h = max(h, 2)  # a single position is refused
     relu, window = maps and d.chance(0.4), d.between(1, min(2, h, w)) if maps and d.chance(0.4) else 1
     groups = d.pick([g for g in (1, 2, 4, c) if c % g == 0])
     shape = (n, h, w, c) if maps else (max(n * h, 2), c)

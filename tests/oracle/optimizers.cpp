@@ -23,7 +23,7 @@ class Model {
 
   size_t steps() const { return in_.inputs() / tensors_ - 1; }
 
-  /// Puts the gradients of one step where backward() would have put them.
+  /// Writes the gradients of one step where backward() would write them.
   void set_gradients(size_t step) {
     const std::span<real> gradients = parameters.gradients();
     for (size_t i = 0; i < tensors_; ++i)

@@ -46,7 +46,7 @@ def adam(at, *tensors):
 
 
 class LazyAdam:
-    """Adam on some rows; PyTorch's SparseAdam puts epsilon in another place."""
+    """Adam on some rows; PyTorch's SparseAdam adds epsilon in a different place."""
 
     def __init__(self, at, table):
         self.at, self.table, self.steps = at, table, 0

@@ -53,7 +53,7 @@ def repeat_command(number):
 
 
 def run(judge, numbers, table, report=True):
-    """Judges the cases and enters them into the table."""
+    """Checks the cases and enters them into the table."""
     for number in numbers:
         case, truth = judge.draw(options.seed, number)
         if case is None:

@@ -1,13 +1,13 @@
-"""Faults put into Lamina's answers, to show that the oracle finds them."""
+"""Faults planted in Lamina's answers, to show that the oracle finds them."""
 import numpy
 
 from measure import EPSILON, NOISE, SMALLEST, scale, units
 
-PLAIN = 1.5  # units that PyTorch may be off where a fault of a few units must be found
+PLAIN = 1.5  # largest error of PyTorch, in units, where a fault of a few units must be found
 
 
 def ulps(case, answers, truth, theirs):
-    """Twelve units at the largest element of the first answer; None where PyTorch itself is not far from that."""
+    """Twelve units at the largest element of the first answer; None where PyTorch's own error is nearly as large."""
     name = case.answers[0]
     size = scale(truth[name], case.measures.get(name, "tensor"))
     if case.double or units(theirs[name], truth[name], size, theirs[name], False) > PLAIN:
@@ -17,7 +17,7 @@ def ulps(case, answers, truth, theirs):
 
 
 def gradient(case, answers, truth, theirs):
-    """The largest element of the last gradient is missing; None where there is none, or hardly a digit of one."""
+    """The largest element of the last gradient is missing; None where there is none, or it has hardly a correct digit."""
     if not case.wanted:
         return None
     name = "d " + case.wanted[-1]
@@ -44,4 +44,4 @@ def noise(case, answers, truth, theirs):
     return {name: theirs[name] + numpy.copysign(off(name), theirs[name] - truth[name]) for name in answers}
 
 
-PLANTS = {"ulps": (ulps, 120), "gradient": (gradient, 60), "noise": (noise, 1500)}  # with a number of cases
+PLANTS = {"ulps": (ulps, 120), "gradient": (gradient, 60), "noise": (noise, 1500)}  # with the number of cases

@@ -1,4 +1,4 @@
-"""Products of matrices, the layers made of them, softmax and the losses."""
+"""Products of matrices, the layers made from them, softmax and the losses."""
 import numpy
 import torch
 from torch.nn import functional as F
@@ -118,7 +118,7 @@ def normalized_weight(d):
         inputs = [d.leaf("x", (m, k), d.pick(ANY)), v, gain] + ([d.leaf("bias", (n,))] if d.chance(0.5) else [])
         y = d.call("weight_norm_linear", inputs)
         d.answer(y, (m, n))
-    # A column of zeros has no direction: NaN in both, of which nothing can be said.
+    # A column of zeros has no direction: NaN in both, which cannot be compared.
     d.case.tensors["v"] = d.case.tensors["v"] + (d.case.tensors["v"] == 0)
 
 
@@ -176,7 +176,7 @@ truth("log_softmax")(lambda at, x: F.log_softmax(x, -1))
 def bernoulli_cross_entropy(at, x, targets):
     if x.dtype == torch.float32:
         return F.binary_cross_entropy_with_logits(x, targets, reduction="none")
-    return x.clamp(min=0) - x * targets + torch.log1p(torch.exp(-x.abs()))  # PyTorch's own loses 1e-18 beside 1
+    return x.clamp(min=0) - x * targets + torch.log1p(torch.exp(-x.abs()))  # PyTorch's own loses 1e-18 next to 1
 
 
 truth("cross_entropy")(lambda at, x: F.cross_entropy(x.reshape(-1, x.shape[-1]), torch.tensor(at["labels"])))

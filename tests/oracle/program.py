@@ -11,7 +11,7 @@ LONGEST = 120  # seconds for one case
 
 
 class Failed(Exception):
-    """Lamina gave no answer: an error, a crash, or a hang."""
+    """Lamina returned no answer: an error, a crash, or a hang."""
 
 
 class Program:

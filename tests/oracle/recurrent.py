@@ -8,7 +8,7 @@ from elementwise import ClipGradient, note_kink
 from images import native_batch_norm, statistics
 from products import weight_norm
 
-# --- What PyTorch computes: the equations of layers/recurrent/recurrent.h, one step after the other.
+# --- What PyTorch computes: the equations of layers/recurrent/recurrent.h, one step after another.
 
 
 class Layer:
@@ -24,7 +24,7 @@ class Layer:
         return self.p[name]
 
     def normalize(self, site, a, t, mask, apart=0):
-        """N(a) of one step, a [B x width]; the last `apart` units have statistics of their own under layer norm."""
+        """N(a) of one step, a [B x width]; the last `apart` units have separate statistics under layer norm."""
         if site + ".gain" not in self.p:
             return a
         gain, bias = self.p[site + ".gain"], self.p.get(site + ".bias")
@@ -174,7 +174,7 @@ class Fill:
             for state, values in (("mean", self.d.numbers((steps, width))),
                                   ("variance", abs(self.d.numbers((steps, width))) + 0.5)):
                 self.names.append(self.d.constant(f"layer.{name}.{state}", values))
-            # How many cases the statistics stem from: every step has been reached.
+            # The number of cases behind the statistics: every step has been reached.
             self.names.append(self.d.constant(f"layer.{name}.cases", numpy.full(steps, 10), exact=True))
 
 
@@ -203,7 +203,7 @@ def fill_parameters(d, cell, chosen, inputs, hidden):
 def recurrent(d, cell):
     d.start(cell.upper())
     chosen = options(d, cell)
-    steps, rows, inputs, hidden = sizes(d, large="relu" not in chosen)  # of many arguments one is close to relu's kink
+    steps, rows, inputs, hidden = sizes(d, large="relu" not in chosen)  # many arguments: one is near relu's kink
     style = d.pick(["plain", "plain", "plain", "uniform", "mean 100", "constant rows", "zeros", "sparse", "tiny"])
     x = d.leaf("x", (steps, rows, inputs), style)
     mask, h, c, condition = "", "", "", ""

@@ -1,19 +1,19 @@
-"""What many cases showed, by category."""
+"""The results of many cases, by category."""
 import math
 
 import numpy
 
 from measure import LEAST
 
-FEW = 20  # cases of a category, below which its mean says nothing
+FEW = 20  # cases of a category; with fewer its mean is not significant
 
 
 class Category:
     def __init__(self):
         self.cases = self.failed = 0
         self.ours, self.theirs = [], []  # the errors of all tensors
-        self.ratios = []                 # one of each case: the mean logarithm of ours over theirs
-        self.worst = 0.0                 # ours over theirs, this counted as a unit at least
+        self.ratios = []                 # one per case: the mean logarithm of ours over theirs
+        self.worst = 0.0                 # ours over theirs, the latter counted as at least one unit
 
     def add(self, found, wrong):
         self.cases += 1

@@ -1,5 +1,5 @@
 #pragma once
-// Jobs for the threads, of changing kinds and numbers of shares, each checked: every share ran exactly once,
+// Jobs for the threads, of varying kinds and numbers of shares, each checked: every share ran exactly once,
 // before its job returned, and no share of any other job ran meanwhile.
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace lamina::test {
 
-/// The jobs of one caller. Several of them may run at once, each on a thread of its own.
+/// The jobs of one caller. Several of them may run at once, each on its own thread.
 class ThreadJobs {
  public:
   explicit ThreadJobs(std::uint64_t seed) : random_(seed * 2 + 1) {}
 
-  /// Runs `count` jobs and counts them in `progress`, which several callers may share. A member needs its
-  /// thread at once, and on few cores waits for it; a job of members stands for one in `share_jobs` others.
+  /// Runs `count` jobs and counts them in `progress`, which several callers may share. Members all need their
+  /// threads at once, and wait for them on few cores; so only one job in `share_jobs` is a job of members.
   void run(std::uint64_t count, std::atomic<std::uint64_t>& progress, unsigned share_jobs = 4096) {
     for (std::uint64_t i = 0; i < count; ++i) {
       ++job_;
@@ -61,12 +61,12 @@ class ThreadJobs {
   }
 
   void shares(bool nested) {
-    const std::size_t count = changing_count() + (nested ? 1 : 0);  // one share alone runs as if outside
+    const std::size_t count = changing_count() + (nested ? 1 : 0);  // a single share runs as if outside
     const std::uint64_t length = draw() % 128;
     for_each_share(count, [this, nested, length](std::size_t share) {
       spend(length);
       if (nested) {
-        std::size_t inner = 0;  // of this thread alone: nested work is done on the spot
+        std::size_t inner = 0;  // only this thread uses it: nested work runs on the calling thread
         for_each_share(3, [&](std::size_t) { ++inner; });
         if (inner != 3 || !inside_share()) ++wrong_;
       }

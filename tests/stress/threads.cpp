@@ -1,9 +1,10 @@
-// Stress of the threads (core/parallel.h): very many small jobs of changing numbers of shares.
+// Stress of the threads (core/parallel.h): very many small jobs of varying numbers of shares.
 //
-//   stress-threads JOBS THREADS...   so many jobs with each number of threads, a quarter of them by two callers
-//   stress-threads --time THREADS... nanoseconds that handing a job over takes, with as many shares as threads
+//   stress-threads JOBS THREADS...   this many jobs with each number of threads, a quarter of them by two
+//                                    callers
+//   stress-threads --time THREADS... nanoseconds to hand over a job with as many shares as threads
 //
-// Exit code 1 when a share ran twice or never, or when nothing moves any more.
+// Exit code 1 when a share ran twice or never, or when there is no progress any more.
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +28,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The number of wrong shares in `jobs` jobs, made by so many callers at once.
+/// The number of wrong shares in `jobs` jobs, made by several callers at once.
 std::uint64_t stress(std::uint64_t jobs, int team, unsigned callers) {
   set_threads(team);
   std::atomic<std::uint64_t> progress{0};
@@ -54,7 +55,7 @@ std::uint64_t stress(std::uint64_t jobs, int team, unsigned callers) {
   return total;
 }
 
-/// Prints the median and the least nanoseconds per job of many short bursts.
+/// Prints the median and the minimum of the nanoseconds per job over many short bursts.
 void time_handing_over(int team) {
   set_threads(team);
   constexpr int bursts = 201, jobs = 2000;

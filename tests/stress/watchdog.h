@@ -1,5 +1,5 @@
 #pragma once
-// Ends a program that hangs: no test can fail by itself while it waits for ever.
+// Ends a program that hangs: a test that waits forever cannot fail by itself.
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lamina invariance and lamina geometry from outside: what they leave behind, and that the float program hands over to
-# the double one and says what to do when that is not there. Every mistake must give one line and the right exit code.
+# lamina invariance and lamina geometry from outside: the files that they write, and that the float program passes on to
+# the double one and prints a remedy when that is missing. Every mistake must give one line and the right exit code.
 source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=1
 (cd "${lamina%/build/lamina}" && built build/lamina-double) || exit 1

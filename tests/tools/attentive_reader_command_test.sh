@@ -13,7 +13,7 @@ check "one folder a variant, with its best model" \
   [ "$(cat all/{none,batch,batch-everywhere,layer-gain-1,layer-gain-0.1}/best.safetensors | wc -c)" -gt 100000 ]
 check "metrics at every validation" [ "$(cut -d, -f1,2 all/batch/metrics.csv | tr '\n' ' ')" = "validation,step 1,5 2,10 " ]
 
-# --- a call of several finds what was trained one by one
+# --- a call with several variants finds those trained separately
 "$lamina" attentive-reader --norm layer --gain 0.5 --preset small --updates 10 --validate-every 5 --out parts/layer-gain-0.5 >/dev/null
 "$lamina" attentive-reader --norm none,layer --gain 0.5 --preset small --updates 5 --validate-every 5 --out parts >out 2>err || cat err
 check "the figure ends where the shortest curve does" grep -q "LN-LSTM, gain 0.5 | 5 |" parts/summary.md
@@ -30,7 +30,7 @@ check "no other norm has them" [ "$(grep -l population all/{none,layer-gain-1}/{
 check "answers are words" grep -qE '^ +[0-9.]+%  [^@ ]+' out
 check "settings are kept" grep -q '"padding": "cyclic"' words/config.json
 
-# --- where it looked
+# --- attention
 "$lamina" attentive-reader show whole 3 >out 2>err || cat err
 check "an answer with its probability" grep -qE '^[* ] +[0-9.]+%  @entity[0-9]+ \(' out
 check "no colours in a pipe" [ "$(grep -c $'\033' out)" = 0 ]

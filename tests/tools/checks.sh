@@ -1,4 +1,4 @@
-# Sourced by the tests of commands: builds `lamina`, works in a folder of its own, and counts.
+# Sourced by the tests of commands: builds `lamina`, works in a temporary folder, and counts.
 #
 #   source "$(dirname "$0")/checks.sh"
 #   check "batch 0" refuses 2 "--batch" mnist --batch 0

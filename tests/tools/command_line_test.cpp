@@ -14,7 +14,7 @@ using namespace lamina;
 
 namespace {
 
-/// What a program said, to people and about mistakes, and how it ended.
+/// A program's standard output, standard error and exit code.
 struct Ending {
   int code;
   std::string said, complained;
@@ -195,7 +195,7 @@ TEST_CASE("what is not a number or not there names its flag") {
 
 TEST_CASE("a program whose output cannot be written says so and fails") {
   struct : std::streambuf {
-  } full;  // takes nothing, as /dev/full
+  } full;  // accepts nothing, like /dev/full
   Command program("program", "prints");
   program.add_version("program 1.2.3");
   program.action([] {

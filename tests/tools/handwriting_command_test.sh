@@ -61,7 +61,7 @@ check "says that the lines are synthetic" grep -q "not IAM-OnDB" out
 check "the table" [ "$(grep -cE '^\| (baseline|layer norm) \|' both/summary.md)" = 2 ]
 check "the figure" [ -s both/figure.svg ]
 
-# --- the same run: uninterrupted, and killed on its way
+# --- the same run: uninterrupted, and killed in between
 killed_and_resumed 5 handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600
 check "models are kept on the way" [ -s whole/model-200.safetensors -a -s whole/model-400.safetensors ]
 

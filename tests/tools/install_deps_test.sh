@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/install-deps.sh, with stand-ins for the package tools that note what they were asked to do.
+# tools/install-deps.sh, with stand-ins for the package tools that record their calls.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 

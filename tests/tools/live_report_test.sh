@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The report in folders with things that are no files, and the live report ended at every moment of its life.
-# --all: 1000 starts instead of 50.
+# The report in folders with entries that are not regular files, and the live report ended at random moments. --all:
+# 1000 starts instead of 50.
 starts=50
 [ "${1:-}" = --all ] && starts=1000
 source "$(dirname "$0")/checks.sh"
 
-# A copy of the program with a page of its own, so that this needs no npm.
+# A copy of the program with a separate page, so that this needs no npm.
 mkdir report && echo "connect-src 'none' \"@DATA@\"" >report/page.html
 cp "$lamina" program
 
@@ -20,7 +20,7 @@ truncate -s 1T runs/endless/config.json
 ln -s config.json runs/link/config.json
 mkdir runs/folder/metrics.csv
 
-skips_odd_files() {  # the static report is written, and each odd file named in a line
+skips_odd_files() {  # the static report is written, and each odd file is named on one line
   timeout 20 ./program report --out page.html >out 2>err || return 1
   for file in fifo/metrics.csv fifo/config.json device/metrics.csv device/config.json endless/metrics.csv \
     endless/config.json folder/metrics.csv; do

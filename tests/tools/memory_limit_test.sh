@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lamina where there is little memory: it ends well, or says in one line that it cannot. --all: 300 to 700 MB in steps
-# of 10 MB, with two batch sizes, instead of a few.
+# lamina where there is little memory: it succeeds, or fails with one line. --all: 300 to 700 MB in steps of 10 MB, with
+# two batch sizes, instead of a few.
 step=100 batches=512
 [ "${1:-}" = --all ] && step=10 batches="128 512"
 source "$(dirname "$0")/checks.sh"

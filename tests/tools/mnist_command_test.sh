@@ -47,7 +47,7 @@ check "killed and resumed: the same weights and moments, bit for bit" same_weigh
 victim=$!
 for _ in $(seq 600); do [ -e stopped/config.json ] && break; sleep 0.05; done
 sleep 0.4
-kill -TERM $victim  # as Ctrl-C, which the shell lets its background programs ignore
+kill -TERM $victim  # like Ctrl-C, which background programs of a shell ignore
 wait $victim
 check "an interrupted run saves and exits with 130" [ $? = 130 ]
 "$lamina" mnist --resume --out stopped >/dev/null || echo "resuming failed"

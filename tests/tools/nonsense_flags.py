@@ -15,7 +15,7 @@ import sys
 
 NO_NUMBERS = ["", "x", "0x10", "nan", "-inf", "1e400", "1 2", "1,,2", "1;2", "--", "١"]
 BAD_WORDS = ["", "nonsense", ",", "none,,layer", "0", "\xff"]
-SHORT = 3  # values a flag
+SHORT = 3  # values per flag
 
 
 def said(program, *arguments):
@@ -23,7 +23,7 @@ def said(program, *arguments):
 
 
 def commands(program):
-    """The words that call each command, those inside others too."""
+    """The words that call each command, including nested ones."""
     for line in said(program, "list").splitlines():
         name = line.split("\t")[0]
         yield (name,)
@@ -54,7 +54,7 @@ def nonsense(kind):
 
 
 def problem(program, command, flag, value):
-    """What is wrong with how the program refuses the value; nothing when all is well."""
+    """What is wrong with how the program refuses the value; None when nothing is."""
     words = [flag + value] if value.startswith("=") else [flag, value] if value == "" else [f"{flag}={value}"]
     call = " ".join(map(repr, [*command, *words]))
     try:

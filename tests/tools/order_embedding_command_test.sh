@@ -25,7 +25,7 @@ killed_and_resumed 13 order-embedding --score order --norm layer --preset small 
 check "the optimizers end in different places" eval '! cmp -s by-aut.safetensors by-sgd.safetensors'
 
 # --- searching
-lists() {  # lists LINES PATTERN ARGUMENT...: so many lines match
+lists() {  # lists LINES PATTERN ARGUMENT...: LINES lines match
   local lines=$1 pattern=$2
   shift 2
   "$lamina" order-embedding search "$@" >out 2>err && [ "$(grep -cE "$pattern" out)" = "$lines" ] || { cat out err; return 1; }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that is gone at the end of the test.
+/// A folder that is removed at the end of the test.
 struct Scratch {
   fs::path path = fs::temp_directory_path() / ("lamina-plot-" + std::to_string(getpid()));
   Scratch() { fs::create_directories(path); }
@@ -28,7 +28,7 @@ struct Scratch {
   size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(path), {})); }
 };
 
-/// Sends std::cerr into a string while it lives.
+/// Captures std::cerr in a string while it lives.
 struct CapturedErrors {
   std::ostringstream text;
   std::streambuf* before = std::cerr.rdbuf(text.rdbuf());

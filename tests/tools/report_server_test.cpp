@@ -66,7 +66,7 @@ ReportServer example() {
   return {.make = [](const auto&) { return content("the page"); }};
 }
 
-/// A client that sends what it is told and reads only when it is asked.
+/// A client that sends given bytes and reads only on request.
 class RawClient {
  public:
   explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -79,7 +79,7 @@ class RawClient {
   bool send(std::string_view bytes) {
     return ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL) >= 0;
   }
-  /// All that comes until the server closes the connection.
+  /// Everything received until the server closes the connection.
   std::string read() {
     std::string all, part(65536, '\0');
     for (ssize_t count; (count = ::recv(socket_.number(), part.data(), part.size(), 0)) > 0;)
@@ -91,7 +91,7 @@ class RawClient {
   Descriptor socket_;
 };
 
-/// Seconds until a visitor has the page.
+/// Seconds until a client has received the page.
 double seconds_for_the_page(const Running& running) {
   const Clock::time_point began = Clock::now();
   const auto page = running.get("/");
@@ -160,11 +160,11 @@ TEST_CASE("the live report takes GET and HEAD only, and reads no body") {
   CHECK(client.Put("/", "x", "text/plain")->status == 405);
   CHECK(client.Delete("/")->status == 405);
   CHECK(client.Options("/")->get_header_value("Allow") == "GET, HEAD");
-  // A megabyte of gzip that stands for a gigabyte, were it unpacked.
+  // A megabyte of gzip that would unpack to a gigabyte.
   RawClient bomb(running.port());
   bomb.send(text("POST / HTTP/1.1\r\nHost: 127.0.0.1:", running.port(),
                  "\r\nContent-Encoding: gzip\r\nContent-Length: 1048576\r\n\r\n", "\x1f\x8b\x08"));
-  CHECK(bomb.read().starts_with("HTTP/1.1 405 "));  // although most of the body never came
+  CHECK(bomb.read().starts_with("HTTP/1.1 405 "));  // although most of the body was never sent
   RawClient no_http(running.port());
   no_http.send("\x16\x03\x01 hello\r\n\r\n");
   CHECK(no_http.read().starts_with("HTTP/1.1 405 "));
@@ -238,7 +238,7 @@ TEST_CASE("while content is slow, the live report answers all else, shows what i
     return content("the first page");
   }});
   CHECK(running.get("/")->body == "the first page");
-  std::thread visitor([&] { CHECK(running.get("/")->body == "the first page"); });  // after a while
+  std::thread visitor([&] { CHECK(running.get("/")->body == "the first page"); });  // it has to wait
   const Clock::time_point began = Clock::now();
   CHECK(running.get("/nothing")->status == 404);
   CHECK(Clock::now() - began < 1s);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # --resume from outside: flags that differ from the run's, what the environment changes, two processes with one folder,
-# runs that stop in the middle of a period, models that diverged, output that nobody takes.
+# runs that stop in the middle of a period, models that diverged, output that nothing reads.
 source "$(dirname "$0")/checks.sh"
 export LAMINA_SMOKE=2
 run=(mnist --norm none --batch 512 --threads 1 --seed 5)
@@ -84,7 +84,7 @@ check "order-embedding search" refuses 1 "best.safetensors" order-embedding sear
 nan skip-thoughts/model.safetensors
 check "skip-thoughts encode" refuses 1 "skip-thoughts/model.safetensors" skip-thoughts encode skip-thoughts </dev/null
 
-# --- output that nobody takes
+# --- output that nothing reads
 check "a closed standard output" bash -c "'$lamina' ${run[*]} --epochs 1 --out closed >&- 2>err; [ \$? = 1 ] && [ -s closed/state ]"
 export LAMINA_SMOKE=3
 "$lamina" "${run[@]}" --out piped 2>err | head -n 2 >/dev/null

@@ -14,7 +14,7 @@ program() {  # program NAME BODY: makes a fake test program
 expect() {  # expect TITLE EXIT-CODE CLOSING-LINE NAMED-PROGRAM PROGRAM...
   local title=$1 code=$2 closing=$3 named=$4 output actual
   shift 4
-  # This test may itself be in the background, where a shell has Ctrl-C ignored for good.
+  # This test may itself be in the background, where a shell makes it ignore Ctrl-C permanently.
   output=$(env --default-signal=INT tools/run-tests.sh "${@/#/$scratch/}" 2>&1)
   actual=$?
   if [ "$actual" = "$code" ] && [ "$(tail -n 1 <<<"$output")" = "$closing" ] &&

@@ -25,7 +25,7 @@ check "vectors as .npy: header and 3 x 60 numbers" [ "$(head -c 6 vectors.npy | 
 check "neighbours" [ "$(grep -cE '^cosine [0-9.]+: ' out)" = 3 ]
 check "the nearest to a sentence of the text is itself" grep -qE '^cosine 1: mr \. bennet ran \.' out
 
-# --- the evaluation, on data that words decide
+# --- the evaluation, on data that single words decide
 mkdir -p tasks/sick tasks/sentiment
 for part in train trial test_annotated; do
   printf 'pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/tidy.sh must find in sources that it reads together what clang-tidy finds in each.
+# tools/tidy.sh must find in sources that it reads together what clang-tidy finds in each separately.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v clang-tidy >/dev/null || ! command -v clang++ >/dev/null; then
@@ -15,7 +15,7 @@ mkdir "$scratch/core"
 cp .clang-tidy "$scratch"
 cd "$scratch" || exit 1
 passed=0 failed=0
-expect() {  # expect TITLE EXIT-CODE GROUPS FINDINGS SOURCE...: so many rounds, and lines that name a source and an error
+expect() {  # expect TITLE EXIT-CODE GROUPS FINDINGS SOURCE...: GROUPS rounds, and lines that name a source and an error
   local title=$1 code=$2 groups=$3 findings=$4 output actual
   shift 4
   output=$("$tidy" scratch "-std=c++20 -I. -Wreserved-identifier" "$@" 2>&1)
@@ -36,7 +36,8 @@ int size() { return 1; }
 }  // namespace
 int clean(const std::string& text) { return text.empty() ? size() : 0; }
 E2
-# An alias and a declaration that nobody uses, a copy, a capital letter, a zero for a pointer, a reserved name, a moved value, size() == 0.
+# An unused alias and an unused declaration, a copy, a capital letter, a zero for a pointer, a reserved name, a moved
+# value, size() == 0.
 cat >core/odd.cpp <<'E2'
 #include <string>
 #include <utility>
