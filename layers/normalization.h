@@ -3,8 +3,8 @@
 //
 //   h = f(normalize(a; gain, bias))        (Eq. 5)
 //
-// Models hold one of these instead of deciding for themselves, so a new scheme is added here and nowhere
-// else.
+// Models hold one of these instead of deciding for themselves: a new scheme of a layer's outputs is added to the
+// table in norm.h and here.
 
 #include <string>
 #include <variant>

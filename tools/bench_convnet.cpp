@@ -57,7 +57,9 @@ Cost cost_of(Norm norm, size_t batch, double seconds) {
 
 void print_table(double seconds) {
   std::printf("Microseconds an image: training step, and forward only.\n\n");
-  std::printf("| batch | none: train | use | layer: train | use | batch: train | use |\n");
+  std::printf(
+      "| batch | none: training | evaluation | layer: training | evaluation | batch: training | evaluation "
+      "|\n");
   std::printf("|---|---|---|---|---|---|---|\n");
   for (size_t batch = 1; batch <= 512; batch *= 2) {
     std::printf("| %zu |", batch);

@@ -2,7 +2,7 @@
 // Cloze questions from books.
 //
 // Where a sentence names somebody or something once, and the sentences before it (of the same chapter, at
-// most 150 words) name it too, that name is blanked: the sentence becomes a question, and the sentences
+// most 200 words) name it too, that name is blanked: the sentence becomes a question, and the sentences
 // before it are the passage. Names are anonymous: each gets a number, drawn anew for every question, so
 // knowledge about a name from elsewhere does not help. Adjacent names ("Sherlock Holmes") count as one
 // entity, identified by the name that is most frequent in the book.
