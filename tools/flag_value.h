@@ -32,10 +32,6 @@ inline constexpr double least_positive = std::numeric_limits<float>::min();
 std::optional<std::int64_t> whole_number(std::string_view text);
 std::optional<double> real_number(std::string_view text);
 
-/// "none,layer", and its words, empty ones too; none of an empty list.
-std::string joined(const std::vector<std::string>& words);
-std::vector<std::string> split(const std::string& list);
-
 /// The range in words: "a whole number from 1 to 9", "a number from 0 to 20".
 std::string describe(const WholeRange& range);
 std::string describe(const RealRange& range);
