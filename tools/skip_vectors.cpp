@@ -12,7 +12,6 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/folder.h"
-#include "core/gemm.h"
 #include "core/parallel.h"
 #include "models/common/npy.h"
 #include "models/common/progress.h"
@@ -307,10 +306,8 @@ void evaluate_words(const TaskData& data, const EvalFlags& flags) {
   Settings settings;
   settings.set("norm", "bag-of-words");
   settings.set("data", flags.data);
-  const RunFolder folder = RunFolder::create(flags.out, {.experiment = "skip-thoughts",
-                                                         .variant = "bag-of-words",
-                                                         .settings = settings,
-                                                         .backend = gemm_backend()});
+  const RunFolder folder = RunFolder::create(
+      flags.out, {.experiment = "skip-thoughts", .variant = "bag-of-words", .settings = settings});
   append_scores(folder.file(flags.task_file()), 0, scores);
 }
 
@@ -365,8 +362,7 @@ void add_eval(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   command
       .add("--sick", flags->sick,
            "how SICK's regression is fitted: with a penalty whose strength the trial pairs choose, or as in "
-           "the public "
-           "code, by Adam until Pearson's r on the trial pairs falls")
+           "the public code, by Adam until Pearson's r on the trial pairs falls")
       .one_of({"penalty", "early-stopping"})
       .show_default();
   add_word_vectors(command, flags->word_vectors);
