@@ -28,10 +28,7 @@ void Pass::backward(const Glimpses& result) {
 
 /// The canvas's buffer takes its gradient, which is the same for all glimpses but for what they read of it.
 void Pass::start_backward(const Glimpses& result) {
-  canvas_ = Tensor::zeros(canvas_.shape());
-  if (const real* const dcanvas = result.canvas.gradient_data())
-    for (size_t line = 0; line < rows_ * sizes_.side; ++line)
-      std::copy_n(dcanvas + line * sizes_.side, sizes_.side, canvas_.data() + line * reading_.width());
+  canvas_ = padded(reading_, result.canvas.gradient());
   drow_ = Tensor::zeros({rows_, columns_.end});
   for (Unit* const unit : units()) {
     unit->dc = Tensor::zeros({rows_, sizes_.hidden});
