@@ -58,7 +58,6 @@ void lstm_output(size_t hidden, const real* gates, const real* c, real* h) {
 }
 
 /// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2); tanh is computed again, which is cheaper than memory
-/// do = dh tanh(c) o (1 - o),  dc = dh o (1 - tanh(c)^2)
 void lstm_output_backward(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
                           real* dc) {
   const real* const o = gates + 2 * hidden;
