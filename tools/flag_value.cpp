@@ -19,12 +19,6 @@ std::string ends_of(const Range& range) {
   return no_most ? text(":{from ", range.least, '}') : text(":{", range.least, " to ", range.most, '}');
 }
 
-template <class Number, class Range>
-Number number_within(const std::string& text, const std::optional<Number>& number, const Range& range) {
-  if (number && *number >= range.least && *number <= range.most) return *number;
-  fail<UsageError>(text, " is not ", describe(range));
-}
-
 void check_word(const std::string& word, const std::string& given, const FlagRules& rules) {
   if (word.empty() && given.empty()) fail<UsageError>("the value is empty; give one or leave the flag out");
   if (word.empty()) fail<UsageError>('\'', given, "' has an empty place between its commas");
@@ -52,13 +46,14 @@ std::string describe(const RealRange& range) {
   return text("a number from ", range.least, " to ", range.most);
 }
 
-std::int64_t read_number(const std::string& text, const WholeRange& range) {
-  return number_within(text, whole_number(text), range);
+template <class Range>
+typename Range::Number read_number(const std::string& text, const Range& range) {
+  const auto number = number_from<typename Range::Number>(text);
+  if (number && *number >= range.least && *number <= range.most) return *number;
+  fail<UsageError>(text, " is not ", describe(range));
 }
-
-double read_number(const std::string& text, const RealRange& range) {
-  return number_within(text, real_number(text), range);
-}
+template std::int64_t read_number(const std::string&, const WholeRange&);
+template double read_number(const std::string&, const RealRange&);
 
 std::string FlagRules::kind() const {
   if (whole) return "INT" + ends_of(*whole);

@@ -250,8 +250,7 @@ std::vector<RunFolder> runs_in(const std::string& path) {
     return exists(folder + "/vocabulary.txt") || exists(folder + "/tasks.csv");
   };
   if (single(path)) return {open_any(path)};
-  if (!is_folder(path)) return {open_encoder("eval", path)};
-  std::vector<std::string> paths = entries_of(path);
+  std::vector<std::string> paths = is_folder(path) ? entries_of(path) : std::vector<std::string>();
   std::erase_if(paths, [&](const std::string& entry) { return !single(entry); });
   if (paths.empty()) return {open_encoder("eval", path)};
   std::ranges::reverse(paths);  // the baseline before layer norm
