@@ -89,13 +89,9 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
 }
 
 Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
-  const auto follow = [&](const Tensor& normalized) {
-    if (then.window > 1) return relu_pool(normalized, then);
-    return then.relu ? relu(normalized) : normalized;
-  };
   if (mode == Mode::evaluate) {
     require_features(a, gain, bias);
-    return follow((a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias);
+    return relu_pool((a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias, then);
   }
   if (mode == Mode::measure_population)
     fail(
@@ -110,7 +106,7 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
       a.shape().rank() == 4
           ? batch_norm_maps(a, gain, bias,
                             {.epsilon = options.epsilon, .variance = options.variance, .then = then}, &batch)
-          : follow(batch_norm(a, gain, bias, options.epsilon, options.variance, &batch));
+          : relu_pool(batch_norm(a, gain, bias, options.epsilon, options.variance, &batch), then);
   if (mode == Mode::evaluate_by_batch) return y;
   const real momentum = options.momentum;
   const auto move = [&](Tensor& running, const Tensor& of_batch) {

@@ -17,6 +17,7 @@ struct NormEntry {
   const char* name;        ///< on the command line and in files: "layer-interior"
   const char* title;       ///< in figures and tables: "layer norm, interior"
   const char* short_name;  ///< in benchmarks: "ln"; empty where no benchmark has it
+  int color;               ///< in figures: a number in their palette
   /// Whether it adds a bias itself. For batch and instance norm that makes a bias in the layer before it
   /// useless; for the others all but that bias's mean has an effect (see layers/linear.h), and a layer
   /// without it computes Eq. 5.
@@ -24,15 +25,16 @@ struct NormEntry {
   bool vectors, maps, recurrent;  ///< the summed inputs of a layer, feature maps, every step of a sequence
 };
 
+/// In the order of legends: the baseline first, layer norm last.
 inline constexpr NormEntry norm_table[] = {
-    {Norm::none, "none", "baseline", "none", false, true, true, true},
-    {Norm::batch, "batch", "batch norm", "bn", true, true, true, true},
-    {Norm::layer, "layer", "layer norm", "ln", true, true, true, true},
-    {Norm::weight, "weight", "weight norm", "wn", false, true, true, true},
-    {Norm::rms, "rms", "rms norm", "", false, true, false, false},
-    {Norm::group, "group", "group norm", "", true, true, true, false},
-    {Norm::instance, "instance", "instance norm", "", true, false, true, false},
-    {Norm::layer_interior, "layer-interior", "layer norm, interior", "", true, true, true, false},
+    {Norm::none, "none", "baseline", "none", 6, false, true, true, true},
+    {Norm::weight, "weight", "weight norm", "wn", 2, false, true, true, true},
+    {Norm::batch, "batch", "batch norm", "bn", 1, true, true, true, true},
+    {Norm::rms, "rms", "rms norm", "", 7, false, true, false, false},
+    {Norm::instance, "instance", "instance norm", "", 4, true, false, true, false},
+    {Norm::group, "group", "group norm", "", 3, true, true, true, false},
+    {Norm::layer_interior, "layer-interior", "layer norm, interior", "", 5, true, true, true, false},
+    {Norm::layer, "layer", "layer norm", "ln", 0, true, true, true, true},
 };
 
 const NormEntry& entry_of(Norm norm);

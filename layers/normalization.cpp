@@ -45,23 +45,14 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
   }
 }
 
-namespace {
-
-Tensor follow(const Tensor& a, const ReluPool& then) {
-  if (then.window > 1) return relu_pool(a, then);
-  return then.relu ? relu(a) : a;
-}
-
-}  // namespace
-
 Tensor Normalization::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
   struct {
     const Tensor& a;
     Mode mode;
     const ReluPool& then;
-    Tensor operator()(std::monostate) const { return follow(a, then); }
-    Tensor operator()(const LayerNorm& scheme) const { return follow(scheme(a), then); }
-    Tensor operator()(const RmsNorm& scheme) const { return follow(scheme(a), then); }
+    Tensor operator()(std::monostate) const { return relu_pool(a, then); }
+    Tensor operator()(const LayerNorm& scheme) const { return relu_pool(scheme(a), then); }
+    Tensor operator()(const RmsNorm& scheme) const { return relu_pool(scheme(a), then); }
     Tensor operator()(const GroupNorm& scheme) const { return scheme(a, then); }
     Tensor operator()(BatchNorm& scheme) const { return scheme(a, mode, then); }
   } const apply{a, mode, then};

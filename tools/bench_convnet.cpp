@@ -1,38 +1,23 @@
 // What an image costs: the convolutional network of models/convnet, training and in use, from batch size 1 to
 // 512. Prints a markdown table. Random data; the median of the steps.
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "core/tape.h"
 #include "models/convnet/model.h"
 #include "optim/adam.h"
-#include "tools/command_line.h"
+#include "tools/bench.h"
 
 namespace {
 
 using namespace lamina;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// Median time of `step` in microseconds, over at least five calls.
 template <class Step>
 double median_us(double seconds, const Step& step) {
-  std::vector<double> times;
   for (int warm = 0; warm < 3; ++warm) step();
-  const double start = now();
-  while (times.size() < 5 || now() - start < seconds) {
-    const double begin = now();
-    step();
-    times.push_back(1e6 * (now() - begin));
-  }
-  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-  return times[times.size() / 2];
+  return 1e3 * bench::median(bench::times_of(seconds, 5, step));
 }
 
 struct Cost {
@@ -76,14 +61,5 @@ void print_table(double seconds) {
 
 int main(int argc, char** argv) {
   Command program("bench_convnet", "What an image costs in the ConvNet, by batch size.");
-  double seconds = 1;
-  int thread_count = 0;
-  program.add("--seconds", seconds, "measured per cell").positive().show_default();
-  program.add("--threads", thread_count, "0: one per core").range(0, 1024).show_default();
-  program.action([&] {
-    set_threads(thread_count);
-    print_table(seconds);
-    return 0;
-  });
-  return program.run(argc, argv);
+  return bench::run(program, {.seconds = 1}, "measured per cell", argc, argv, print_table);
 }

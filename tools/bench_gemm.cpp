@@ -10,7 +10,6 @@
 #include <cblas.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -20,6 +19,7 @@
 #include "core/gemm.h"
 #include "core/ops/matmul.h"
 #include "core/parallel.h"
+#include "tools/bench.h"
 
 extern "C" void openblas_set_num_threads(int);
 
@@ -40,22 +40,36 @@ const std::vector<ProductShape> usual_shapes = {
     {4000, 1600, 400, "NN"}, {128, 2048, 1024, "NN"}, {1920, 300, 2048, "NN"}, {2048, 2048, 2048, "NN"},
 };
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// Best time of one call, the candidates taking turns so that a slow spell of the machine hits all of them.
 std::vector<double> best_times(const std::vector<std::function<void()>>& candidates, double flops) {
   const int calls = std::max(1, static_cast<int>(4e7 / flops));
   std::vector<double> best(candidates.size(), 1e9);
-  const double end = seconds() + 0.4;
-  for (int round = 0; round < 4 || seconds() < end; ++round)
+  const double end = bench::now() + 0.4;
+  for (int round = 0; round < 4 || bench::now() < end; ++round)
     for (size_t i = 0; i < candidates.size(); ++i) {
-      const double begin = seconds();
+      const double begin = bench::now();
       for (int call = 0; call < calls; ++call) candidates[i]();
-      best[i] = std::min(best[i], (seconds() - begin) / calls);
+      best[i] = std::min(best[i], (bench::now() - begin) / calls);
     }
   return best;
+}
+
+/// With one thread, then with two: GFLOP/s of the first candidate with its share of the peak, and of the second. A third
+/// is work of the same size for every thread; where there is none, `no_third` stands in its place.
+void print_rates(const std::vector<std::function<void()>>& candidates, double flops,
+                 const std::vector<double>& peaks, const char* no_third) {
+  for (size_t team = 1; team <= peaks.size(); ++team) {
+    set_threads(static_cast<int>(team));
+    const auto times = best_times(candidates, flops);
+    const double rate = flops / times[0] / 1e9;
+    std::printf("  |%6.0f %4.0f%% %6.0f", rate, 100 * rate / peaks[team - 1], flops / times[1] / 1e9);
+    if (times.size() > 2)
+      std::printf(" %6.0f", static_cast<double>(team) * flops / times[2] / 1e9);
+    else
+      std::printf("%s", no_third);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
 }
 
 void blas_product(const ProductShape& s, const real* a, const real* b, real* c) {
@@ -96,20 +110,9 @@ void measure(const ProductShape& s, const std::vector<double>& peaks) {
 
   std::printf("%4zu x %4zu x %4zu %s", s.m, s.n, s.k, s.form.c_str());
   const double flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  for (size_t team = 1; team <= peaks.size(); ++team) {
-    set_threads(static_cast<int>(team));
-    std::vector<std::function<void()>> candidates = {own, blas};
-    if (!a_transposed) candidates.push_back(shared);
-    const auto times = best_times(candidates, flops);
-    const double rate = flops / times[0] / 1e9;
-    std::printf("  |%6.0f %4.0f%% %6.0f", rate, 100 * rate / peaks[team - 1], flops / times[1] / 1e9);
-    if (a_transposed)
-      std::printf("      -");
-    else
-      std::printf(" %6.0f", static_cast<double>(team) * flops / times[2] / 1e9);
-  }
-  std::printf("\n");
-  std::fflush(stdout);
+  std::vector<std::function<void()>> candidates = {own, blas};
+  if (!a_transposed) candidates.push_back(shared);
+  print_rates(candidates, flops, peaks, "      -");
 }
 
 /// A batch of products of one shape.
@@ -139,14 +142,7 @@ void measure(const Batch& batch, const std::vector<double>& peaks) {
   };
   std::printf("%3zu of %3zu x %3zu x %3zu %s", batch.items, m, n, k, form.c_str());
   const double flops = 2.0 * static_cast<double>(batch.items * m * n * k);
-  for (size_t team = 1; team <= peaks.size(); ++team) {
-    set_threads(static_cast<int>(team));
-    const auto times = best_times({own, blas}, flops);
-    const double rate = flops / times[0] / 1e9;
-    std::printf("  |%6.0f %4.0f%% %6.0f", rate, 100 * rate / peaks[team - 1], flops / times[1] / 1e9);
-  }
-  std::printf("\n");
-  std::fflush(stdout);
+  print_rates({own, blas}, flops, peaks, "");
 }
 
 }  // namespace

@@ -4,11 +4,7 @@
 //   build/bench_recurrent                 # under a minute
 //   build/bench_recurrent --seconds 2     # per line, for steadier numbers
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <functional>
-#include <iostream>
 #include <memory>
 #include <vector>
 
@@ -18,7 +14,7 @@
 #include "core/pool.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
-#include "tools/command_line.h"
+#include "tools/bench.h"
 
 namespace {
 
@@ -37,10 +33,6 @@ struct Line {
   }
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// A layer with its input; calling it is a step.
 class Model {
  public:
@@ -54,10 +46,10 @@ class Model {
 
   /// Milliseconds.
   double operator()() const {
-    const double begin = now();
+    const double begin = bench::now();
     Tape tape;
     tape.backward(mean_square((*layer_)(x_).hidden));
-    return 1e3 * (now() - begin);
+    return 1e3 * (bench::now() - begin);
   }
 
  private:
@@ -75,22 +67,17 @@ double memory_mb(const Model& model) {
   return static_cast<double>(after.bytes_in_use + after.bytes_cached - before) / (1 << 20);
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 /// Plain and layer norm take turns, so that both meet the same weather.
 void print_line(const Line& line, double seconds, double peak) {
   const Model plain(line, Norm::none), normalized(line, Norm::layer);
   const double plain_mb = memory_mb(plain), normalized_mb = memory_mb(normalized);
   std::vector<double> plain_ms, normalized_ms;
-  const double start = now();
-  while (plain_ms.size() < 2 || now() - start < seconds) {
+  const double start = bench::now();
+  while (plain_ms.size() < 2 || bench::now() - start < seconds) {
     plain_ms.push_back(plain());
     normalized_ms.push_back(normalized());
   }
-  const double first = median(plain_ms), second = median(normalized_ms);
+  const double first = bench::median(plain_ms), second = bench::median(normalized_ms);
   const auto percent = [&](double ms) { return 100 * 1e3 * line.gflop() / ms / peak; };
   std::printf("| %s | %zu%s | %zu | %zu | %.2f | %.2f | %.2f | %.0f%% | %.0f%% | %.1f | %.1f |\n",
               line.lstm ? "LSTM" : "GRU", line.steps, line.checkpoint ? ", checkpoints" : "", line.batch,
@@ -128,15 +115,6 @@ void print_table(double seconds) {
 
 int main(int argc, char** argv) {
   Command program("bench_recurrent", "Cost of recurrent layers; a markdown table.");
-  double seconds = 0.3;
-  int thread_count = 0;
-  program.add("--seconds", seconds, "measured per line").positive().show_default();
-  program.add("--threads", thread_count, "0: one per core").range(0, 1024).show_default();
   program.footer("Example: build/bench_recurrent --seconds 1 --threads 1");
-  program.action([&] {
-    set_threads(thread_count);
-    print_table(seconds);
-    return 0;
-  });
-  return program.run(argc, argv);
+  return bench::run(program, {.seconds = 0.3}, "measured per line", argc, argv, print_table);
 }

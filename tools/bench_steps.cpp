@@ -11,9 +11,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -32,7 +30,7 @@
 #include "models/order_embedding/model.h"
 #include "models/skip_thoughts/model.h"
 #include "optim/adam.h"
-#include "tools/command_line.h"
+#include "tools/bench.h"
 #include "tools/training_steps.h"
 
 namespace {
@@ -85,51 +83,57 @@ Case recurrent(const SequenceSizes& s, size_t gates) {
                                              weights * static_cast<double>(s.input), s.steps * s.batch)};
 }
 
-Case order_case(Norm norm) {
-  constexpr size_t batch = 128, steps = 15;
+/// How many numbers the matrices of a model have.
+double weights_of(const TrainingStep& step) {
+  size_t weights = 0;
+  for (const auto& [name, value] : step.parameters->learned())
+    if (value.shape().rank() == 2) weights += value.size();
+  return static_cast<double>(weights);
+}
+
+/// Each weight serves every glimpse.
+double draw_gflop(const TrainingStep& step, size_t batch) {
+  return gflop_of(weights_of(step), 0, batch * draw::Sizes().glimpses);
+}
+
+/// Each weight serves every point; the points themselves get no gradient.
+double handwriting_gflop(const TrainingStep& step, size_t batch) {
+  return gflop_of(weights_of(step), 0, batch * 500);
+}
+
+double order_gflop(const TrainingStep&, size_t batch) {
+  constexpr size_t steps = 15;
   const order_embedding::ModelOptions sizes;
   const auto hidden = static_cast<double>(sizes.hidden), image = static_cast<double>(sizes.features) * hidden;
   const double gru = 3 * hidden * (static_cast<double>(sizes.embedding) + hidden);
-  return {order_embedding_step({.norm = norm, .batch = batch}),
-          gflop_of(gru, 0, steps * batch) + gflop_of(image, image, batch)};
+  return gflop_of(gru, 0, steps * batch) + gflop_of(image, image, batch);
 }
 
-Case reader_case(Norm norm) {
-  constexpr size_t batch = 64, passage = 200, question = 30;
+double reader_gflop(const TrainingStep&, size_t batch) {
+  constexpr size_t passage = 200, question = 30;
   const attentive_reader::ModelOptions sizes;
   const auto hidden = static_cast<double>(sizes.hidden), words = static_cast<double>(sizes.embedding);
   const double lstm = 4 * hidden * (words + hidden), square = hidden * hidden;
-  return {attentive_reader_step({.norm = norm, .batch = batch}),
-          gflop_of(lstm + square, 0, passage * batch) + gflop_of(lstm, 0, question * batch) +
-              gflop_of(3 * square + 500 * hidden, 0, batch)};
+  return gflop_of(lstm + square, 0, passage * batch) + gflop_of(lstm, 0, question * batch) +
+         gflop_of(3 * square + 500 * hidden, 0, batch);
 }
 
-Case skip_case(Norm norm) {
-  constexpr size_t batch = 64, words = 20;
+double skip_gflop(const TrainingStep&, size_t batch) {
+  constexpr size_t words = 20;
   const skip_thoughts::Sizes sizes;
   const auto hidden = static_cast<double>(sizes.hidden), embedding = static_cast<double>(sizes.embedding);
   const double grus = 3 * 3 * hidden * (embedding + hidden), conditions = 2 * 3 * hidden * hidden,
                output = 2 * hidden * static_cast<double>(sizes.vocabulary);
-  return {skip_thoughts_step({.norm = norm, .batch = batch}),
-          gflop_of(grus + output, 0, words * batch) + gflop_of(conditions, 0, batch)};
+  return gflop_of(grus + output, 0, words * batch) + gflop_of(conditions, 0, batch);
 }
 
-Case draw_case(Norm norm) {
-  constexpr size_t batch = 128;
-  TrainingStep step = draw_step({.norm = norm, .batch = batch});
-  size_t weights = 0;  // each serves every glimpse
-  for (const auto& [name, value] : step.parameters->learned())
-    if (value.shape().rank() == 2) weights += value.size();
-  return {std::move(step), gflop_of(static_cast<double>(weights), 0, batch * draw::Sizes().glimpses)};
-}
-
-Case handwriting_case(Norm norm) {
-  constexpr size_t batch = 8, steps = 500;
-  TrainingStep step = handwriting_step({.norm = norm, .batch = batch});
-  double weights = 0;  // each serves every point; the points themselves get no gradient
-  for (const auto& [name, value] : step.parameters->learned())
-    if (value.shape().rank() == 2) weights += static_cast<double>(value.size());
-  return {std::move(step), gflop_of(weights, 0, batch * steps)};
+/// The training step of this name (training_steps.h) at its usual batch size.
+Maker step_of(const char* name, double (*gflop)(const TrainingStep& step, size_t batch)) {
+  return [=](Norm norm) {
+    const NamedTrainingStep& named = *find_training_step(name);
+    const TrainingStep step = named.make({.norm = norm, .batch = named.batch});
+    return Case{step, gflop(step, named.batch)};
+  };
 }
 
 template <class Layer>
@@ -151,11 +155,11 @@ const std::vector<NamedCase> cases{
     {"lstm", {"none", "ln"}, {}, sequence_of<Lstm>(100, 32, 128, 256, 4)},
     {"gru", {"none", "ln"}, {}, sequence_of<Gru>(100, 32, 128, 256, 3)},
     {"convnet", {"none", "ln", "bn"}, {}, [](Norm norm) { return convnet(norm, 128); }},
-    {"draw", {"none", "ln"}, {"wn"}, draw_case},
-    {"handwriting", {"none", "ln"}, {}, handwriting_case},
-    {"order_embedding", {"none", "ln"}, {}, order_case},
-    {"attentive_reader", {"none", "ln"}, {"bn"}, reader_case},
-    {"skip_thoughts", {"none", "ln"}, {}, skip_case},
+    {"draw", {"none", "ln"}, {"wn"}, step_of("draw", draw_gflop)},
+    {"handwriting", {"none", "ln"}, {}, step_of("handwriting", handwriting_gflop)},
+    {"order_embedding", {"none", "ln"}, {}, step_of("order-embedding", order_gflop)},
+    {"attentive_reader", {"none", "ln"}, {"bn"}, step_of("attentive-reader", reader_gflop)},
+    {"skip_thoughts", {"none", "ln"}, {}, step_of("skip-thoughts", skip_gflop)},
     {"lstm_h64", {}, {"none", "ln"}, sequence_of<Lstm>(100, 32, 64, 64, 4)},
     {"lstm_h1024", {}, {"none", "ln"}, sequence_of<Lstm>(50, 32, 512, 1024, 4)},
     {"lstm_h2400", {}, {"none", "ln"}, sequence_of<Lstm>(20, 64, 620, 2400, 4)},
@@ -173,10 +177,6 @@ const NamedCase& case_of(const std::string& name, const std::string& variant) {
   if (std::ranges::count(variants_of(*found), variant) == 0)
     fail<UsageError>("case '", name, "' has no variant '", variant, "'; --list shows them");
   return *found;
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 double cpu_seconds() {
@@ -226,37 +226,31 @@ void serve_bursts(const std::string& name, const std::string& variant) {
   Trainer trainer(name, variant);
   for (double seconds; std::cin >> seconds;) {
     trainer.step();
-    const double begin = now();
+    const double begin = bench::now();
     size_t steps = 0;
     do {
       trainer.step();
       ++steps;
-    } while (now() - begin < seconds);
-    std::cout << 1e3 * (now() - begin) / static_cast<double>(steps) << std::endl;
+    } while (bench::now() - begin < seconds);
+    std::cout << 1e3 * (bench::now() - begin) / static_cast<double>(steps) << std::endl;
   }
 }
 
 void measure(const std::string& name, const std::string& variant, double seconds) {
   Trainer trainer(name, variant);
   const Case& timed = trainer.timed();
-  const double warm = now();
-  while (now() - warm < std::min(1.0, seconds)) trainer.step();
-  std::vector<double> times;
-  const double cpu = cpu_seconds(), start = now();
-  while (times.size() < 3 || now() - start < seconds) {
-    const double begin = now();
-    trainer.step();
-    times.push_back(1e3 * (now() - begin));
-  }
-  const double cpus = (cpu_seconds() - cpu) / (now() - start);
-  std::ranges::sort(times);
-  const double median = times[times.size() / 2], peak = measure_peak_gflops(threads());
+  const double warm = bench::now();
+  while (bench::now() - warm < std::min(1.0, seconds)) trainer.step();
+  const double cpu = cpu_seconds(), start = bench::now();
+  const std::vector<double> times = bench::times_of(seconds, 3, [&] { trainer.step(); });
+  const double cpus = (cpu_seconds() - cpu) / (bench::now() - start);
+  const double median = bench::median(times), peak = measure_peak_gflops(threads());
   const nlohmann::ordered_json line{{"case", name},
                                     {"variant", variant},
                                     {"mode", "lamina"},
                                     {"ms_per_step", rounded(median)},
-                                    {"min", rounded(times.front())},
-                                    {"max", rounded(times.back())},
+                                    {"min", rounded(std::ranges::min(times))},
+                                    {"max", rounded(std::ranges::max(times))},
                                     {"steps", times.size()},
                                     {"params", timed.step.parameters->count()},
                                     {"peak_rss_mb", rounded(peak_rss_mb())},
@@ -281,11 +275,11 @@ int list_cases() {
 }
 
 /// Runs every case in a process of its own.
-int measure_all(const std::string& program, double seconds, int thread_count) {
+int measure_all(const std::string& program, const bench::Flags& flags) {
   for (const NamedCase& each : cases)
     for (const std::string& variant : variants_of(each)) {
       const std::string command = text("'", program, "' --case ", each.name, " --variant ", variant,
-                                       " --seconds ", seconds, " --threads ", thread_count);
+                                       " --seconds ", flags.seconds, " --threads ", flags.threads);
       if (std::system(command.c_str()) != 0) return 1;  // NOLINT(cert-env33-c): our own program
     }
   return 0;
@@ -296,25 +290,22 @@ int measure_all(const std::string& program, double seconds, int thread_count) {
 int main(int argc, char** argv) {
   Command program("bench_steps", "Times training steps; JSON lines.");
   std::string name = "all", variant = "none";
-  double seconds = 4;
-  int thread_count = 0;
+  bench::Flags flags{.seconds = 4};
   bool bursts = false, list = false;
   program.add("--case", name, "one case, or all").show_default();
   program.add("--variant", variant, "none, ln, bn or wn").show_default();
-  program.add("--seconds", seconds, "measured per case").positive().show_default();
-  program.add("--threads", thread_count, "0: one per core").range(0, 1024).show_default();
+  flags.add_to(program, "measured per case");
   program.add("--bursts", bursts, "time a burst for every line on standard input, a number of seconds");
   program.add("--list", list, "print the cases and their variants, a JSON line each");
   program.footer("Example: build/bench_steps --case lstm --variant ln");
   program.action([&] {
     if (list) return list_cases();
-    set_threads(thread_count);
-    if (name == "all") return measure_all(argv[0], seconds, thread_count);
-    if (bursts) {
+    set_threads(flags.threads);
+    if (name == "all") return measure_all(argv[0], flags);
+    if (bursts)
       serve_bursts(name, variant);
-      return 0;
-    }
-    measure(name, variant, seconds);
+    else
+      measure(name, variant, flags.seconds);
     return 0;
   });
   return program.run(argc, argv);

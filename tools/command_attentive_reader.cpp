@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -34,17 +33,6 @@ std::string title_of(const std::string& norm, double gain) {
   if (norm == "layer") return "LN-LSTM, gain " + formatted("%.1f", gain);
   if (norm == "batch") return "BN-LSTM";
   return norm == "none" ? "LSTM" : "BN-everywhere";
-}
-
-/// The curves up to the last update that all have reached.
-TrainedVariants as_far_as_all(TrainedVariants trained) {
-  double length = std::numeric_limits<double>::infinity();
-  for (const TrainedVariant& each : trained) length = std::min(length, each.curves.column("step").back());
-  for (TrainedVariant& each : trained) {
-    const std::vector<double> steps = each.curves.column("step");
-    each.curves.rows.resize(static_cast<size_t>(std::ranges::upper_bound(steps, length) - steps.begin()));
-  }
-  return trained;
 }
 
 /// What the model sees in a question, with its `count` likeliest answers.
@@ -177,11 +165,6 @@ class ReaderCommand final : public TrainingCommand {
   }
 
   std::string summary(const TrainedVariants& trained) const override {
-    const auto at_lowest = [](const char* column, double scale, const char* format) {
-      return [=](const TrainedVariant& each) {
-        return formatted(format, scale * each.curves.column(column)[lowest_row(each.curves, "valid_error")]);
-      };
-    };
     const ReportColumn population =
         tested("by the population's statistics, %", "population_error", "%.1f", 100);
     const auto of_batch_norm = [&](const TrainedVariant& each) {
@@ -190,11 +173,11 @@ class ReaderCommand final : public TrainingCommand {
     const auto guess = [&](const char* column) {
       return formatted("%.1f", 100 * trained.front().curves.column(column).back());
     };
-    return table_of(as_far_as_all(trained),
+    return table_of(up_to(reached_by_all(trained), trained),
                     {title_column(""),
                      last("updates", "step", "%.0f"),
-                     {"lowest validation error, %", at_lowest("valid_error", 100, "%.1f")},
-                     {"at update", at_lowest("step", 1, "%.0f")},
+                     at_lowest("valid_error", "lowest validation error, %", "valid_error", "%.1f", 100),
+                     at_lowest("valid_error", "at update", "step", "%.0f"),
                      last("last validation error, %", "valid_error", "%.1f", 100),
                      tested("test error of the best, %", "test_error", "%.1f", 100),
                      {population.title, of_batch_norm},
@@ -207,7 +190,7 @@ class ReaderCommand final : public TrainingCommand {
 
   /// The validation error against updates, as far as all have come, and what guessing gives.
   std::vector<Panel> figure(const TrainedVariants& trained) const override {
-    const TrainedVariants equal = as_far_as_all(trained);
+    const TrainedVariants equal = up_to(reached_by_all(trained), trained);
     Panel panel =
         panel_of(equal, {.title = "validation questions", .x_label = "updates", .y_label = "error rate"},
                  "step", "valid_error");

@@ -4,16 +4,15 @@
 #include <cmath>
 #include <iostream>
 
-#include "core/gemm.h"
 #include "core/parallel.h"
 #include "models/analysis/geometry.h"
 #include "models/analysis/turning.h"
+#include "models/common/metrics.h"
 #include "models/common/mnist_data.h"
 #include "models/common/run_folder.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
 #include "tools/double_program.h"
-#include "tools/flag_value.h"
 #include "tools/result_folder.h"
 
 namespace lamina {
@@ -165,7 +164,7 @@ std::vector<TurningCurve> watch_all(const GeometryFlags& flags, const MnistData&
 }
 
 RunConfig config_of(const GeometryFlags& flags) {
-  RunConfig config{.experiment = "geometry", .backend = gemm_backend()};
+  RunConfig config{.experiment = "geometry"};
   if (!flags.data.empty()) config.settings.set("data", flags.data);
   config.settings.set("seed", flags.seed);
   config.settings.set("steps", flags.steps);

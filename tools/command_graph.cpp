@@ -6,7 +6,6 @@
 #include "core/file.h"
 #include "core/parallel.h"
 #include "models/analysis/tape_graph.h"
-#include "models/common/picture_file.h"
 #include "models/common/run_folder.h"
 #include "tools/commands.h"
 #include "tools/common_flags.h"
@@ -52,16 +51,8 @@ void draw(const std::string& path, const TapeGraph& graph) {
   write_file(path + ".dot", dot);
   std::cout << "graph: " << path << ".dot (" << graph.nodes.size() << " nodes, " << graph.edges.size()
             << " edges)\n";
-  const ProgramOutcome outcome = run_program({"dot", "-Tsvg"}, dot);
-  if (outcome.ok) {
-    write_picture(path + ".svg", outcome.output);
-    std::cout << "figure: " << path << ".svg\n";
-  } else if (outcome.missing()) {
-    std::cerr << path << ".svg: not drawn, Graphviz is not installed; run tools/install-deps.sh\n";
-  } else {
-    std::cerr << path << ".svg: not drawn, Graphviz's dot failed; check its installation ("
-              << outcome.reason() << ")\n";
-  }
+  const DrawingProgram graphviz{.command = {"dot", "-Tsvg"}, .package = "Graphviz", .name = "Graphviz's dot"};
+  if (draw_by(graphviz, dot, path + ".svg")) std::cout << "figure: " << path << ".svg\n";
 }
 
 int run(const GraphFlags& flags) {

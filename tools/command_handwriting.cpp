@@ -123,18 +123,11 @@ class HandwritingCommand final : public TrainingCommand {
   }
 
   std::string summary(const TrainedVariants& trained) const override {
-    const auto at_lowest = [](const char* column, const char* format) {
-      return [=](const TrainedVariant& each) {
-        return formatted(format, each.curves.column(column)[lowest_row(each.curves, "test_nll")]);
-      };
-    };
-    return table_of(trained, {title_column("variant"),
-                              last("updates", "step", "%.0f"),
-                              last("train NLL", "train_nll", "%.1f"),
-                              last("test NLL", "test_nll", "%.1f"),
-                              {"lowest test NLL", at_lowest("test_nll", "%.1f")},
-                              {"at update", at_lowest("step", "%.0f")},
-                              last("seconds", "seconds", "%.0f")});
+    return table_of(
+        trained,
+        {title_column("variant"), last("updates", "step", "%.0f"), last("train NLL", "train_nll", "%.1f"),
+         last("test NLL", "test_nll", "%.1f"), at_lowest("test_nll", "lowest test NLL", "test_nll", "%.1f"),
+         at_lowest("test_nll", "at update", "step", "%.0f"), last("seconds", "seconds", "%.0f")});
   }
 
   /// Figure 5: the negative log likelihood of a line against updates on a log axis.

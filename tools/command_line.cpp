@@ -1,6 +1,7 @@
 #include "tools/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <concepts>
 #include <iostream>
 #include <limits>
 #include <optional>
@@ -20,12 +21,14 @@ constexpr int exit_data = 1, exit_usage = 2;
 
 using Words = std::vector<std::string>;
 
-FlagRules rules_for(const int&) {
-  return {.whole =
-              WholeRange{.least = std::numeric_limits<int>::min(), .most = std::numeric_limits<int>::max()}};
+/// Whole numbers that `Whole` can hold.
+template <std::integral Whole>
+FlagRules rules_for(const Whole&) {
+  WholeRange range{.least = std::numeric_limits<Whole>::min()};
+  if (std::in_range<std::int64_t>(std::numeric_limits<Whole>::max()))
+    range.most = static_cast<std::int64_t>(std::numeric_limits<Whole>::max());
+  return {.whole = range};
 }
-FlagRules rules_for(const std::int64_t&) { return {.whole = WholeRange()}; }
-FlagRules rules_for(const size_t&) { return {.whole = WholeRange{.least = 0}}; }
 FlagRules rules_for(const std::optional<std::int64_t>&) { return {.whole = WholeRange()}; }
 FlagRules rules_for(const double&) { return {.real = RealRange()}; }
 FlagRules rules_for(const std::string&) { return {}; }
@@ -35,17 +38,10 @@ FlagRules rules_for(const std::vector<Item>&) {
   return rules_for(Item());
 }
 
-void read_word(const std::string& word, const FlagRules& rules, std::int64_t& value) {
-  value = read_number(word, *rules.whole);
-}
-void read_word(const std::string& word, const FlagRules& rules, size_t& value) {
-  value = static_cast<size_t>(read_number(word, *rules.whole));
-}
-void read_word(const std::string& word, const FlagRules& rules, std::optional<std::int64_t>& value) {
-  value = read_number(word, *rules.whole);
-}
-void read_word(const std::string& word, const FlagRules& rules, int& value) {
-  value = static_cast<int>(read_number(word, *rules.whole));  // the rules keep it within an int
+/// A whole number; the rules keep it within what `Whole` can hold.
+template <class Whole>
+void read_word(const std::string& word, const FlagRules& rules, Whole& value) {
+  value = static_cast<Whole>(read_number(word, *rules.whole));
 }
 void read_word(const std::string& word, const FlagRules& rules, double& value) {
   value = read_number(word, *rules.real);

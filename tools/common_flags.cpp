@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "models/common/metrics.h"
 #include "tools/flag_value.h"
 
 namespace lamina {

@@ -40,9 +40,10 @@ template <class Item>
 void read_setting(const Settings& settings, const std::string& name, bool required,
                   std::vector<Item>& items) {
   items.clear();
-  for (const std::string& word : split(settings.get<std::string>(name)))
-    read_word(name, word, items.emplace_back());
-  if (required && items.empty()) refuse(name, "", "list");
+  const auto list = settings.get<std::string>(name);
+  if (required && list.empty()) refuse(name, "", "list");
+  if (list.empty()) return;
+  for (const std::string& word : split(list)) read_word(name, word, items.emplace_back());
 }
 
 template <class Value>

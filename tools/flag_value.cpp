@@ -1,23 +1,14 @@
 #include "tools/flag_value.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/error.h"
+#include "models/common/metrics.h"
 
 namespace lamina {
 
 namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  if (problem != std::errc() || stop != end) return {};
-  return number;
-}
 
 /// The ends of a range as --help shows them: those that are not the widest.
 template <class Range>
@@ -26,12 +17,6 @@ std::string ends_of(const Range& range) {
   const bool no_least = range.least == widest.least, no_most = range.most == widest.most;
   if (no_least && no_most) return "";
   return no_most ? text(":{from ", range.least, '}') : text(":{", range.least, " to ", range.most, '}');
-}
-
-template <class Number, class Range>
-Number number_within(const std::string& text, const std::optional<Number>& number, const Range& range) {
-  if (number && *number >= range.least && *number <= range.most) return *number;
-  fail<UsageError>(text, " is not ", describe(range));
 }
 
 void check_word(const std::string& word, const std::string& given, const FlagRules& rules) {
@@ -45,25 +30,10 @@ void check_word(const std::string& word, const std::string& given, const FlagRul
 
 }  // namespace
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
-  return list;
-}
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> words;
-  size_t start = 0;
-  for (size_t comma; (comma = list.find(',', start)) != std::string::npos; start = comma + 1)
-    words.push_back(list.substr(start, comma - start));
-  if (!list.empty()) words.push_back(list.substr(start));
-  return words;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) { return number_in<std::int64_t>(text); }
+std::optional<std::int64_t> whole_number(std::string_view text) { return number_from<std::int64_t>(text); }
 
 std::optional<double> real_number(std::string_view text) {
-  const std::optional<double> number = number_in<double>(text);
+  const std::optional<double> number = number_from(text);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
@@ -76,13 +46,14 @@ std::string describe(const RealRange& range) {
   return text("a number from ", range.least, " to ", range.most);
 }
 
-std::int64_t read_number(const std::string& text, const WholeRange& range) {
-  return number_within(text, whole_number(text), range);
+template <class Range>
+typename Range::Number read_number(const std::string& text, const Range& range) {
+  const auto number = number_from<typename Range::Number>(text);
+  if (number && *number >= range.least && *number <= range.most) return *number;
+  fail<UsageError>(text, " is not ", describe(range));
 }
-
-double read_number(const std::string& text, const RealRange& range) {
-  return number_within(text, real_number(text), range);
-}
+template std::int64_t read_number(const std::string&, const WholeRange&);
+template double read_number(const std::string&, const RealRange&);
 
 std::string FlagRules::kind() const {
   if (whole) return "INT" + ends_of(*whole);
@@ -93,8 +64,7 @@ std::string FlagRules::kind() const {
 std::vector<std::string> checked_words(const std::vector<std::string>& given, const FlagRules& rules) {
   std::vector<std::string> words;
   for (const std::string& value : given)
-    for (const std::string& word :
-         rules.separated_by_commas && !value.empty() ? split(value) : std::vector{value}) {
+    for (const std::string& word : rules.separated_by_commas ? split(value) : std::vector{value}) {
       check_word(word, value, rules);
       words.push_back(word);
     }

@@ -15,12 +15,14 @@ namespace lamina {
 
 /// Both ends are allowed.
 struct WholeRange {
+  using Number = std::int64_t;
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Both ends are allowed. No flag needs more than a float can hold.
 struct RealRange {
+  using Number = double;
   double least = -std::numeric_limits<float>::max();
   double most = std::numeric_limits<float>::max();
 };
@@ -32,17 +34,13 @@ inline constexpr double least_positive = std::numeric_limits<float>::min();
 std::optional<std::int64_t> whole_number(std::string_view text);
 std::optional<double> real_number(std::string_view text);
 
-/// "none,layer", and its words, empty ones too; none of an empty list.
-std::string joined(const std::vector<std::string>& words);
-std::vector<std::string> split(const std::string& list);
-
 /// The range in words: "a whole number from 1 to 9", "a number from 0 to 20".
 std::string describe(const WholeRange& range);
 std::string describe(const RealRange& range);
 
 /// Throws UsageError when the text is no number or out of range: "0x10 is not a whole number from 1 to 9".
-std::int64_t read_number(const std::string& text, const WholeRange& range);
-double read_number(const std::string& text, const RealRange& range);
+template <class Range>
+typename Range::Number read_number(const std::string& text, const Range& range);
 
 /// What is asked of each word that is given to a flag.
 struct FlagRules {

@@ -1,6 +1,7 @@
 #include "tools/norm_table.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/error.h"
 
@@ -10,23 +11,25 @@ namespace {
 
 struct Look {
   std::string_view norm;
+  const char* title;
   int color;
-  std::string_view title = {};  ///< of what is no scheme of its own
 };
 
-/// In the order of legends. What no figure shows beside group norm has its colour.
-constexpr Look looks[] = {{"bag-of-words", -1, "bag of words"},
-                          {"none", 6},
-                          {"weight", 2},
-                          {"batch", 1},
-                          {"batch-everywhere", 3, "batch norm everywhere"},
-                          {"rms", 7},
-                          {"instance", 4},
-                          {"group", 3},
-                          {"layer-interior", 5},
-                          {"layer", 0}};
+/// The norms as they are in their table, and between them, in the order of legends, what is no scheme of its own.
+/// What no figure shows beside group norm has its colour.
+std::vector<Look> all_looks() {
+  std::vector<Look> all{{"bag-of-words", "bag of words", -1}};
+  for (const NormEntry& entry : norm_table) {
+    all.push_back({entry.name, entry.title, entry.color});
+    if (entry.norm == Norm::batch)
+      all.push_back({"batch-everywhere", "batch norm everywhere", entry_of(Norm::group).color});
+  }
+  return all;
+}
 
-const Look* look_of(std::string_view norm) { return std::ranges::find(looks, norm, &Look::norm); }
+const std::vector<Look> looks = all_looks();
+
+auto look_of(std::string_view norm) { return std::ranges::find(looks, norm, &Look::norm); }
 
 }  // namespace
 
@@ -36,17 +39,15 @@ Norm norm_from(std::string_view name) {
 }
 
 std::string title_of(std::string_view norm) {
-  const Look* const look = look_of(norm);
-  if (look != std::end(looks) && !look->title.empty()) return std::string(look->title);
-  const auto scheme = norm_named(norm);
-  return scheme ? entry_of(*scheme).title : text(norm, " norm");
+  const auto look = look_of(norm);
+  return look == looks.end() ? text(norm, " norm") : look->title;
 }
 
 int color_of(std::string_view norm) {
-  const Look* const look = look_of(norm);
-  return look == std::end(looks) ? -1 : look->color;
+  const auto look = look_of(norm);
+  return look == looks.end() ? -1 : look->color;
 }
 
-int rank_of(std::string_view norm) { return static_cast<int>(look_of(norm) - std::begin(looks)); }
+int rank_of(std::string_view norm) { return static_cast<int>(look_of(norm) - looks.begin()); }
 
 }  // namespace lamina

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iostream>
 #include <sstream>
 #include <tuple>
-#include <utility>
 
 #include "core/error.h"
-#include "models/common/picture_file.h"
 #include "tools/run_program.h"
 
 namespace lamina {
@@ -260,24 +257,12 @@ std::string png_terminal(const Layout& layout) {
 bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
   if (panels.empty()) fail("write_figure: ", path, " has no panels; give it one");
   const Layout layout(panels);
-  const std::array<std::pair<const char*, std::string>, 2> formats = {
-      {{".svg", svg_terminal(layout)}, {".png", png_terminal(layout)}}};
-  for (const auto& [ending, terminal] : formats) {
-    // Without the user's own start-up file, which could change how a figure looks.
-    const ProgramOutcome outcome =
-        run_program({"gnuplot", "--default-settings"}, figure_script(terminal, layout, panels));
-    if (outcome.missing()) {
-      std::cerr << path << ending << ": not drawn, gnuplot is not installed; run tools/install-deps.sh\n";
-      return false;
-    }
-    if (!outcome.ok || outcome.output.empty()) {
-      std::cerr << path << ending << ": not drawn, gnuplot failed; check its installation ("
-                << outcome.reason() << ")\n";
-      return false;
-    }
-    write_picture(path + ending, outcome.output);
-  }
-  return true;
+  // Without the user's own start-up file, which could change how a figure looks.
+  const DrawingProgram gnuplot{.command = {"gnuplot", "--default-settings"}, .package = "gnuplot"};
+  const auto draw = [&](const std::string& ending, const std::string& terminal) {
+    return draw_by(gnuplot, figure_script(terminal, layout, panels), path + ending);
+  };
+  return draw(".svg", svg_terminal(layout)) && draw(".png", png_terminal(layout));
 }
 
 }  // namespace lamina

@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <memory>
 
 #include "core/error.h"
+#include "models/common/picture_file.h"
 
 namespace lamina {
 
@@ -36,19 +38,22 @@ std::string content(std::FILE* file) {
   return bytes;
 }
 
-}  // namespace
+struct Outcome {
+  std::string output, messages;  ///< standard output and standard error
+  int error = 0;                 ///< errno when it did not start
+  bool ok = false;               ///< it ran and ended with exit code 0
 
-bool ProgramOutcome::missing() const { return error == ENOENT; }
-
-std::string ProgramOutcome::reason() const {
-  const std::string all = error != 0 ? std::strerror(error) : messages;
-  const size_t start = std::min(all.find_first_not_of(" \n"), all.size());
-  return all.substr(start, all.find('\n', start) - start);
-}
+  /// Why it is not ok: one line.
+  std::string reason() const {
+    const std::string all = error != 0 ? std::strerror(error) : messages;
+    const size_t start = std::min(all.find_first_not_of(" \n"), all.size());
+    return all.substr(start, all.find('\n', start) - start);
+  }
+};
 
 // Input, output and messages pass through nameless files: pipes in both directions could each wait for the
 // other.
-ProgramOutcome run_program(const std::vector<std::string>& command, const std::string& input) {
+Outcome run(const std::vector<std::string>& command, const std::string& input) {
   const File in = unnamed_file(), out = unnamed_file(), errors = unnamed_file();
   std::fwrite(input.data(), 1, input.size(), in.get());
   std::fflush(in.get());
@@ -65,7 +70,7 @@ ProgramOutcome run_program(const std::vector<std::string>& command, const std::s
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  ProgramOutcome outcome;
+  Outcome outcome;
   outcome.error = posix_spawnp(&child, arguments[0], &redirect, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&redirect);
   if (outcome.error != 0) return outcome;
@@ -77,6 +82,22 @@ ProgramOutcome run_program(const std::vector<std::string>& command, const std::s
   outcome.messages = content(errors.get());
   outcome.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   return outcome;
+}
+
+}  // namespace
+
+bool draw_by(const DrawingProgram& program, const std::string& input, const std::string& path) {
+  const Outcome outcome = run(program.command, input);
+  const bool drawn = outcome.ok && !outcome.output.empty();
+  if (drawn)
+    write_picture(path, outcome.output);
+  else if (outcome.error == ENOENT)
+    std::cerr << path << ": not drawn, " << program.package
+              << " is not installed; run tools/install-deps.sh\n";
+  else
+    std::cerr << path << ": not drawn, " << program.name << " failed; check its installation ("
+              << outcome.reason() << ")\n";
+  return drawn;
 }
 
 }  // namespace lamina

@@ -6,19 +6,16 @@
 
 namespace lamina {
 
-struct ProgramOutcome {
-  std::string output, messages;  ///< standard output and standard error
-  int error = 0;                 ///< errno when it did not start
-  bool ok = false;               ///< it ran and ended with exit code 0
-
-  /// Whether there is no such program.
-  bool missing() const;
-  /// Why it is not ok: one line.
-  std::string reason() const;
+struct DrawingProgram {
+  std::vector<std::string>
+      command;                 ///< name and arguments; it draws what standard input says to standard output
+  const char* package;         ///< "Graphviz"
+  const char* name = package;  ///< "Graphviz's dot"
 };
 
-/// Runs a program without a shell, {name, argument, ...}, on this standard input, and waits for its end.
-/// DataError when there is no room for a temporary file.
-ProgramOutcome run_program(const std::vector<std::string>& command, const std::string& input);
+/// Runs the program without a shell and writes what it draws to `path`. When it is not installed, or fails, prints a
+/// line to standard error that says what to do and returns false. DataError when there is no room for a temporary file
+/// or for the picture.
+bool draw_by(const DrawingProgram& program, const std::string& input, const std::string& path);
 
 }  // namespace lamina

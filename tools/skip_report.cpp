@@ -26,25 +26,10 @@ constexpr std::array<ScoreColumn, 7> columns{{{"sick_r", "SICK r", "%.3f", &Task
 
 const std::string bag_of_words = "bag-of-words";
 
-/// The row of the most updates up to a limit; that of a bag of words is 0.
-std::string row_of(const TrainedVariant& run, double limit, const std::string& title) {
-  const std::vector<double> steps = run.curves.column("step");
-  const auto end = std::ranges::upper_bound(steps, limit);
-  if (end == steps.begin()) return {};
-  const auto row = static_cast<size_t>(end - steps.begin()) - 1;
-  std::vector<std::string> cells{title, formatted("%.0f", steps[row])};
-  for (const ScoreColumn& score : columns)
-    cells.push_back(formatted(score.format, run.curves.column(score.column)[row]));
-  return markdown_row(cells);
-}
-
-/// The most updates for which every trained run has a row.
-double updates_of_all(const TrainedVariants& runs) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& [run, scores, test] : runs)
-    if (!scores.rows.empty() && run.norm != bag_of_words)
-      least = std::min(least, scores.column("step").back());
-  return least;
+/// Without the bag of words, which learns nothing.
+TrainedVariants trained_of(TrainedVariants runs) {
+  std::erase_if(runs, [](const TrainedVariant& run) { return run.variant.norm == bag_of_words; });
+  return runs;
 }
 
 }  // namespace
@@ -76,23 +61,19 @@ TrainedVariant read_scores(const std::string& norm, const std::string& path) {
 }
 
 std::string table_3(const TrainedVariants& runs) {
-  std::vector<std::string> titles{"", "updates"};
-  std::string rule = "|---|---|", rows;
-  for (const ScoreColumn& score : columns) {
-    titles.emplace_back(score.title);
-    rule += "---|";
-  }
-  const double updates = updates_of_all(runs);
-  for (const TrainedVariant& run : runs)
-    if (run.variant.norm != bag_of_words) rows += row_of(run, 0, run.variant.title + ", untrained");
-  for (const TrainedVariant& run : runs)
-    if (updates > 0 || run.variant.norm == bag_of_words) rows += row_of(run, updates, run.variant.title);
-  return markdown_row(titles) + rule + "\n" + rows;
+  std::vector<ReportColumn> shown{title_column(""), last("updates", "step", "%.0f")};
+  for (const ScoreColumn& score : columns) shown.push_back(last(score.title, score.column, score.format));
+  TrainedVariants rows = up_to(0, trained_of(runs));
+  for (TrainedVariant& run : rows) run.variant.title += ", untrained";
+  const double updates = reached_by_all(trained_of(runs));
+  for (const TrainedVariant& run : up_to(updates, runs))
+    if (updates > 0 || run.variant.norm == bag_of_words) rows.push_back(run);
+  std::erase_if(rows, [](const TrainedVariant& run) { return run.curves.rows.empty(); });
+  return table_of(rows, shown);
 }
 
 std::vector<Panel> figure_3(const TrainedVariants& runs) {
-  TrainedVariants trained = runs;
-  std::erase_if(trained, [](const TrainedVariant& run) { return run.variant.norm == bag_of_words; });
+  const TrainedVariants trained = trained_of(runs);
   std::vector<Panel> panels;
   for (const ScoreColumn& score : columns)
     if (score.value != &TaskScores::sick_rho)  // as in the paper

@@ -12,7 +12,6 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/folder.h"
-#include "core/gemm.h"
 #include "core/parallel.h"
 #include "models/common/npy.h"
 #include "models/common/progress.h"
@@ -251,8 +250,7 @@ std::vector<RunFolder> runs_in(const std::string& path) {
     return exists(folder + "/vocabulary.txt") || exists(folder + "/tasks.csv");
   };
   if (single(path)) return {open_any(path)};
-  if (!is_folder(path)) return {open_encoder("eval", path)};
-  std::vector<std::string> paths = entries_of(path);
+  std::vector<std::string> paths = is_folder(path) ? entries_of(path) : std::vector<std::string>();
   std::erase_if(paths, [&](const std::string& entry) { return !single(entry); });
   if (paths.empty()) return {open_encoder("eval", path)};
   std::ranges::reverse(paths);  // the baseline before layer norm
@@ -307,10 +305,8 @@ void evaluate_words(const TaskData& data, const EvalFlags& flags) {
   Settings settings;
   settings.set("norm", "bag-of-words");
   settings.set("data", flags.data);
-  const RunFolder folder = RunFolder::create(flags.out, {.experiment = "skip-thoughts",
-                                                         .variant = "bag-of-words",
-                                                         .settings = settings,
-                                                         .backend = gemm_backend()});
+  const RunFolder folder = RunFolder::create(
+      flags.out, {.experiment = "skip-thoughts", .variant = "bag-of-words", .settings = settings});
   append_scores(folder.file(flags.task_file()), 0, scores);
 }
 
@@ -365,8 +361,7 @@ void add_eval(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   command
       .add("--sick", flags->sick,
            "how SICK's regression is fitted: with a penalty whose strength the trial pairs choose, or as in "
-           "the public "
-           "code, by Adam until Pearson's r on the trial pairs falls")
+           "the public code, by Adam until Pearson's r on the trial pairs falls")
       .one_of({"penalty", "early-stopping"})
       .show_default();
   add_word_vectors(command, flags->word_vectors);

@@ -148,9 +148,7 @@ void TrainingCommand::require_fitting(const TrainingData& data) const {
 }
 
 RunFolder TrainingCommand::create(const std::string& path, const std::string& variant) const {
-  return RunFolder::create(
-      path,
-      {.experiment = name_, .variant = variant, .settings = fields.settings(), .backend = gemm_backend()});
+  return RunFolder::create(path, {.experiment = name_, .variant = variant, .settings = fields.settings()});
 }
 
 void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {

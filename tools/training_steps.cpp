@@ -40,26 +40,7 @@ TrainingStep usual_recurrent_step(const TrainingStepOptions& options) {
   return recurrent_step<Layer>({.norm = options.norm, .batch = options.batch});
 }
 
-}  // namespace
-
-template <class Layer>
-TrainingStep recurrent_step(const SequenceSizes& sizes) {
-  const auto parameters = std::make_shared<Parameters>(1);
-  const auto layer = std::make_shared<Layer>(
-      *parameters, "layer",
-      RecurrentOptions{.input = sizes.input, .hidden = sizes.hidden, .norm = sizes.norm});
-  const Tensor x = normal({sizes.steps, sizes.batch, sizes.input});
-  return {.parameters = parameters, .loss = [=] {
-            const Tensor states = (*layer)(x).hidden;
-            const Scope scope("loss");
-            return mean_square(states);
-          }};
-}
-
-template TrainingStep recurrent_step<Rnn>(const SequenceSizes&);
-template TrainingStep recurrent_step<Lstm>(const SequenceSizes&);
-template TrainingStep recurrent_step<Gru>(const SequenceSizes&);
-
+/// DRAW at the paper's size, on images of which a fifth is ink.
 TrainingStep draw_step(const TrainingStepOptions& options) {
   const auto parameters = std::make_shared<Parameters>(1);
   const draw::Sizes sizes;
@@ -75,6 +56,7 @@ TrainingStep draw_step(const TrainingStepOptions& options) {
           }};
 }
 
+/// Order embeddings at the paper's size, on captions of 15 words.
 TrainingStep order_embedding_step(const TrainingStepOptions& options) {
   const auto parameters = std::make_shared<Parameters>(1);
   const order_embedding::ModelOptions sizes{.norm = options.norm, .vocabulary = 10000};
@@ -85,6 +67,7 @@ TrainingStep order_embedding_step(const TrainingStepOptions& options) {
   return {.parameters = parameters, .loss = [=] { return model->loss(features, *captions); }};
 }
 
+/// Handwriting synthesis at the paper's size: lines of 500 points and 30 characters.
 TrainingStep handwriting_step(const TrainingStepOptions& options) {
   constexpr size_t steps = 500, characters = 30;
   const auto parameters = std::make_shared<Parameters>(1);
@@ -104,6 +87,9 @@ TrainingStep handwriting_step(const TrainingStepOptions& options) {
           .loss = [=] { return model->loss(*batch) / static_cast<real>(options.batch); }};
 }
 
+/// The attentive reader at the paper's width, without what PyTorch's case does not have (the bilinear term,
+/// the mean state, learned first states, dropout): passages of 200 words, questions of 30, 20,000 words, 500
+/// answers.
 TrainingStep attentive_reader_step(const TrainingStepOptions& options) {
   using namespace attentive_reader;
   const ModelOptions sizes{.norm = options.norm,
@@ -128,6 +114,7 @@ TrainingStep attentive_reader_step(const TrainingStepOptions& options) {
           }};
 }
 
+/// Skip-thoughts at the paper's size, on sentences of 20 words, each decoder conditioned at every step.
 TrainingStep skip_thoughts_step(const TrainingStepOptions& options) {
   constexpr size_t words = 20;
   const auto parameters = std::make_shared<Parameters>(1);
@@ -141,6 +128,26 @@ TrainingStep skip_thoughts_step(const TrainingStepOptions& options) {
   *data = {.previous = sentences(3), .current = sentences(4), .next = sentences(5)};
   return {.parameters = parameters, .loss = [=] { return model->loss(*data); }};
 }
+
+}  // namespace
+
+template <class Layer>
+TrainingStep recurrent_step(const SequenceSizes& sizes) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto layer = std::make_shared<Layer>(
+      *parameters, "layer",
+      RecurrentOptions{.input = sizes.input, .hidden = sizes.hidden, .norm = sizes.norm});
+  const Tensor x = normal({sizes.steps, sizes.batch, sizes.input});
+  return {.parameters = parameters, .loss = [=] {
+            const Tensor states = (*layer)(x).hidden;
+            const Scope scope("loss");
+            return mean_square(states);
+          }};
+}
+
+template TrainingStep recurrent_step<Rnn>(const SequenceSizes&);
+template TrainingStep recurrent_step<Lstm>(const SequenceSizes&);
+template TrainingStep recurrent_step<Gru>(const SequenceSizes&);
 
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};

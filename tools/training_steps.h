@@ -19,23 +19,6 @@ struct SequenceSizes {
 template <class Layer>
 TrainingStep recurrent_step(const SequenceSizes& sizes);
 
-/// DRAW at the paper's size, on images of which a fifth is ink.
-TrainingStep draw_step(const TrainingStepOptions& options);
-
-/// Order embeddings at the paper's size, on captions of 15 words.
-TrainingStep order_embedding_step(const TrainingStepOptions& options);
-
-/// Handwriting synthesis at the paper's size: lines of 500 points and 30 characters.
-TrainingStep handwriting_step(const TrainingStepOptions& options);
-
-/// The attentive reader at the paper's width, without what PyTorch's case does not have (the bilinear term,
-/// the mean state, learned first states, dropout): passages of 200 words, questions of 30, 20,000 words, 500
-/// answers.
-TrainingStep attentive_reader_step(const TrainingStepOptions& options);
-
-/// Skip-thoughts at the paper's size, on sentences of 20 words, each decoder conditioned at every step.
-TrainingStep skip_thoughts_step(const TrainingStepOptions& options);
-
 struct NamedTrainingStep {
   std::string name;
   std::vector<Norm> norms;  ///< that it can be built with; the first is the default

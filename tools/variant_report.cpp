@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "tools/norm_table.h"
 
@@ -14,6 +15,21 @@ std::string last_of(const Table& table, const std::string& column, const char* f
 }
 
 }  // namespace
+
+double reached_by_all(const TrainedVariants& trained) {
+  double step = std::numeric_limits<double>::infinity();
+  for (const TrainedVariant& each : trained)
+    if (!each.curves.rows.empty()) step = std::min(step, each.curves.column("step").back());
+  return step;
+}
+
+TrainedVariants up_to(double step, TrainedVariants trained) {
+  for (TrainedVariant& each : trained) {
+    const std::vector<double> steps = each.curves.column("step");
+    each.curves.rows.resize(static_cast<size_t>(std::ranges::upper_bound(steps, step) - steps.begin()));
+  }
+  return trained;
+}
 
 std::string formatted(const char* format, double value) {
   char buffer[64];
@@ -53,6 +69,13 @@ ReportColumn last(const std::string& title, const std::string& column, const cha
 
 ReportColumn tested(const std::string& title, const std::string& column, const char* format, double scale) {
   return {title, [=](const TrainedVariant& each) { return last_of(each.test, column, format, scale); }};
+}
+
+ReportColumn at_lowest(const std::string& of, const std::string& title, const std::string& column,
+                       const char* format, double scale) {
+  return {title, [=](const TrainedVariant& each) {
+            return formatted(format, scale * each.curves.column(column)[lowest_row(each.curves, of)]);
+          }};
 }
 
 size_t lowest_row(const Table& table, std::string_view column) {

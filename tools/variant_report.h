@@ -31,6 +31,11 @@ struct TrainedVariant {
 };
 using TrainedVariants = std::vector<TrainedVariant>;
 
+/// The last step that all have reached, of those that have come to a first one.
+double reached_by_all(const TrainedVariants& trained);
+/// The same without the rows of their curves after this step.
+TrainedVariants up_to(double step, TrainedVariants trained);
+
 /// A number as printf writes it.
 std::string formatted(const char* format, double value);
 
@@ -50,6 +55,10 @@ ReportColumn title_column(const std::string& title);
 ReportColumn last(const std::string& title, const std::string& column, const char* format, double scale = 1);
 ReportColumn tested(const std::string& title, const std::string& column, const char* format,
                     double scale = 1);
+
+/// The value of a column of metrics.csv where column `of` is lowest for the first time.
+ReportColumn at_lowest(const std::string& of, const std::string& title, const std::string& column,
+                       const char* format, double scale = 1);
 
 /// The first row with the lowest value of a column.
 size_t lowest_row(const Table& table, std::string_view column);

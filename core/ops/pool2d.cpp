@@ -128,6 +128,7 @@ Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
 }
 
 Tensor relu_pool(const Tensor& x, const ReluPool& options) {
+  if (options.window == 1) return options.relu ? relu(x) : x;
   const Sizes s = sizes_of("relu_pool", x, {.window = options.window});
   Tensor y(s.out());
   const size_t band = s.window * s.width * s.channels, row = s.out_width * s.channels;

@@ -11,24 +11,21 @@ namespace lamina {
 namespace {
 
 constexpr size_t pixels = 784;
-constexpr std::uint64_t order_stream = 0x6f72646572;  // a separate stream for the order of epochs
 
 }  // namespace
 
 DigitExperiment::DigitExperiment(const MnistData& data, const DigitOptions& options)
-    : parameters(options.seed), data_(data), options_(options) {
+    : parameters(options.seed),
+      data_(data),
+      options_(options),
+      order_(options.seed, data.train.count(), options.batch) {
   if (options.batch == 0 || options.batch > data.train.count())
     fail("digits: a batch of ", options.batch, " from ", data.train.count(), " training cases");
   labels_.resize(options.batch);
 }
 
 Tensor DigitExperiment::loss(std::uint64_t step) {
-  const std::uint64_t epoch = step / steps_per_epoch();
-  if (epoch != order_of_epoch_) {
-    order_ = Random(options_.seed, order_stream).split(epoch).permutation(data_.train.count());
-    order_of_epoch_ = epoch;
-  }
-  const int* const chosen = order_.data() + step % steps_per_epoch() * options_.batch;
+  const std::span<const int> chosen = order_.batch_of(step);
   Tensor images({options_.batch, pixels});
   parallel_for(options_.batch, grain_of(pixels), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)

@@ -49,17 +49,15 @@ class DigitExperiment : public Experiment {
   Score score(const Split& split);
   const MnistData& data() const { return data_; }
 
-  /// Whole batches in the training set; the cases left over differ from epoch to epoch.
-  std::uint64_t steps_per_epoch() const { return data_.train.count() / options_.batch; }
+  std::uint64_t steps_per_epoch() const { return order_.steps_per_epoch(); }
 
   Parameters parameters;
 
  private:
   const MnistData& data_;
   DigitOptions options_;
-  std::vector<int> order_;   ///< of the training cases in the current epoch
+  EpochOrder order_;
   std::vector<int> labels_;  ///< of the current batch
-  std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
 };
 
 /// One step of a digit experiment on built-in digits.

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <iostream>
 #include <limits>
 
@@ -23,32 +24,13 @@ std::string row_text(const std::vector<double>& row) {
   return line + '\n';
 }
 
-std::string joined(const std::vector<std::string>& columns) {
-  std::string line;
-  for (const std::string& column : columns) line += (line.empty() ? "" : ",") + column;
-  return line;
-}
-
-std::vector<std::string> fields(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);  // saved by a spreadsheet
-  std::vector<std::string> result;
-  while (true) {
-    const size_t comma = line.find(',');
-    result.emplace_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return result;
-    line.remove_prefix(comma + 1);
-  }
-}
-
 std::vector<double> numbers(std::string_view line, const std::string& path, size_t line_number) {
   std::vector<double> row;
-  for (const std::string& field : fields(line)) {
-    double value = unknown;
-    const char* const end = field.data() + field.size();
-    const auto [stop, problem] = std::from_chars(field.data(), end, value);
-    if (problem != std::errc() || stop != end)
+  for (const std::string& field : fields_of(line)) {
+    const auto value = number_from<double>(field);
+    if (!value)
       fail<DataError>(path, ": line ", line_number, ": '", field, "' is not a number; remove the line");
-    row.push_back(value);
+    row.push_back(*value);
   }
   return row;
 }
@@ -66,6 +48,38 @@ std::string number_text(double value) {
   std::array<char, 32> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   return {digits.data(), end};
+}
+
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc() || stop != end) return {};
+  return number;
+}
+template std::optional<double> number_from(std::string_view);
+template std::optional<std::int64_t> number_from(std::string_view);
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  return list;
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> words;
+  while (true) {
+    const size_t comma = list.find(',');
+    words.emplace_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return words;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::string> fields_of(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return split(line);
 }
 
 std::vector<double> Table::column(std::string_view name) const {
@@ -88,7 +102,7 @@ Table table_of(const std::string& path, std::string_view rest) {
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end + 1);
     if (line_number == 1) {
-      table.columns = fields(line);
+      table.columns = fields_of(line);
       continue;
     }
     table.rows.push_back(numbers(line, path, line_number));

@@ -4,6 +4,7 @@
 //
 // Numbers are written with as many digits as needed to read the same double back; unknown values are `nan`.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,17 @@ namespace lamina {
 
 /// The shortest text that reads back as the same double; "nan" for an unknown value.
 std::string number_text(double value);
+/// The double (of which "nan" and "inf" are some) or std::int64_t that all of a text is; nothing when it is none or does
+/// not fit.
+template <class Number = double>
+std::optional<Number> number_from(std::string_view text);
+
+/// "none,layer", and its words, empty ones too. Where there is no comma there is one word.
+std::string joined(const std::vector<std::string>& words);
+std::vector<std::string> split(std::string_view list);
+
+/// The fields of a line of a CSV file, also of one that a spreadsheet saved.
+std::vector<std::string> fields_of(std::string_view line);
 
 /// A metrics file in memory.
 struct Table {

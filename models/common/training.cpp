@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/folder.h"
+#include "core/random.h"
 #include "core/tape.h"
 #include "models/common/interrupt.h"
 #include "models/common/metrics.h"
@@ -223,6 +224,16 @@ void Training::save() {
 }
 
 }  // namespace
+
+std::span<const int> EpochOrder::batch_of(std::uint64_t step) {
+  constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
+  const std::uint64_t epoch = step / steps_per_epoch();
+  if (epoch != epoch_) {
+    order_ = Random(seed_, order_stream).split(epoch).permutation(cases_);
+    epoch_ = epoch;
+  }
+  return std::span(order_).subspan(step % steps_per_epoch() * batch_, batch_);
+}
 
 std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch) {
   constexpr std::uint64_t most = std::uint64_t{1} << std::numeric_limits<double>::digits;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,23 @@ class Experiment {
 
   /// The names of all metrics that evaluate() returns, in the order of metrics.csv.
   virtual std::vector<std::string> metric_names() const = 0;
+};
+
+/// The order in which an experiment takes its cases: whole batches, in a new order in each epoch; the cases left over
+/// change from epoch to epoch.
+class EpochOrder {
+ public:
+  EpochOrder(std::uint64_t seed, size_t cases, size_t batch) : seed_(seed), cases_(cases), batch_(batch) {}
+
+  std::uint64_t steps_per_epoch() const { return cases_ / batch_; }
+  /// The cases of a training step, until the next call.
+  std::span<const int> batch_of(std::uint64_t step);
+
+ private:
+  std::uint64_t seed_;
+  size_t cases_, batch_;
+  std::vector<int> order_;  ///< of the epoch under way
+  std::uint64_t epoch_ = ~std::uint64_t{0};
 };
 
 struct TrainingPlan {

@@ -13,8 +13,8 @@
 //   read    gamma F_Y image F_X^T, of the image x and of the error image x - sigmoid(canvas)
 //   write   F_Y^T patch F_X / gamma, which is added to the canvas
 //
-// Below the tensor ops are the same functions for one case, forward beside backward, which glimpses.cpp
-// calls.
+// For a batch both are written from primitive ops; below are the same functions for one case, forward beside
+// backward, which glimpses.cpp calls.
 
 #include "core/tensor.h"
 
@@ -38,18 +38,20 @@ struct Attention {
   size_t scratch_size() const { return 3 * filters_size() + image_size() + 2 * patch(); }
 };
 
+namespace composed {
 /// focus [B x 5], image and canvas [B x A^2] -> [B x 2 N^2]: the patch of the image, then that of the error
-/// image, row by row. The image gets no gradient. Throws Error for other shapes.
+/// image, row by row. Throws Error for other shapes.
 Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image, const Tensor& canvas);
-
 /// focus [B x 5], patch [B x N^2] -> [B x A^2], which is added to the canvas. Throws Error for other shapes.
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
-
-/// The same functions from primitive ops.
-namespace composed {
-Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image, const Tensor& canvas);
-Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
 }  // namespace composed
+
+/// The same as composed::write, by the functions below and without gradients.
+Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
+
+/// Images [B x A^2] with padded rows [B x image_size], and back.
+Tensor padded(const Attention& attention, const Tensor& images);
+Tensor unpadded(const Attention& attention, const Tensor& images);
 
 /// The position of the grid, in pixels from the centre of the first pixel.
 struct Frame {

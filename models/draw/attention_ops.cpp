@@ -1,11 +1,9 @@
-// Reading and writing as ops: the functions of attention.cpp for a whole batch, and the same from primitive
-// ops.
+// Reading and writing for a whole batch, from primitive ops; what glimpses.cpp and sampling need besides.
 
 #include <algorithm>
 #include <vector>
 
 #include "core/ops.h"
-#include "core/ops/map.h"
 #include "models/draw/attention.h"
 
 namespace lamina::draw {
@@ -17,7 +15,13 @@ void require(const char* op, const Tensor& tensor, const Shape& shape, const cha
     fail("draw ", op, ": the ", name, " is ", tensor.shape(), "; ", shape, " is needed");
 }
 
-/// Images [B x A^2] with padded rows [B x image_size].
+void require_write(const Attention& attention, const Tensor& focus, const Tensor& patch) {
+  require("write", focus, {focus.rows(), focus_size}, "focus");
+  require("write", patch, {focus.rows(), attention.patch()}, "patch");
+}
+
+}  // namespace
+
 Tensor padded(const Attention& attention, const Tensor& images) {
   const size_t side = attention.side;
   Tensor result = Tensor::zeros({images.rows(), attention.image_size()});
@@ -26,95 +30,27 @@ Tensor padded(const Attention& attention, const Tensor& images) {
   return result;
 }
 
-/// The value of element i of images [B x A^2] in their padded form.
-auto unpadded(const Attention& attention, const Tensor& images) {
-  return [side = attention.side, width = attention.width(), data = images.data()](size_t i) {
-    return data[i / side * width + i % side];
-  };
-}
-
-real* row(Tensor& of, size_t r) { return of.data() + r * of.columns(); }
-const real* row(const Tensor& of, size_t r) { return of.data() + r * of.columns(); }
-
-/// What reading keeps for the backward pass.
-struct Reading {
-  Attention attention;
-  Tensor focus, image, error, filters, patch, scratch;
-
-  ReadCase at(size_t r) {
-    return {.focus = row(focus, r),
-            .filters = row(filters, r),
-            .image = row(image, r),
-            .error = row(error, r),
-            .patch = row(patch, r)};
-  }
-};
-
-/// What writing keeps for the backward pass.
-struct Writing {
-  Attention attention;
-  Tensor focus, patch, filters, scratch;
-
-  WriteCase at(size_t r) {
-    return {.focus = row(focus, r), .filters = row(filters, r), .patch = row(patch, r)};
-  }
-};
-
-}  // namespace
-
-Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image, const Tensor& canvas) {
-  const size_t rows = image.rows();
-  const Shape images{rows, attention.side * attention.side};
-  require("read", focus, {rows, focus_size}, "focus");
-  require("read", image, images, "image");
-  require("read", canvas, images, "canvas");
-  const Tensor padded_canvas = padded(attention, canvas);
-  Reading reading{.attention = attention,
-                  .focus = focus,
-                  .image = padded(attention, image),
-                  .error = Tensor({rows, attention.image_size()}),
-                  .filters = Tensor({rows, attention.filters_size()}),
-                  .patch = Tensor({rows, 2 * attention.patch()}),
-                  .scratch = Tensor({attention.scratch_size()})};
-  for (size_t r = 0; r < rows; ++r) {
-    make_filters(attention, row(focus, r), row(reading.filters, r));
-    read_forward(attention, reading.at(r), row(padded_canvas, r), reading.scratch.data());
-  }
-  const Tensor patch = reading.patch;
-  return record("read", patch, {focus, canvas}, [=]() mutable {
-    Tensor dfocus(focus.shape()), dcanvas = Tensor::zeros({rows, attention.image_size()});
-    for (size_t r = 0; r < rows; ++r)
-      read_backward(attention, reading.at(r), patch.gradient_data() + r * patch.columns(), row(dfocus, r),
-                    row(dcanvas, r), reading.scratch.data());
-    contribute(focus, [d = dfocus.data()](size_t i) { return d[i]; });
-    contribute(canvas, unpadded(attention, dcanvas));
-  });
+Tensor unpadded(const Attention& attention, const Tensor& images) {
+  const size_t side = attention.side;
+  Tensor result({images.rows(), side * side});
+  for (size_t line = 0; line < images.rows() * side; ++line)
+    std::copy_n(images.data() + line * attention.width(), side, result.data() + line * side);
+  return result;
 }
 
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch) {
   const size_t rows = focus.rows();
-  require("write", focus, {rows, focus_size}, "focus");
-  require("write", patch, {rows, attention.patch()}, "patch");
-  Writing writing{.attention = attention,
-                  .focus = focus,
-                  .patch = patch,
-                  .filters = Tensor({rows, attention.filters_size()}),
-                  .scratch = Tensor({attention.scratch_size()})};
-  Tensor written = Tensor::zeros({rows, attention.image_size()});
+  require_write(attention, focus, patch);
+  Tensor written = Tensor::zeros({rows, attention.image_size()}), filters({attention.filters_size()}),
+         scratch({attention.scratch_size()});
   for (size_t r = 0; r < rows; ++r) {
-    make_filters(attention, row(focus, r), row(writing.filters, r));
-    write_forward(attention, writing.at(r), row(written, r), writing.scratch.data());
+    const WriteCase one{.focus = focus.data() + r * focus_size,
+                        .filters = filters.data(),
+                        .patch = patch.data() + r * attention.patch()};
+    make_filters(attention, one.focus, filters.data());
+    write_forward(attention, one, written.data() + r * written.columns(), scratch.data());
   }
-  const Tensor added = generate({rows, attention.side * attention.side}, unpadded(attention, written));
-  return record("write", added, {focus, patch}, [=]() mutable {
-    Tensor dfocus(focus.shape()), dpatch(patch.shape());
-    const Tensor dadded = padded(attention, added.gradient());
-    for (size_t r = 0; r < rows; ++r)
-      write_backward(attention, writing.at(r), row(dadded, r), row(dfocus, r), row(dpatch, r),
-                     writing.scratch.data());
-    contribute(focus, [d = dfocus.data()](size_t i) { return d[i]; });
-    contribute(patch, [d = dpatch.data()](size_t i) { return d[i]; });
-  });
+  return unpadded(attention, written);
 }
 
 namespace composed {
@@ -144,6 +80,10 @@ Tensor filters(const Attention& attention, const Tensor& focus, size_t axis) {
 }  // namespace
 
 Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image, const Tensor& canvas) {
+  const Shape all{image.rows(), attention.side * attention.side};
+  require("read", focus, {image.rows(), focus_size}, "focus");
+  require("read", image, all, "image");
+  require("read", canvas, all, "canvas");
   const Tensor error = image - sigmoid(canvas);
   std::vector<Tensor> patches;
   for (size_t r = 0; r < image.rows(); ++r) {
@@ -159,6 +99,7 @@ Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image
 }
 
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch) {
+  require_write(attention, focus, patch);
   std::vector<Tensor> added;
   for (size_t r = 0; r < focus.rows(); ++r) {
     const Tensor own = focus.slice(r, r + 1);

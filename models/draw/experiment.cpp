@@ -12,7 +12,7 @@ namespace lamina::draw {
 namespace {
 
 // Independent streams of random numbers.
-constexpr std::uint64_t order_stream = 0x6f72646572, noise_stream = 0x6e6f697365, score_stream = 0x73636f7265;
+constexpr std::uint64_t noise_stream = 0x6e6f697365, score_stream = 0x73636f7265;
 constexpr real longest_gradient = 10;
 
 Tensor noise_for(const Sizes& sizes, size_t rows, Random random) {
@@ -28,19 +28,14 @@ DrawExperiment::DrawExperiment(const DrawData& data, const ExperimentOptions& op
       model(parameters, {.norm = options.norm, .sizes = options.sizes}),
       adam(parameters, {.learning_rate = options.learning_rate}),
       data_(data),
-      options_(options) {
+      options_(options),
+      order_(options.seed, data.train.count(), options.batch) {
   if (options.batch == 0 || options.batch > data.train.count())
     fail("draw: a batch of ", options.batch, " from ", data.train.count(), " training images");
 }
 
 Tensor DrawExperiment::loss(std::uint64_t step) {
-  const std::uint64_t epoch = step / steps_per_epoch();
-  if (epoch != order_of_epoch_) {
-    order_ = Random(options_.seed, order_stream).split(epoch).permutation(data_.train.count());
-    order_of_epoch_ = epoch;
-  }
-  const size_t first = step % steps_per_epoch() * options_.batch;
-  const Tensor images = data_.train.batch(std::span(order_).subspan(first, options_.batch));
+  const Tensor images = data_.train.batch(order_.batch_of(step));
   const Bound bound = model(
       images, noise_for(options_.sizes, options_.batch, Random(options_.seed, noise_stream).split(step)));
   return mean(bound.reconstruction + bound.kl);

@@ -39,8 +39,7 @@ class DrawExperiment final : public Experiment {
   BoundScore score(const BinaryImages& images, size_t count) const;
   const DrawData& data() const { return data_; }
 
-  /// Whole batches in the training set; the images left over change from epoch to epoch.
-  std::uint64_t steps_per_epoch() const { return data_.train.count() / options_.batch; }
+  std::uint64_t steps_per_epoch() const { return order_.steps_per_epoch(); }
 
   Parameters parameters;
   Model model;
@@ -49,8 +48,7 @@ class DrawExperiment final : public Experiment {
  private:
   const DrawData& data_;
   ExperimentOptions options_;
-  std::vector<int> order_;  ///< of the training images in the current epoch
-  std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
+  EpochOrder order_;
 };
 
 }  // namespace lamina::draw

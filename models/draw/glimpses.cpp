@@ -21,7 +21,7 @@ Pass::Pass(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& imag
       slots_(recording ? sizes.glimpses + 1 : 2),
       columns_(sizes),
       noise_(noise),
-      images_(Tensor::zeros({rows_, reading_.image_size()})),
+      images_(padded(reading_, images)),
       trace_(for_all_slots(columns_.end)),
       encoder_(unit("encoder", weights.encoder, columns_.h_dec, columns_.h_enc, weights.encoder_norm)),
       decoder_(unit("decoder", weights.decoder, columns_.z, columns_.h_dec, weights.decoder_norm)),
@@ -32,10 +32,7 @@ Pass::Pass(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& imag
       write_filters_(for_all_slots(writing_.filters_size())),
       errors_(for_all_slots(reading_.image_size())),
       canvas_(Tensor::zeros({rows_, reading_.image_size()})),
-      kl_(Tensor::zeros({rows_})) {
-  for (size_t line = 0; line < rows_ * sizes.side; ++line)
-    std::copy_n(images.data() + line * sizes.side, sizes.side, images_.data() + line * reading_.width());
-}
+      kl_(Tensor::zeros({rows_})) {}
 
 Pass::Product Pass::product(const Tensor& weight, size_t from, size_t later) const {
   return {.weight = weight, .from = from, .later = later, .out = for_all_slots(weight.columns())};
@@ -105,10 +102,7 @@ Glimpses Pass::forward() {
   });
   for (const Unit* const unit : units())
     for (size_t t = 0; t < sizes_.glimpses; ++t) unit->step.finish_forward(t);
-  Tensor canvas({rows_, sizes_.pixels()});
-  for (size_t line = 0; line < rows_ * sizes_.side; ++line)
-    std::copy_n(canvas_.data() + line * reading_.width(), sizes_.side, canvas.data() + line * sizes_.side);
-  return {.canvas = canvas, .kl = kl_};
+  return {.canvas = unpadded(reading_, canvas_), .kl = kl_};
 }
 
 /// Both states and memories are zeros before the first glimpse.

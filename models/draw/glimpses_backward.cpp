@@ -29,10 +29,7 @@ void Pass::backward(const Glimpses& result) {
 /// Puts the gradient of the canvas into its buffer; from glimpse to glimpse only the gradients of reading are
 /// added to it.
 void Pass::start_backward(const Glimpses& result) {
-  canvas_ = Tensor::zeros(canvas_.shape());
-  if (const real* const dcanvas = result.canvas.gradient_data())
-    for (size_t line = 0; line < rows_ * sizes_.side; ++line)
-      std::copy_n(dcanvas + line * sizes_.side, sizes_.side, canvas_.data() + line * reading_.width());
+  canvas_ = padded(reading_, result.canvas.gradient());
   drow_ = Tensor::zeros({rows_, columns_.end});
   for (Unit* const unit : units()) {
     unit->dc = Tensor::zeros({rows_, sizes_.hidden});

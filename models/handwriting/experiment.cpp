@@ -12,7 +12,6 @@ namespace lamina::handwriting {
 
 namespace {
 
-constexpr std::uint64_t order_stream = 0x6f72646572;  // a separate stream for the order of epochs
 constexpr size_t scored_train_lines = 64, scored_test_lines = 128;
 
 }  // namespace
@@ -24,7 +23,8 @@ HandwritingExperiment::HandwritingExperiment(const Data& data, const ExperimentO
       adam(parameters, {.learning_rate = options.learning_rate}),
       data_(data),
       options_(options),
-      folder_(std::move(folder)) {
+      folder_(std::move(folder)),
+      order_(options.seed, data.train.size(), options.batch) {
   if (options.batch == 0 || options.batch > data.train.size())
     fail("handwriting: a batch of ", options.batch, " from ", data.train.size(), " training lines");
   model.deviation[0] = data.deviation_x;
@@ -32,14 +32,7 @@ HandwritingExperiment::HandwritingExperiment(const Data& data, const ExperimentO
 }
 
 Tensor HandwritingExperiment::loss(std::uint64_t step) {
-  const std::uint64_t epoch = step / steps_per_epoch();
-  if (epoch != order_of_epoch_) {
-    order_ = Random(options_.seed, order_stream).split(epoch).permutation(data_.train.size());
-    order_of_epoch_ = epoch;
-  }
-  const size_t first = step % steps_per_epoch() * options_.batch;
-  return model.loss(
-      make_batch(data_.train, std::span(order_).subspan(first, options_.batch), options_.length));
+  return model.loss(make_batch(data_.train, order_.batch_of(step), options_.length));
 }
 
 double HandwritingExperiment::score(std::span<const Line> lines, size_t count) const {

@@ -36,8 +36,7 @@ class HandwritingExperiment final : public Experiment {
   const Data& data() const { return data_; }
   const ExperimentOptions& options() const { return options_; }
 
-  /// Whole batches in the training set; the lines left over change from epoch to epoch.
-  std::uint64_t steps_per_epoch() const { return data_.train.size() / options_.batch; }
+  std::uint64_t steps_per_epoch() const { return order_.steps_per_epoch(); }
 
   Parameters parameters;
   Model model;
@@ -47,8 +46,7 @@ class HandwritingExperiment final : public Experiment {
   const Data& data_;
   ExperimentOptions options_;
   RunFolder folder_;
-  std::vector<int> order_;  ///< of the training lines in the current epoch
-  std::uint64_t order_of_epoch_ = ~std::uint64_t{0};
+  EpochOrder order_;
 };
 
 /// The file in a run's folder with the model after this many updates.

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/ops/map.h"
 #include "tests/layers/twins.h"
 
 using namespace lamina;
@@ -32,6 +33,61 @@ Tensor binary(const Shape& shape, std::uint64_t seed) {
   Tensor x = sample(shape, seed, 0, 1);
   for (real& value : x.values()) value = value < real(0.4) ? real(1) : real(0);
   return x;
+}
+
+real* row(Tensor& of, size_t r) { return of.data_unwatched() + r * of.columns(); }
+
+/// The functions of one case as an op on a batch, with gradients.
+Tensor read_op(const d::Attention& attention, const Tensor& focus, const Tensor& image,
+               const Tensor& canvas) {
+  struct Kept {
+    Tensor focus, image, error, filters, patch, scratch;
+    d::ReadCase at(size_t r) {
+      return {.focus = row(focus, r),
+              .filters = row(filters, r),
+              .image = row(image, r),
+              .error = row(error, r),
+              .patch = row(patch, r)};
+    }
+  };
+  const size_t rows = image.rows();
+  Kept kept{.focus = focus,
+            .image = padded(attention, image),
+            .error = Tensor({rows, attention.image_size()}),
+            .filters = Tensor({rows, attention.filters_size()}),
+            .patch = Tensor({rows, 2 * attention.patch()}),
+            .scratch = Tensor({attention.scratch_size()})};
+  Tensor padded_canvas = padded(attention, canvas);
+  for (size_t r = 0; r < rows; ++r) {
+    d::make_filters(attention, row(kept.focus, r), row(kept.filters, r));
+    d::read_forward(attention, kept.at(r), row(padded_canvas, r), kept.scratch.data());
+  }
+  const Tensor patch = kept.patch;
+  return record("read", patch, {focus, canvas}, [=]() mutable {
+    Tensor dfocus(focus.shape()), dcanvas = Tensor::zeros({rows, attention.image_size()});
+    for (size_t r = 0; r < rows; ++r)
+      d::read_backward(attention, kept.at(r), patch.gradient_data() + r * patch.columns(), row(dfocus, r),
+                       row(dcanvas, r), kept.scratch.data());
+    contribute(focus, [d = dfocus.data()](size_t i) { return d[i]; });
+    const Tensor unpadded = d::unpadded(attention, dcanvas);
+    contribute(canvas, [d = unpadded.data()](size_t i) { return d[i]; });
+  });
+}
+
+Tensor write_op(const d::Attention& attention, const Tensor& focus, const Tensor& patch) {
+  Tensor kept_focus = focus, kept_patch = patch, filters({focus.rows(), attention.filters_size()}),
+         scratch({attention.scratch_size()});
+  for (size_t r = 0; r < focus.rows(); ++r) d::make_filters(attention, row(kept_focus, r), row(filters, r));
+  const Tensor added = d::write(attention, focus, patch);
+  return record("write", added, {focus, patch}, [=]() mutable {
+    Tensor dfocus(focus.shape()), dpatch(patch.shape()), dadded = padded(attention, added.gradient());
+    for (size_t r = 0; r < focus.rows(); ++r)
+      d::write_backward(
+          attention, {.focus = row(kept_focus, r), .filters = row(filters, r), .patch = row(kept_patch, r)},
+          row(dadded, r), row(dfocus, r), row(dpatch, r), scratch.data());
+    contribute(focus, [d = dfocus.data()](size_t i) { return d[i]; });
+    contribute(patch, [d = dpatch.data()](size_t i) { return d[i]; });
+  });
 }
 
 }  // namespace
@@ -83,10 +139,10 @@ TEST_CASE("draw: reading and writing equal their composed twins") {
     const Tensor focus = foci(), image = binary({8, attention.side * attention.side}, 1);
     const Tensor canvas = sample(image.shape(), 2, -2, 2), patch = sample({8, attention.patch()}, 3);
     const double tolerance = sizeof(real) == 8 ? 1e-11 : 2e-4;
-    check_twins([&](const auto& in) { return d::read(attention, in[0], image, in[1]); },
+    check_twins([&](const auto& in) { return read_op(attention, in[0], image, in[1]); },
                 [&](const auto& in) { return d::composed::read(attention, in[0], image, in[1]); },
                 {focus, canvas}, tolerance);
-    check_twins([&](const auto& in) { return d::write(attention, in[0], in[1]); },
+    check_twins([&](const auto& in) { return write_op(attention, in[0], in[1]); },
                 [&](const auto& in) { return d::composed::write(attention, in[0], in[1]); }, {focus, patch},
                 tolerance);
   }
@@ -99,9 +155,9 @@ TEST_CASE("draw: gradients of reading and writing, at the border and with tiny a
                  patch = sample({8, attention.patch()}, 3);
     constexpr double h = 2e-4;  // a narrow filter has a large curvature
     check_gradients(
-        {focus, canvas}, [&] { return weighted(d::read(attention, focus, image, canvas)); }, h);
+        {focus, canvas}, [&] { return weighted(read_op(attention, focus, image, canvas)); }, h);
     check_gradients(
-        {focus, patch}, [&] { return weighted(d::write(attention, focus, patch)); }, h);
+        {focus, patch}, [&] { return weighted(write_op(attention, focus, patch)); }, h);
   }
 }
 
@@ -111,7 +167,7 @@ TEST_CASE("draw: foci beyond all bounds give finite numbers") {
   Tensor canvas = sample({2, 784}, 1);
   focus.require_gradient();
   Tape tape;
-  const Tensor patch = d::read(attention, focus, binary({2, 784}, 2), canvas);
+  const Tensor patch = read_op(attention, focus, binary({2, 784}, 2), canvas);
   tape.backward(weighted(patch));
   for (const real value : patch.values()) CHECK(std::isfinite(value));
   const Tensor gradient = focus.gradient();
@@ -120,8 +176,9 @@ TEST_CASE("draw: foci beyond all bounds give finite numbers") {
 
 TEST_CASE("draw: wrong shapes are named") {
   const d::Attention attention{4, 2};
-  CHECK_ERROR(d::read(attention, Tensor::zeros({3, 4}), Tensor::zeros({3, 16}), Tensor::zeros({3, 16})),
-              "draw read: the focus is [3 x 4]; [3 x 5] is needed");
+  CHECK_ERROR(
+      d::composed::read(attention, Tensor::zeros({3, 4}), Tensor::zeros({3, 16}), Tensor::zeros({3, 16})),
+      "draw read: the focus is [3 x 4]; [3 x 5] is needed");
   CHECK_ERROR(d::write(attention, Tensor::zeros({3, 5}), Tensor::zeros({3, 9})),
               "draw write: the patch is [3 x 9]; [3 x 4] is needed");
 }

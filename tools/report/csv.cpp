@@ -1,27 +1,12 @@
 #include "tools/report/csv.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "core/error.h"
+#include "models/common/metrics.h"
 
 namespace lamina {
-
-namespace {
-
-std::vector<std::string> fields_of(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);  // saved by a spreadsheet
-  std::vector<std::string> fields;
-  while (true) {
-    const size_t comma = line.find(',');
-    fields.emplace_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return fields;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-}  // namespace
 
 std::optional<size_t> Csv::find(std::string_view column) const {
   const auto place = std::ranges::find(columns, column);
@@ -53,11 +38,7 @@ Csv parse_csv(std::string_view bytes) {
 }
 
 double number_in(const std::string& field) {
-  double value = 0;
-  const char* const end = field.data() + field.size();
-  const auto [stop, problem] = std::from_chars(field.data(), end, value);
-  return problem == std::errc() && stop == end && !field.empty() ? value
-                                                                 : std::numeric_limits<double>::quiet_NaN();
+  return number_from(field).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace lamina

@@ -57,11 +57,8 @@ void add_levels(const ChartPlan& plan, const std::vector<Trace>& traces, const s
 
 /// A chart for every facet and plan that has a curve.
 Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
-  std::vector<std::string> facets;
-  for (const Trace& trace : traces)
-    if (std::ranges::find(facets, trace.facet) == facets.end()) facets.push_back(trace.facet);
   Json charts = Json::array();
-  for (const std::string& facet : facets)
+  for (const std::string& facet : facets_of(traces))
     for (const ChartPlan& plan : exhibit.charts) {
       Json curves = Json::array();
       for (const Trace& trace : traces)
@@ -186,20 +183,19 @@ class Grid {
 
 /// The tables that a plan makes of a file; none when the file lacks a column.
 void add_tables(Json& tables, const TablePlan& plan, const FoundRun& run, const Csv& csv) {
-  std::vector<std::pair<std::string, Grid>> grids;
+  std::vector<std::string> parts;
+  std::vector<Grid> grids;
   for (size_t row = 0; row < csv.rows.size(); ++row) {
-    const std::string part = joined(csv, row, {plan.split});
-    if (std::ranges::find(grids, part, &std::pair<std::string, Grid>::first) == grids.end())
-      grids.emplace_back(part, plan);
-    Grid& grid = std::ranges::find(grids, part, &std::pair<std::string, Grid>::first)->second;
+    const size_t part = place_of(parts, joined(csv, row, {plan.split}));
+    if (part == grids.size()) grids.emplace_back(plan);
     for (const std::string& name : plan.values)
       if (const auto place = csv.find(name))
-        grid.put(joined(csv, row, plan.names), joined(csv, row, {plan.names.back()}),
-                 plan.column.empty() ? name : joined(csv, row, {plan.column}),
-                 number_in(csv.rows[row][*place]));
+        grids[part].put(joined(csv, row, plan.names), joined(csv, row, {plan.names.back()}),
+                        plan.column.empty() ? name : joined(csv, row, {plan.column}),
+                        number_in(csv.rows[row][*place]));
   }
-  for (const auto& [part, grid] : grids) {
-    Json table = grid.table(text(plan.title, part, " (", run.path, ')'));
+  for (size_t part = 0; part < parts.size(); ++part) {
+    Json table = grids[part].table(text(plan.title, parts[part], " (", run.path, ')'));
     if (!table["columns"].empty()) tables.push_back(std::move(table));
   }
 }

@@ -84,8 +84,7 @@ Exhibit learning_rate() {
       "learning rate by itself, and a large weight norm stops learning early.";
   exhibit.setting =
       "Ours: the angle by which the last update of a training on digits turns the weight vectors, against "
-      "their "
-      "length.";
+      "their length.";
   exhibit.on_data = true;
   exhibit.file = "turning.csv";
   exhibit.facet = {"optimizer", ""};
@@ -112,8 +111,7 @@ Exhibit fisher() {
   Exhibit exhibit = geometry("section-5-2-fisher", "The Fisher matrix of a normalized model");
   exhibit.claim =
       "Equation (13) gives the Fisher matrix of a normalized generalized linear model, with the block of "
-      "each "
-      "pair of outputs made of their own weights.";
+      "each pair of outputs made of their own weights.";
   exhibit.setting =
       "Ours: the largest difference between the paper's formulas and the matrix from automatic "
       "differentiation, by block, relative to its largest entry; rounding is some 1e-16.";
@@ -253,8 +251,7 @@ Exhibit table_3() {
       "With layer norm skip-thoughts beat the baseline on all seven scores after the same number of updates.";
   exhibit.setting =
       "SICK relatedness (Pearson r, Spearman rho, mean squared error) and four classification tasks "
-      "(accuracy "
-      "in %), without fine-tuning.";
+      "(accuracy in %), without fine-tuning.";
   exhibit.paper = {
       {"Kiros et al.", "", {"0.848", "0.778", "0.287", "75.5", "79.3", "92.1", "86.9"}},
       {"the authors", "none", {"0.842", "0.767", "0.298", "77.3", "81.8", "92.6", "87.9"}},
@@ -296,11 +293,9 @@ Exhibit figure_5() {
       .claim =
           "With layer norm the model reaches a log likelihood comparable to the baseline's, much faster.",
       .setting =
-          "Negative log likelihood of a sequence, train and test, against updates on a log axis. "
-          "IAM-OnDB, three LSTM layers of 400 units, batch 8, sequences of 500 points, Adam. Ours: means "
-          "over "
-          "128 test lines and 64 training lines every 200 updates, offsets divided by their deviations; "
-          "another "
+          "Negative log likelihood of a sequence, train and test, against updates on a log axis. IAM-OnDB, "
+          "three LSTM layers of 400 units, batch 8, sequences of 500 points, Adam. Ours: means over 128 "
+          "test lines and 64 training lines every 200 updates, offsets divided by their deviations; another "
           "data set, or another pen, has another level.",
       .command = "lamina handwriting --data DIR --norm none,layer --out runs/handwriting",
       .experiment = "handwriting",
@@ -347,8 +342,7 @@ Exhibit convolution() {
   exhibit.subject = "Convolutional networks";
   exhibit.claim =
       "Layer norm helps a convolutional network, but batch norm helps more: units near the image's border "
-      "are "
-      "rarely active and have other statistics than the rest of their layer.";
+      "are rarely active and have other statistics than the rest of their layer.";
   exhibit.setting = "Preliminary in the paper, without a figure. Ours: a small ConvNet on MNIST, 20 epochs.";
   exhibit.command =
       "lamina convnet --data DIR --norm none,batch,layer,group --batch 128,4 --out runs/convnet";

@@ -6,14 +6,12 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "layers/norm.h"
 #include "tools/report/document.h"
 
 namespace lamina {
 
 namespace {
-
-const std::map<std::string, std::string> norms{
-    {"none", "none"}, {"ln", "layer"}, {"bn", "batch"}, {"wn", "weight"}};
 
 constexpr size_t most_bytes = size_t{16} << 20;
 
@@ -37,8 +35,9 @@ Json table_of(const Json& measured) {
     const auto ratios = row.at("ratios").get<std::vector<double>>();
     const double ms = row.at("ms").get<double>();
     const auto range = std::ranges::minmax_element(ratios);
+    const auto norm = norm_named(variant);
     rows.push_back({{"label", text(name, ", ", variant)},
-                    {"norm", norms.contains(variant) ? norms.at(variant) : ""},
+                    {"norm", norm ? name_of(*norm) : ""},
                     {"source", "here"},
                     {"cells",
                      {pretty(ms, 3), pretty(number_or_nan(row.at("peer_ms")), 3), pretty(median(ratios), 3),

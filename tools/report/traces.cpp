@@ -89,6 +89,13 @@ bool belongs(const FoundRun& run, const Exhibit& exhibit) {
   return run.config && run.config->experiment == exhibit.experiment;
 }
 
+std::vector<std::string> facets_of(const std::vector<Trace>& traces) {
+  std::vector<std::string> facets;
+  for (const Trace& trace : traces)
+    if (std::ranges::find(facets, trace.facet) == facets.end()) facets.push_back(trace.facet);
+  return facets;
+}
+
 std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
   std::vector<Trace> all;
   for (const FoundRun& run : runs) {
@@ -101,10 +108,7 @@ std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>
       all.push_back(std::move(trace));
     }
   }
-  std::vector<std::string> facets;  // as they came
-  for (const Trace& trace : all)
-    if (std::ranges::find(facets, trace.facet) == facets.end()) facets.push_back(trace.facet);
-  std::ranges::stable_sort(all, {}, [&](const Trace& trace) {
+  std::ranges::stable_sort(all, {}, [facets = facets_of(all)](const Trace& trace) {
     return std::pair(std::ranges::find(facets, trace.facet) - facets.begin(), rank_of(trace.norm));
   });
   tell_apart(all);

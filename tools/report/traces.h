@@ -28,6 +28,9 @@ bool belongs(const FoundRun& run, const Exhibit& exhibit);
 /// All traces of an exhibit; runs without the exhibit's file have none.
 std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs);
 
+/// The facets of some traces, as they come.
+std::vector<std::string> facets_of(const std::vector<Trace>& traces);
+
 /// A setting of a run as text; empty when there is none.
 std::string setting_of(const FoundRun& run, const std::string& name);
 
