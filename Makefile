@@ -43,12 +43,12 @@ LDLIBS := $(LIBRARY_LIBS) -lz -lpugixml -Wl,--as-needed -lcpp-httplib
 # Folders are layers: a later list may use an earlier one, never the reverse. The linker reads them backwards.
 include tools/libraries.mk
 LIBRARY_SOURCES := $(wildcard $(LAMINA_SOURCES))
-MODEL_SOURCES := $(filter-out models/examples/%,$(wildcard models/*/*.cpp))
-BENCH_SOURCES := $(wildcard tools/bench_*.cpp)
+MODEL_SOURCES := $(filter-out models/examples/%,$(wildcard models/*/*.cpp models/*/*/*.cpp))
+BENCH_SOURCES := $(wildcard tools/bench/bench_*.cpp)
 TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
 # Programs of their own stand in these folders of tests.
 OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress guarded))
-TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard tests/*.cpp tests/*/*.cpp)) \
+TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard $(addprefix tests/,*.cpp */*.cpp */*/*.cpp */*/*/*.cpp))) \
                 tests/fuzz/targets.cpp tests/fuzz/input_file.cpp
 ORACLE_SOURCES := $(wildcard tests/oracle/*.cpp)
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
@@ -60,7 +60,7 @@ LIBRARY := $(BUILD)/liblamina.a
 MODELS := $(BUILD)/liblamina-models.a
 TOOLS := $(BUILD)/liblamina-tools.a
 COMMAND := $(patsubst tools/%.cpp,$(BUILD)/%,$(COMMAND_SOURCES))
-BENCHMARKS := $(patsubst tools/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
+BENCHMARKS := $(patsubst tools/bench/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -106,7 +106,9 @@ $(LIBRARY) $(MODELS) $(TOOLS): $(BUILD)/sources
 
 LINK = $(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LIBRARY) $(LDFLAGS) $(LDLIBS) -o $@
 
-$(COMMAND) $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/%.o $(TOOLS) $(MODELS) $(LIBRARY)
+$(COMMAND): $(BUILD)/%: $(BUILD)/objects/tools/%.o
+$(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/bench/%.o
+$(COMMAND) $(BENCHMARKS): $(TOOLS) $(MODELS) $(LIBRARY)
 	$(LINK)
 
 $(BUILD)/lamina-double: force
@@ -117,7 +119,7 @@ $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBR
 	$(LINK)
 
 # The library's own build had these switched on, and the layout of its classes depends on them.
-$(call objects,tools/live/server.cpp tests/tools/report_server_test.cpp): private CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
+$(call objects,tools/live/server.cpp tests/tools/live/report_server_test.cpp): private CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
 
 # Figures and --version name the commit. Only this file is compiled again when it changes.
 COMMIT := $(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)
@@ -126,15 +128,15 @@ $(BUILD)/commit: force
 $(call objects,core/version.cpp): $(BUILD)/commit
 $(call objects,core/version.cpp): private CXXFLAGS += $(if $(COMMIT),-DLAMINA_COMMIT='"$(COMMIT)"')
 
-# The same tests with a pool that puts every buffer against an unmapped page, and so for each parameter.
-GUARDED_POOL := tests/guarded/pool.cpp tests/guarded/growing_buffer.cpp
+# The same tests with an allocator that puts every buffer against an unmapped page, and so for each parameter.
+GUARDED_ALLOCATOR := tests/guarded/allocator.cpp tests/guarded/growing_buffer.cpp
 
-$(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(GUARDED_POOL)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
+$(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(GUARDED_ALLOCATOR)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
 
 $(call objects,tests/core/tensor_index_test.cpp): private CXXFLAGS += -ULAMINA_CHECK_INDEX
 
--include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES) $(GUARDED_POOL))
+-include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES) $(GUARDED_ALLOCATOR))
 
 # --- Running
 
@@ -153,7 +155,7 @@ demo: setup  ## sets up, builds, and trains none, batch and layer norm side by s
 # The library is tested in both scalar types (gradient checks need double), or in the one that REAL names.
 # The sanitizers skip the doctest suite "slow", and the shell tests, which look at files rather than at memory.
 REALS := $(if $(filter command% environment%,$(origin REAL)),$(REAL),float double)
-SHELL_TESTS := $(if $(SANITIZE),,$(wildcard tests/*_test.sh tests/*/*_test.sh))
+SHELL_TESTS := $(if $(SANITIZE),,$(wildcard $(addprefix tests/,*_test.sh */*_test.sh */*/*_test.sh)))
 
 test: setup  ## builds and runs all tests in float and double, or in REAL; with SANITIZE=1 the fast ones
 	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real test-program || exit; done
@@ -164,14 +166,14 @@ test: setup  ## builds and runs all tests in float and double, or in REAL; with 
 .PHONY: test-program
 test-program: $(BUILD)/lamina-tests
 
-# --- Threads: programs of their own, which need nothing of the library but core/parallel.cpp.
+# --- Threads: programs of their own, which need nothing of the library but core/threads/parallel.cpp.
 
-THREADS_TESTS := tests/main.cpp tests/core/parallel_test.cpp tests/core/team_test.cpp
+THREADS_TESTS := tests/main.cpp tests/core/threads/parallel_test.cpp tests/core/threads/team_test.cpp
 JOBS ?= 1e6
 THREADS ?= 2 3 4 8 16
 
-$(BUILD)/threads-tests: $(call objects,$(THREADS_TESTS) core/parallel.cpp)
-$(BUILD)/stress-threads: $(call objects,tests/stress/threads.cpp core/parallel.cpp)
+$(BUILD)/threads-tests: $(call objects,$(THREADS_TESTS) core/threads/parallel.cpp)
+$(BUILD)/stress-threads: $(call objects,tests/stress/threads.cpp core/threads/parallel.cpp)
 $(BUILD)/threads-tests $(BUILD)/stress-threads:
 	$(CXX) $(CXXFLAGS) $^ -o $@
 
@@ -204,7 +206,7 @@ $(BUILD)/oracle-answers: $(call objects,$(ORACLE_SOURCES)) $(LIBRARY)
 
 # Left out are tests that count allocations or look at addresses or offsets, and chains of more buffers than a process may map.
 GUARDED := -sf='*/core/*,*/layers/*,*/optim/*,*loss_test*,*attention_test*,*mixture_test*' \
-  -sfe='*pool_test*,*training_step_test*,*/report*' \
+  -sfe='*allocator_test*,*training_step_test*,*/report*' \
   -tce='*deep chain*,*run in pieces*,*memory grows*,*tensor: construction*,*one flat buffer*,*parameters: may grow*'
 guarded: setup  ## the tests of ops, layers and optimizers with every buffer against an unmapped page
 	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real guarded-program || exit; done
@@ -344,7 +346,7 @@ TIDY_GROUPS := $(addprefix $(BUILD)/tidy/,commands tools models library)
 tidy: $(addsuffix .ok,$(TIDY_GROUPS))
 
 # The commands apart from what they call: each half takes about as long as the models.
-COMMAND_FILES := $(filter tools/command_%,$(TOOL_SOURCES)) $(COMMAND_SOURCES) $(BENCH_SOURCES)
+COMMAND_FILES := $(filter tools/commands/%,$(TOOL_SOURCES)) $(COMMAND_SOURCES) $(BENCH_SOURCES)
 $(BUILD)/tidy/commands.ok: $(call objects,$(COMMAND_FILES))
 $(BUILD)/tidy/tools.ok: $(call objects,$(filter-out $(COMMAND_FILES),$(TOOL_SOURCES)))
 $(BUILD)/tidy/models.ok: $(call objects,$(MODEL_SOURCES))

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/flat_storage.h"
+#include "core/memory/flat_storage.h"
 #include "core/tape.h"
 
 namespace lamina {

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "core/parallel.h"
-#include "core/random.h"
+#include "core/math/random.h"
 #include "core/tensor.h"
+#include "core/threads/parallel.h"
 
 namespace lamina {
 

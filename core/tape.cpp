@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/listener.h"
+#include "core/memory/allocator.h"
 #include "core/ops/map.h"
-#include "core/pool.h"
 
 namespace lamina {
 

@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/pool_vector.h"
+#include "core/memory/cached_vector.h"
 #include "core/tensor.h"
 
 namespace lamina {

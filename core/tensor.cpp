@@ -4,8 +4,8 @@
 #include <new>
 #include <string>
 
-#include "core/flat_storage.h"
-#include "core/pool.h"
+#include "core/memory/allocator.h"
+#include "core/memory/flat_storage.h"
 
 namespace lamina {
 

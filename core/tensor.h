@@ -51,7 +51,7 @@ struct Storage {
   bool gradient_exposed = false;  ///< anyone may write into the gradient's buffer at any time
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
   bool owns_gradient = true;
-  bool flat = false;  ///< keeps the flat buffers of a model (core/flat_storage.h)
+  bool flat = false;  ///< keeps the flat buffers of a model (core/memory/flat_storage.h)
   bool lent = false;  ///< another storage reads the values where they are: they may not move
   size_t size = 0;
   real* values = nullptr;

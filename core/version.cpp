@@ -1,6 +1,6 @@
 #include "core/version.h"
 
-#include "core/gemm_vector.h"
+#include "core/simd.h"
 
 #ifndef LAMINA_COMMIT
 #define LAMINA_COMMIT "unknown"

@@ -1,9 +1,9 @@
 #pragma once
-// The convolutional layer: a = x * W + b, images [N x H x W x C] (see core/ops/conv2d.h).
+// The convolutional layer: a = x * W + b, images [N x H x W x C] (see core/ops/images/conv2d.h).
 
 #include <string>
 
-#include "core/ops/conv2d.h"
+#include "core/ops/images/conv2d.h"
 #include "core/parameters.h"
 #include "layers/initializers.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/memory/cached_vector.h"
 #include "core/ops.h"
-#include "core/parallel.h"
-#include "core/pool_vector.h"
 #include "core/tape.h"
+#include "core/threads/parallel.h"
 #include "layers/named.h"
 
 namespace lamina {

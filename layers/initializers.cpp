@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "core/gemm.h"
-#include "core/sum.h"
+#include "core/gemm/gemm.h"
+#include "core/math/sum.h"
 
 namespace lamina {
 

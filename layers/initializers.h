@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "core/random.h"
+#include "core/math/random.h"
 #include "core/tensor.h"
 
 namespace lamina {

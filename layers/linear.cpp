@@ -2,7 +2,7 @@
 
 #include "core/ops.h"
 #include "layers/named.h"
-#include "layers/weight_norm.h"
+#include "layers/norms/weight_norm.h"
 
 namespace lamina {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <span>
 
+#include "core/math/sum.h"
+#include "core/memory/cached_vector.h"
 #include "core/ops/map.h"
-#include "core/pool_vector.h"
-#include "core/sum.h"
 
 namespace lamina {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/parallel.h"
 #include "core/parameters.h"
+#include "core/threads/parallel.h"
 
 namespace lamina {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/gradient_check.h"
+#include "core/debug/gradient_check.h"
+#include "core/math/random.h"
 #include "core/ops.h"
-#include "core/random.h"
 #include "core/tape.h"
 
 namespace lamina::test {

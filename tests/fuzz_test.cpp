@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/file.h"
-#include "core/folder.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
 #include "tests/fuzz/targets.h"
 
 using namespace lamina;

@@ -1,8 +1,8 @@
 // Numbers for images that agree with PyTorch's, as recorded in tests/fixtures.
 
 #include "core/ops.h"
-#include "layers/batch_norm.h"
-#include "layers/group_norm.h"
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/group_norm.h"
 #include "tests/check.h"
 #include "tests/fixtures/torch_conv_fixtures.h"
 #include "tests/fixtures/torch_map_norm_fixtures.h"

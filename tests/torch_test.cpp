@@ -1,10 +1,10 @@
 // Numbers that agree with PyTorch's, as recorded in tests/fixtures.
 
 #include "core/ops.h"
-#include "layers/batch_norm.h"
-#include "layers/layer_norm.h"
 #include "layers/linear.h"
-#include "layers/weight_norm.h"
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/weight_norm.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
 #include "optim/sgd.h"

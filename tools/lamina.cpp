@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/gemm.h"
+#include "core/gemm/gemm.h"
 #include "core/version.h"
-#include "tools/commands.h"
-#include "tools/process.h"
+#include "tools/commands/commands.h"
+#include "tools/programs/process.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/gemm/small_product.h"
 #include "core/ops/map.h"
-#include "core/small_product.h"
 
 namespace lamina::detail {
 

@@ -1,6 +1,6 @@
 #include "core/ops/broadcast.h"
 
-#include "core/ops/axis.h"
+#include "core/ops/reduce/axis.h"
 
 namespace lamina {
 

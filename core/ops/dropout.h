@@ -1,7 +1,7 @@
 #pragma once
 // Dropout (Srivastava et al. 2014), in the inverted form that needs no change at test time.
 
-#include "core/random.h"
+#include "core/math/random.h"
 #include "core/tensor.h"
 
 namespace lamina {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "core/erf.h"
-#include "core/log1p.h"
-#include "core/math.h"
+#include "core/math/erf.h"
+#include "core/math/log1p.h"
+#include "core/math/math.h"
 #include "core/ops/map.h"
 
 namespace lamina {

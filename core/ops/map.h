@@ -1,10 +1,10 @@
 #pragma once
 // Helpers for writing elementwise ops: values and gradients, element by element.
 
-#include "core/parallel.h"
-#include "core/sum.h"
+#include "core/math/sum.h"
 #include "core/tape.h"
 #include "core/tensor.h"
+#include "core/threads/parallel.h"
 
 namespace lamina {
 

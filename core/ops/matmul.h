@@ -1,7 +1,7 @@
 #pragma once
 // Products of matrices.
 
-#include "core/gemm.h"
+#include "core/gemm/gemm.h"
 #include "core/tensor.h"
 
 namespace lamina {

@@ -1,7 +1,7 @@
 #include "layers/recurrent/cell.h"
 
 #include "core/error.h"
-#include "core/math.h"
+#include "core/math/math.h"
 
 namespace lamina {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/ops.h"
-#include "layers/layer_norm.h"
-#include "layers/masked_batch_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/masked_batch_norm.h"
 
 namespace lamina::composed {
 

@@ -6,9 +6,9 @@
 #include "core/listener.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
-#include "layers/layer_norm.h"
-#include "layers/recurrent/recurrence.h"
-#include "layers/weight_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/weight_norm.h"
+#include "layers/recurrent/fused/recurrence.h"
 
 namespace lamina {
 

@@ -20,12 +20,12 @@
 #include "core/parameters.h"
 #include "layers/initializers.h"
 #include "layers/recurrent/cell.h"
-#include "layers/recurrent/sequence_record.h"
-#include "layers/recurrent/step_norm.h"
+#include "layers/recurrent/fused/sequence_record.h"
+#include "layers/recurrent/fused/step_norm.h"
 
 namespace lamina {
 
-struct RowStepOptions;  // layers/recurrent/row_step.h
+struct RowStepOptions;  // layers/recurrent/fused/row_step.h
 
 struct RecurrentOptions {
   size_t input = 0;

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/listener.h"
+#include "core/memory/cached_vector.h"
 #include "core/ops/map.h"
-#include "core/pool_vector.h"
-#include "layers/recurrent/row_step.h"
+#include "layers/recurrent/fused/row_step.h"
 
 namespace lamina {
 

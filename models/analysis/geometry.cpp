@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "core/random.h"
+#include "core/math/random.h"
 #include "models/analysis/larger.h"
 
 namespace lamina::analysis {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/math/random.h"
 #include "core/ops.h"
-#include "core/random.h"
 
 namespace lamina::analysis {
 

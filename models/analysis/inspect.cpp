@@ -8,10 +8,10 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/folder.h"
-#include "layers/weight_norm.h"
-#include "models/common/layer_names.h"
-#include "models/common/metrics.h"
+#include "core/files/folder.h"
+#include "layers/norms/weight_norm.h"
+#include "models/recording/layer_names.h"
+#include "models/run/metrics.h"
 
 namespace lamina {
 

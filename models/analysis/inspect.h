@@ -1,14 +1,14 @@
 #pragma once
 // What a run's folder contains about its layers: the checkpoint's weights, gains and biases, and, where
-// --record was on, the record over the steps (models/common/recorder.h).
+// --record was on, the record over the steps (models/recording/recorder.h).
 
 #include <string>
 #include <vector>
 
-#include "core/checkpoint.h"
-#include "models/common/record.h"
-#include "models/common/recorder.h"
-#include "models/common/run_folder.h"
+#include "core/files/checkpoint.h"
+#include "models/recording/record.h"
+#include "models/recording/recorder.h"
+#include "models/run/run_folder.h"
 
 namespace lamina {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/random.h"
+#include "core/math/random.h"
 #include "models/analysis/larger.h"
 #include "models/analysis/normalized_layer.h"
 

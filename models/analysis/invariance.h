@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/real.h"
-#include "layers/layer_norm.h"
-#include "layers/norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/norm.h"
 
 namespace lamina::analysis {
 

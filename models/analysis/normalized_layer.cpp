@@ -1,10 +1,10 @@
 #include "models/analysis/normalized_layer.h"
 
 #include "core/ops.h"
-#include "layers/batch_norm.h"
-#include "layers/group_norm.h"
-#include "layers/layer_norm.h"
-#include "layers/weight_norm.h"
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/group_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/weight_norm.h"
 
 namespace lamina::analysis {
 

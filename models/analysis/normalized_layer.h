@@ -2,7 +2,7 @@
 // One layer with any of the normalization schemes, as a function: the subject of Sections 5.1 and 5.2.
 
 #include "core/tensor.h"
-#include "layers/norm.h"
+#include "layers/norms/norm.h"
 
 namespace lamina::analysis {
 

@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "core/listener.h"
-#include "models/common/layer_names.h"
+#include "models/recording/layer_names.h"
 
 namespace lamina {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/common/training_step.h"
+#include "models/training/training_step.h"
 
 namespace lamina {
 
@@ -17,7 +17,7 @@ struct TapeGraph {
   enum class Kind { op, parameter, input };
   struct Node {
     Kind kind = Kind::op;
-    std::string layer = {};  ///< models/common/layer_names.h
+    std::string layer = {};  ///< models/recording/layer_names.h
     std::string name = {};   ///< of the op or the parameter; of a whole layer the names of its ops
     std::string shape = {};  ///< of the output; of a layer that of its last op
     size_t bytes = 0;        ///< of all outputs

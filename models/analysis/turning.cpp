@@ -7,9 +7,9 @@
 #include "core/ops.h"
 #include "core/tape.h"
 #include "models/analysis/geometry.h"
-#include "models/common/digit_experiment.h"
-#include "models/common/vector_changes.h"
 #include "models/mnist/model.h"
+#include "models/recording/vector_changes.h"
+#include "models/training/digit_experiment.h"
 
 namespace lamina::analysis {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "layers/norm.h"
-#include "models/common/mnist_data.h"
+#include "layers/norms/norm.h"
+#include "models/data/mnist_data.h"
 #include "optim/choice.h"
 
 namespace lamina::analysis {

@@ -4,10 +4,10 @@
 #include <limits>
 #include <vector>
 
-#include "core/math.h"
+#include "core/math/math.h"
+#include "core/math/sum.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
-#include "core/sum.h"
 
 namespace lamina::attentive_reader {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Error rates of guesses that ignore the meaning of the passage.
 
-#include "models/attentive_reader/question.h"
+#include "models/attentive_reader/data/question.h"
 
 namespace lamina::attentive_reader {
 

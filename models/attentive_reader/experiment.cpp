@@ -6,7 +6,7 @@
 
 #include "core/ops.h"
 #include "core/tape.h"
-#include "models/common/metrics.h"
+#include "models/run/metrics.h"
 #include "optim/clip.h"
 
 namespace lamina::attentive_reader {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "models/attentive_reader/baselines.h"
-#include "models/attentive_reader/data.h"
+#include "models/attentive_reader/data/data.h"
+#include "models/attentive_reader/data/numbering.h"
 #include "models/attentive_reader/model.h"
-#include "models/attentive_reader/numbering.h"
-#include "models/common/training.h"
+#include "models/training/training.h"
 #include "optim/adam.h"
 
 namespace lamina::attentive_reader {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/attentive_reader/question.h"
+#include "models/attentive_reader/data/question.h"
 
 namespace lamina::attentive_reader {
 

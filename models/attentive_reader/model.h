@@ -17,7 +17,7 @@
 
 #include "layers/embedding.h"
 #include "layers/linear.h"
-#include "layers/masked_batch_norm.h"
+#include "layers/norms/masked_batch_norm.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/attentive_reader/attention.h"
 #include "models/text/batches.h"

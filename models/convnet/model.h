@@ -14,7 +14,7 @@
 
 #include "layers/conv2d.h"
 #include "layers/linear.h"
-#include "layers/normalization.h"
+#include "layers/norms/normalization.h"
 
 namespace lamina::convnet {
 

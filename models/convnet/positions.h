@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "models/common/mnist_data.h"
 #include "models/convnet/model.h"
+#include "models/data/mnist_data.h"
 
 namespace lamina::convnet {
 

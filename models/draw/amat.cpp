@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/file.h"
+#include "core/files/file.h"
 
 namespace lamina::draw {
 

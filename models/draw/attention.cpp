@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/gemm_vector.h"
-#include "core/math.h"
+#include "core/math/math.h"
+#include "core/simd.h"
 
 namespace lamina::draw {
 

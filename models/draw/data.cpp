@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/folder.h"
-#include "core/parallel.h"
-#include "core/random.h"
+#include "core/files/folder.h"
+#include "core/math/random.h"
+#include "core/threads/parallel.h"
 #include "models/draw/amat.h"
 
 namespace lamina::draw {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/tensor.h"
-#include "models/common/mnist_data.h"
+#include "models/data/mnist_data.h"
 
 namespace lamina::draw {
 
@@ -28,7 +28,7 @@ struct DrawData {
 /// broken.
 DrawData load_binary_mnist(const std::string& folder);
 
-/// Built-in digits (models/common/digits.h) in the given numbers, binarized as below.
+/// Built-in digits (models/data/digits.h) in the given numbers, binarized as below.
 DrawData synthetic_binary_digits(std::uint64_t seed, size_t train = 50000, size_t valid = 10000,
                                  size_t test = 10000);
 

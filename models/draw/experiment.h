@@ -1,9 +1,9 @@
 #pragma once
 // Section 6.4 as an experiment for the training loop: Adam on the variational bound of binary images.
 
-#include "models/common/training.h"
 #include "models/draw/data.h"
 #include "models/draw/model.h"
+#include "models/training/training.h"
 #include "optim/adam.h"
 
 namespace lamina::draw {

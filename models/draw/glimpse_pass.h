@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/gemm.h"
-#include "core/parallel.h"
-#include "layers/recurrent/row_step.h"
+#include "core/gemm/gemm.h"
+#include "core/threads/parallel.h"
+#include "layers/recurrent/fused/row_step.h"
 #include "models/draw/glimpses.h"
 
 namespace lamina::draw::detail {

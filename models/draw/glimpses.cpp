@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/math.h"
+#include "core/math/math.h"
 #include "core/tape.h"
 #include "models/draw/glimpse_pass.h"
 

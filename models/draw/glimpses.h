@@ -18,7 +18,7 @@
 // through all glimpses, forward and backward, and never waits for another; summed inputs are replaced by
 // their gradients in place.
 
-#include "layers/recurrent/step_norm.h"
+#include "layers/recurrent/fused/step_norm.h"
 #include "models/draw/attention.h"
 
 namespace lamina::draw {

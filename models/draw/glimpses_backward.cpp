@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/math.h"
+#include "core/math/math.h"
 #include "core/tape.h"
 #include "models/draw/glimpse_pass.h"
 

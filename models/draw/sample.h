@@ -1,8 +1,8 @@
 #pragma once
 // Samples of a trained DRAW, as pictures.
 
-#include "models/common/png.h"
 #include "models/draw/model.h"
+#include "models/pictures/png.h"
 
 namespace lamina::draw {
 

@@ -1,9 +1,9 @@
 #pragma once
 // Section 6.5 as an experiment for the training loop: Adam on the negative log likelihood of lines.
 
-#include "models/common/training.h"
-#include "models/handwriting/data.h"
+#include "models/handwriting/data/data.h"
 #include "models/handwriting/model.h"
+#include "models/training/training.h"
 #include "optim/adam.h"
 
 namespace lamina::handwriting {

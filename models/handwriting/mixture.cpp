@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/exponential_sum.h"
-#include "core/math.h"
+#include "core/math/exponential_sum.h"
+#include "core/math/math.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
 

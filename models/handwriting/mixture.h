@@ -8,7 +8,7 @@
 //
 // and the logit of the end of a stroke. A point is (dx, dy, end of stroke).
 
-#include "core/random.h"
+#include "core/math/random.h"
 #include "core/tensor.h"
 
 namespace lamina::handwriting {

@@ -12,8 +12,8 @@
 // outputs and to [-10, 10] at the summed inputs of the LSTMs.
 
 #include "core/parameters.h"
+#include "models/handwriting/data/symbols.h"
 #include "models/handwriting/mixture.h"
-#include "models/handwriting/symbols.h"
 #include "models/handwriting/window_lstm.h"
 
 namespace lamina::handwriting {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "models/common/pen.h"
-#include "models/common/png.h"
+#include "models/data/pen.h"
 #include "models/handwriting/writing.h"
+#include "models/pictures/png.h"
 
 namespace lamina::handwriting {
 

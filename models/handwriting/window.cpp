@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/math.h"
+#include "core/math/math.h"
 #include "core/ops.h"
 
 namespace lamina::handwriting {

@@ -7,7 +7,7 @@
 #include "core/ops.h"
 #include "core/ops/map.h"
 #include "core/tape.h"
-#include "layers/recurrent/recurrence.h"
+#include "layers/recurrent/fused/recurrence.h"
 
 namespace lamina::handwriting {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "models/handwriting/data.h"
+#include "models/handwriting/data/data.h"
 
 namespace lamina::handwriting {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Section 6.6 as an experiment for the training loop.
 
-#include "models/common/digit_experiment.h"
 #include "models/mnist/model.h"
+#include "models/training/digit_experiment.h"
 #include "optim/adam.h"
 
 namespace lamina::mnist {

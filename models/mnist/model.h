@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "layers/linear.h"
-#include "layers/normalization.h"
+#include "layers/norms/normalization.h"
 
 namespace lamina::mnist {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "core/error.h"
-#include "core/folder.h"
-#include "models/common/npy.h"
+#include "core/files/folder.h"
+#include "models/data/npy.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
 

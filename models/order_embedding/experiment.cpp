@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/ops/map.h"
-#include "models/common/metrics.h"
+#include "models/run/metrics.h"
 #include "optim/clip.h"
 
 namespace lamina::order_embedding {

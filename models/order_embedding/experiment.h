@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "models/common/training.h"
 #include "models/order_embedding/data.h"
 #include "models/order_embedding/model.h"
 #include "models/order_embedding/retrieval.h"
+#include "models/training/training.h"
 #include "optim/choice.h"
 
 namespace lamina::order_embedding {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/gemm_vector.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
+#include "core/simd.h"
 
 namespace lamina::order_embedding {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 
 namespace lamina::order_embedding {
 

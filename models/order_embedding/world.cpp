@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/parallel.h"
-#include "core/random.h"
+#include "core/math/random.h"
+#include "core/threads/parallel.h"
 
 namespace lamina::order_embedding {
 

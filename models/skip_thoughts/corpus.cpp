@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/file.h"
-#include "core/folder.h"
-#include "core/mapped_file.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "core/files/mapped_file.h"
 #include "models/skip_thoughts/stories.h"
 #include "models/text/sentences.h"
 #include "models/text/tokenizer.h"

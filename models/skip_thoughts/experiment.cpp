@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/checkpoint.h"
-#include "core/folder.h"
+#include "core/files/checkpoint.h"
+#include "core/files/folder.h"
 #include "core/tape.h"
 #include "optim/clip.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/common/training.h"
 #include "models/skip_thoughts/triples.h"
+#include "models/training/training.h"
 #include "optim/choice.h"
 
 namespace lamina::skip_thoughts {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/random.h"
+#include "core/math/random.h"
 
 namespace lamina::skip_thoughts {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/random.h"
+#include "core/math/random.h"
 
 namespace lamina::skip_thoughts {
 

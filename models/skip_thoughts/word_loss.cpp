@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/exponential_sum.h"
-#include "core/gemm.h"
+#include "core/gemm/gemm.h"
+#include "core/math/exponential_sum.h"
+#include "core/memory/cached_vector.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
-#include "core/pool_vector.h"
 
 namespace lamina::skip_thoughts {
 

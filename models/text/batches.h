@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/pool_vector.h"
+#include "core/memory/cached_vector.h"
 #include "core/tensor.h"
 
 namespace lamina {

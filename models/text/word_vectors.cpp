@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "core/error.h"
-#include "core/mapped_file.h"
+#include "core/files/mapped_file.h"
 #include "models/text/utf8.h"
 
 namespace lamina {

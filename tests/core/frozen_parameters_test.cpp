@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/parameter_file.h"
+#include "core/files/parameter_file.h"
 #include "core/parameters.h"
 #include "layers/linear.h"
 #include "optim/adam.h"

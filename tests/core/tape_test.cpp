@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "core/memory/allocator.h"
 #include "core/ops/map.h"
-#include "core/ops/structure.h"
-#include "core/pool.h"
+#include "core/ops/shape/structure.h"
 #include "tests/check.h"
 
 using namespace lamina;

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/gemm.h"
+#include "core/gemm/gemm.h"
 
 using namespace lamina;
 

@@ -1,8 +1,8 @@
-// The growing buffer of the program that `make guarded` runs: linked instead of core/growing_buffer.cpp, it
+// The growing buffer of the program that `make guarded` runs: linked instead of core/memory/growing_buffer.cpp, it
 // puts every block against an unmapped page until join() is called. LAMINA_AGAINST=beginning selects the
 // other end.
 
-#include "core/growing_buffer.h"
+#include "core/memory/growing_buffer.h"
 
 #include <sys/mman.h>
 

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "core/ops.h"
-#include "layers/batch_norm.h"
 #include "layers/conv2d.h"
 #include "layers/embedding.h"
-#include "layers/group_norm.h"
-#include "layers/layer_norm.h"
 #include "layers/linear.h"
-#include "layers/masked_batch_norm.h"
-#include "tests/layers/recurrent_cases.h"
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/group_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/masked_batch_norm.h"
+#include "tests/layers/recurrent/recurrent_cases.h"
 
 namespace lamina::test {
 

@@ -2,8 +2,8 @@
 
 #include "layers/linear.h"
 
-#include "layers/norm.h"
-#include "layers/weight_norm.h"
+#include "layers/norms/norm.h"
+#include "layers/norms/weight_norm.h"
 #include "tests/check.h"
 
 using namespace lamina;

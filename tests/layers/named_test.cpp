@@ -2,12 +2,12 @@
 
 #include "layers/named.h"
 
-#include "layers/batch_norm.h"
 #include "layers/conv2d.h"
 #include "layers/embedding.h"
-#include "layers/group_norm.h"
-#include "layers/layer_norm.h"
 #include "layers/linear.h"
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/group_norm.h"
+#include "layers/norms/layer_norm.h"
 #include "tests/check.h"
 
 using namespace lamina;

@@ -1,11 +1,11 @@
 #pragma once
-// The records of a sequence observer (layers/recurrent/sequence_record.h), for a fused model and its composed
+// The records of a sequence observer (layers/recurrent/fused/sequence_record.h), for a fused model and its composed
 // twin.
 
 #include <map>
 
 #include "core/listener.h"
-#include "layers/recurrent/sequence_record.h"
+#include "layers/recurrent/fused/sequence_record.h"
 #include "tests/check.h"
 
 namespace lamina::test {

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "core/parallel.h"
-#include "core/pool.h"
-#include "layers/batch_norm.h"
-#include "layers/layer_norm.h"
+#include "core/memory/allocator.h"
+#include "core/threads/parallel.h"
 #include "layers/linear.h"
-#include "layers/norm.h"
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/norm.h"
 #include "layers/recurrent/recurrent.h"
 #include "layers/recurrent/step.h"
 #include "optim/adam.h"

@@ -1,7 +1,7 @@
 #pragma once
 // Comparison of a fused function with its composed twin, or of one and two threads: values and all gradients.
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "tests/check.h"
 
 namespace lamina::test {

@@ -2,7 +2,7 @@
 
 #include "optim/adam.h"
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "tests/check.h"
 
 using namespace lamina;

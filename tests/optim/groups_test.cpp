@@ -1,8 +1,8 @@
 // Parameter groups, and AdamW. PyTorch's numbers are in tests/torch_training_test.cpp.
 
 #include "layers/embedding.h"
-#include "layers/layer_norm.h"
 #include "layers/linear.h"
+#include "layers/norms/layer_norm.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tests/check.h"

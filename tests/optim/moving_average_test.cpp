@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "core/parameter_file.h"
-#include "layers/batch_norm.h"
+#include "core/files/parameter_file.h"
 #include "layers/linear.h"
+#include "layers/norms/batch_norm.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
 #include "tests/temporary_folder.h"

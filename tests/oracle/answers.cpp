@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <iostream>
 
-#include "core/parallel.h"
 #include "core/tape.h"
+#include "core/threads/parallel.h"
 #include "tests/oracle/instruction.h"
 
 namespace lamina::oracle {

@@ -4,8 +4,8 @@
 #include "layers/dropout.h"
 #include "layers/embedding.h"
 #include "layers/linear.h"
-#include "layers/masked_batch_norm.h"
-#include "layers/normalization.h"
+#include "layers/norms/masked_batch_norm.h"
+#include "layers/norms/normalization.h"
 #include "tests/oracle/instruction.h"
 
 namespace lamina::oracle {

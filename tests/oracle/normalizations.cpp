@@ -1,9 +1,9 @@
 // The normalizations as functions, fused and composed, by name.
 
-#include "layers/batch_norm.h"
-#include "layers/group_norm.h"
-#include "layers/layer_norm.h"
-#include "layers/weight_norm.h"
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/group_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/weight_norm.h"
 #include "tests/oracle/instruction.h"
 
 namespace lamina::oracle {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 
 namespace lamina::test {
 

@@ -1,4 +1,4 @@
-// Stress of the threads (core/parallel.h): very many small jobs of varying numbers of shares.
+// Stress of the threads (core/threads/parallel.h): very many small jobs of varying numbers of shares.
 //
 //   stress-threads JOBS THREADS...   this many jobs with each number of threads, a quarter of them by two
 //                                    callers
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "tests/stress/thread_jobs.h"
 #include "tests/stress/watchdog.h"
 

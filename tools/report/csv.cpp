@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/error.h"
-#include "models/common/metrics.h"
+#include "models/run/metrics.h"
 
 namespace lamina {
 

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/real.h"
 #include "core/version.h"
-#include "tools/field.h"
+#include "tools/flags/field.h"
 #include "tools/report/exhibits.h"
 #include "tools/report/traces.h"
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/file.h"
+#include "core/files/file.h"
 
 namespace lamina {
 

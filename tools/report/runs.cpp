@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/file.h"
+#include "core/files/file.h"
 #include "tools/report/exhibits.h"
 
 namespace lamina {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/common/run_folder.h"
+#include "models/run/run_folder.h"
 #include "tools/report/csv.h"
 
 namespace lamina {

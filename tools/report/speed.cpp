@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/file.h"
-#include "layers/norm.h"
+#include "core/files/file.h"
+#include "layers/norms/norm.h"
 #include "tools/report/document.h"
 
 namespace lamina {

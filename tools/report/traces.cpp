@@ -4,8 +4,8 @@
 #include <map>
 
 #include "core/error.h"
-#include "tools/field.h"
-#include "tools/norm_table.h"
+#include "tools/flags/field.h"
+#include "tools/results/norm_table.h"
 
 namespace lamina {
 

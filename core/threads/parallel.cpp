@@ -1,0 +1,116 @@
+#include "core/threads/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "core/threads/team.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace lamina {
+
+namespace {
+
+void flush_denormals_on_this_thread() {
+#if defined(__SSE2__)
+  constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
+  _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
+#endif
+}
+
+std::atomic<int> thread_count = 0;  // 0: not chosen yet
+std::mutex team_mutex;              // held by the thread whose job the team works on
+detail::Team<>* team =
+    nullptr;  // not destroyed at exit: its threads may be waiting, and the system ends them
+
+/// The value of LAMINA_THREADS; 0 where it is unset or empty.
+int threads_in_environment() {
+  const char* const variable = std::getenv("LAMINA_THREADS");
+  if (variable == nullptr || *variable == 0) return 0;
+  constexpr int most = 1024;
+  const std::string_view digits(variable);
+  int count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size() || count < 1 || count > most)
+    fail("LAMINA_THREADS=", digits, ": is no whole number from 1 to ", most,
+         "; unset it to have one thread per core");
+  return count;
+}
+
+int threads_to_use(int count) {
+  if (count <= 0) count = threads_in_environment();
+  return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+void set_threads(int count) {
+  if (inside_share()) fail("set_threads: called inside a share; call it between jobs");
+  const int wanted = threads_to_use(count);
+  const std::lock_guard lock(team_mutex);
+  flush_denormals_on_this_thread();
+  if (wanted == thread_count) return;
+  delete std::exchange(team, nullptr);
+  try {
+    if (wanted > 1)
+      team = new detail::Team<>(static_cast<size_t>(wanted - 1), flush_denormals_on_this_thread);
+    thread_count = wanted;
+  } catch (...) {
+    thread_count = 1;
+    throw;
+  }
+}
+
+int threads() {
+  if (thread_count.load(std::memory_order_relaxed) == 0) set_threads(0);
+  return thread_count.load(std::memory_order_relaxed);
+}
+
+bool inside_share() { return detail::place.inside; }
+
+size_t share_slot() { return detail::place.slot; }
+
+void barrier() {
+  const size_t members = detail::place.members;
+  if (members == 0) fail("barrier: called outside of for_each_member");
+  if (members > 1) team->meet(members);
+}
+
+namespace detail {
+
+void run_shares(size_t shares, ShareFunction function, const void* body) {
+  const std::unique_lock lock(team_mutex, std::try_to_lock);
+  if (lock.owns_lock() && team != nullptr && shares <= Team<>::most_shares) {
+    team->run({.function = function, .body = body, .shares = shares});
+    return;
+  }
+  // Another thread of the program has the team, or there is none: this one works alone, with separate scratch
+  // memory.
+  const AtPlace here({.inside = true});
+  for (size_t share = 0; share < shares; ++share) function(body, share);
+}
+
+void run_together(size_t members, ShareFunction function, const void* body) {
+  if (inside_share()) fail("for_each_member: called inside a share, where its members could not all run");
+  const std::lock_guard lock(team_mutex);
+  const auto most = static_cast<size_t>(std::max(thread_count.load(), 1));
+  if (members > most) fail("for_each_member: ", members, " members need as many threads, not ", most);
+  if (members > 1) {
+    team->run({.function = function, .body = body, .shares = members, .together = true});
+  } else if (members == 1) {
+    const AtPlace here({.inside = true, .slot = 1, .members = 1});
+    function(body, 0);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace lamina

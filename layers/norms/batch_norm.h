@@ -1,0 +1,77 @@
+#pragma once
+// Batch normalization (Ioffe and Szegedy 2015; Eq. 2 of the paper).
+//
+//   y = gain (a - mu) / sqrt(sigma^2 + epsilon) + bias,  mu and sigma^2 over the cases of the batch, per unit
+//
+// Running averages of mu and sigma^2 replace them when the model is used.
+
+#include <string>
+
+#include "core/ops/images/pool2d.h"
+#include "core/parameters.h"
+#include "core/tensor.h"
+#include "layers/mode.h"
+
+namespace lamina {
+
+/// How sigma^2 is estimated from N cases: the sum of squares divided by N, or by N - 1, which is unbiased and
+/// matters for small batches.
+enum class Variance { biased, unbiased };
+
+struct BatchStatistics {
+  Tensor mean, variance;  ///< [C] each
+};
+
+/// Fused. a [... x C], gain [C], bias [C]; all axes but the last count as cases. `statistics`, if given,
+/// receives those of this batch. Throws Error for other shapes, no cases, or a single one when unbiased.
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5),
+                  Variance estimate = Variance::biased, BatchStatistics* statistics = nullptr);
+
+struct BatchNormMapsOptions {
+  real epsilon = real(1e-5);
+  Variance variance = Variance::biased;
+  ReluPool then = {};  ///< relu and pooling after it, in the same pass
+};
+
+/// The same for feature maps a [N x H x W x C], which have many positions and few channels: mu and sigma of
+/// each channel, over all positions of all cases. Throws Error as batch_norm does.
+Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                       const BatchNormMapsOptions& options = {}, BatchStatistics* statistics = nullptr);
+
+/// The same functions, written from primitive ops.
+namespace composed {
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5),
+                  Variance estimate = Variance::biased);
+Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                       const BatchNormMapsOptions& options = {});
+}  // namespace composed
+
+struct BatchNormOptions {
+  size_t features = 0;
+  real epsilon = real(1e-5);
+  real momentum = real(0.1);  ///< running = (1 - momentum) running + momentum batch
+  Variance variance = Variance::biased;
+  real gain = 1;  ///< initial value of every gain
+};
+
+/// Batch norm with learned `name`.gain and `name`.bias, and running averages `name`.running_mean (starts at
+/// 0) and `name`.running_variance (starts at 1).
+class BatchNorm {
+ public:
+  BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);
+  /// Mode::train normalizes with the batch's statistics and moves the running averages; Mode::evaluate uses
+  /// them. For feature maps [N x H x W x features], relu and pooling run in the same pass. Throws Error for a
+  /// single case (or, in maps, a single position of a single one) where it would be normalized by its own
+  /// statistics.
+  Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
+
+  Tensor gain, bias, running_mean, running_variance;
+  BatchNormOptions options;
+
+ private:
+  Tensor apply(const Tensor& a, Mode mode, const ReluPool& then);
+
+  std::string name_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,25 @@
+#include "layers/norms/norm.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace lamina {
+
+const NormEntry& entry_of(Norm norm) { return *std::ranges::find(norm_table, norm, &NormEntry::norm); }
+
+std::optional<Norm> norm_named(std::string_view name) {
+  for (const NormEntry& entry : norm_table)
+    if (!name.empty() && (name == entry.name || name == entry.short_name)) return entry.norm;
+  return std::nullopt;
+}
+
+void require_norm(const std::string& who, Norm norm, std::initializer_list<Norm> choices) {
+  if (std::ranges::find(choices, norm) != choices.end()) return;
+  std::string list;
+  for (const Norm& choice : choices)
+    list += text(list.empty() ? "" : &choice + 1 == choices.end() ? " or " : ", ", name_of(choice));
+  fail(who, ": norm is ", name_of(norm), "; choose ", list);
+}
+
+}  // namespace lamina

@@ -1,0 +1,45 @@
+#pragma once
+// The normalization of a layer's summed inputs, chosen by a value.
+//
+//   h = f(normalize(a; gain, bias))        (Eq. 5)
+//
+// Models hold one of these instead of deciding for themselves: a new scheme of a layer's outputs is added to the
+// table in norm.h and here.
+
+#include <string>
+#include <variant>
+
+#include "layers/norms/batch_norm.h"
+#include "layers/norms/group_norm.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/norms/norm.h"
+
+namespace lamina {
+
+struct NormalizationOptions {
+  Norm norm = Norm::none;
+  size_t features = 0;                   ///< for feature maps: their channels
+  size_t height = 1, width = 1;          ///< of feature maps
+  size_t groups = 8;                     ///< for group norm; must divide the features
+  size_t border = 2;                     ///< for layer_interior: the overhang of a 5 x 5 kernel's window
+  Variance variance = Variance::biased;  ///< for batch norm
+  real gain = 1;                         ///< initial value of every gain
+};
+
+class Normalization {
+ public:
+  /// Parameters as those of LayerNorm, RmsNorm, BatchNorm or GroupNorm under `name`; none for Norm::none and
+  /// Norm::weight, which acts on the weights (LinearOptions::weight_norm). Layer norm of feature maps has a
+  /// gain and a bias for each unit, the other schemes for each channel. Throws Error for RMS norm of maps,
+  /// and for instance norm of anything else.
+  Normalization(Parameters& parameters, const std::string& name, const NormalizationOptions& options);
+
+  /// a [... x features], or feature maps [N x height x width x features]. `then` runs in the same pass where
+  /// there is one.
+  Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
+
+ private:
+  std::variant<std::monostate, LayerNorm, RmsNorm, BatchNorm, GroupNorm> scheme_;
+};
+
+}  // namespace lamina

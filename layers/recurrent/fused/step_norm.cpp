@@ -1,0 +1,123 @@
+#include "layers/recurrent/fused/step_norm.h"
+
+#include <algorithm>
+
+#include "core/ops/map.h"
+#include "layers/statistics/column_norm.h"
+#include "layers/statistics/row_norm.h"
+
+namespace lamina {
+
+StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
+                                  const StepNormOptions& options) {
+  StepNormParameters made{.norm = options.norm, .segments = options.segments};
+  if (options.norm == Norm::none) return made;
+  const size_t width = made.width();
+  made.gain = parameters.add(name + ".gain", Tensor::full({width}, options.gain));
+  if (options.bias) made.bias = parameters.add(name + ".bias", Tensor::zeros({width}));
+  if (options.norm == Norm::batch)
+    made.population = make_population(parameters, name, options.max_steps, width);
+  return made;
+}
+
+StepNorm::StepNorm(const StepNormParameters& parameters, size_t steps, size_t rows, Mode mode)
+    : parameters_(parameters),
+      mode_(mode),
+      fixed_(parameters.norm == Norm::batch && mode == Mode::evaluate),
+      rows_(rows) {
+  if (!active()) return;
+  const size_t width = parameters.width();
+  if (!parameters_.bias.defined()) parameters_.bias = Tensor::zeros({width});
+  statistics_ = parameters.norm == Norm::layer ? Tensor({steps, rows, 4}) : Tensor({steps, 2, width});
+  if (fixed_) take_population(steps);
+  if (parameters.norm == Norm::batch && !fixed_) cases_before_ = parameters.population.cases.copy();
+}
+
+/// Takes the population's statistics for each step, or those of the last step before it that was reached.
+void StepNorm::take_population(size_t steps) {
+  const Population& from = parameters_.population;
+  size_t reached = 0;
+  for (size_t t = 0; t < steps; ++t) {
+    if (t < from.cases.size() && from.cases[t] > 0) reached = t;
+    std::ranges::copy(from.mean.step(reached).values(), means(t));
+    column_norm::invert(from.variance.step(reached).data(), parameters_.epsilon, 0, width(),
+                        means(t) + width());
+  }
+}
+
+void StepNorm::measure_row(size_t t, size_t row, const real* raw) {
+  if (parameters_.norm != Norm::layer) return;
+  real* kept = statistics_.data() + 4 * (t * rows_ + row);
+  for (const size_t width : parameters_.segments) {
+    if (width == 0) continue;
+    const auto [mean, inverse] = row_norm::statistics<true>(raw, width, parameters_.epsilon);
+    *kept++ = mean;
+    *kept++ = inverse;
+    raw += width;
+  }
+}
+
+void StepNorm::measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask) {
+  real *const mean = means(t), *const inverse = mean + width();
+  const column_norm::Cases cases = {.rows = rows_, .width = width(), .values = raw, .mask = mask};
+  const auto count = static_cast<real>(cases.count());
+  column_norm::moments(cases, count, begin, end, mean, inverse);
+  parameters_.population.enter(t, mode_, cases_before_, {count, mean, inverse, begin, end});
+  column_norm::invert(inverse, parameters_.epsilon, begin, end, inverse);
+}
+
+void StepNorm::normalize_row(size_t t, size_t row, const real* raw, real* out) const {
+  const real *gain = parameters_.gain.data(), *bias = parameters_.bias.data();
+  if (parameters_.norm == Norm::layer) {
+    const real* kept = statistics_.data() + 4 * (t * rows_ + row);
+    for (const size_t segment : parameters_.segments) {
+      row_norm::apply(raw, segment, {kept[0], kept[1]}, gain, bias, out);
+      raw += segment, out += segment, gain += segment, bias += segment, kept += 2;
+    }
+    return;
+  }
+  column_norm::apply(raw, {means(t), means(t) + width()}, gain, bias, 0, width(), out);
+}
+
+void StepNorm::backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw,
+                            real* dgain, real* dbias) const {
+  const real* gain = parameters_.gain.data();
+  if (parameters_.norm == Norm::layer) {
+    const real* kept = statistics_.data() + 4 * (t * rows_ + row);
+    for (const size_t segment : parameters_.segments) {
+      if (segment == 0) continue;
+      row_norm::backward<true>(raw, dnormalized, segment, {kept[0], kept[1]}, gain, draw, false, dgain,
+                               dbias);
+      raw += segment, dnormalized += segment, draw += segment;
+      gain += segment, dgain += segment, dbias += segment, kept += 2;
+    }
+    return;
+  }
+  const real *const mean = means(t), *const inverse = mean + width();
+#pragma omp simd
+  for (size_t c = 0; c < width(); ++c) {
+    const real upstream = dnormalized[c];
+    dgain[c] += upstream * (raw[c] - mean[c]) * inverse[c];
+    dbias[c] += upstream;
+    draw[c] = upstream * gain[c] * inverse[c];
+  }
+}
+
+void StepNorm::backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d,
+                                const real* mask, real* dgain, real* dbias) const {
+  const column_norm::Cases cases = {.rows = rows_, .width = width(), .values = raw, .mask = mask};
+  const auto count = static_cast<real>(cases.count());
+  column_norm::backward(cases, d, {means(t), means(t) + width()}, parameters_.gain.data(), {count, count},
+                        begin, end, {d, false}, dgain, dbias);
+}
+
+void StepNorm::contribute(const real* sums, size_t threads, size_t stride) const {
+  if (!active()) return;
+  const size_t width = parameters_.width();
+  contribute_summed_rows(parameters_.gain, threads,
+                         [=](size_t thread, size_t c) { return sums[thread * stride + c]; });
+  contribute_summed_rows(parameters_.bias, threads,
+                         [=](size_t thread, size_t c) { return sums[thread * stride + width + c]; });
+}
+
+}  // namespace lamina

@@ -1,0 +1,93 @@
+#pragma once
+// Normalization inside a recurrent layer: the statistics of one quantity [T x B x width] at every step.
+//
+//   layer   per case and step, over each segment of the width (an LSTM's 4H gates are one segment, a GRU's
+//           are 2H and H); one gain and one bias shared over all steps
+//   batch   per unit and step, over the cases that are not padded (Cooijmans et al. 2016), with population
+//           statistics for each of the first T_max steps; later steps and steps that no batch has reached use
+//           those of the last step before them that was reached
+//
+// Layer norm works on a row alone. Batch norm needs all rows of a step, so it works column by column, and the
+// caller puts a barrier before and after.
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "layers/norms/norm.h"
+#include "layers/statistics/population.h"
+
+namespace lamina {
+
+/// The parameters and population statistics of a normalization, for the lifetime of a layer.
+struct StepNormParameters {
+  Norm norm = Norm::none;            ///< none, layer or batch
+  std::array<size_t, 2> segments{};  ///< widths; the second may be 0
+  Tensor gain = {}, bias = {};       ///< [width]; the bias may be empty under batch norm
+  Population population = {};        ///< for batch norm
+  real epsilon = real(1e-5);
+
+  size_t width() const { return segments[0] + segments[1]; }
+};
+
+struct StepNormOptions {
+  Norm norm = Norm::none;
+  std::array<size_t, 2> segments{};
+  real gain = 1;
+  bool bias = true;
+  size_t max_steps = 1;  ///< T_max
+};
+
+/// Adds `name`.gain, `name`.bias and the population statistics to the parameters; nothing for Norm::none.
+StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
+                                  const StepNormOptions& options);
+
+/// The statistics of one pass through a sequence. Copies share them. `mask` is [rows] of the current step, 0
+/// for a padded case, or nullptr.
+class StepNorm {
+ public:
+  StepNorm() = default;
+  StepNorm(const StepNormParameters& parameters, size_t steps, size_t rows, Mode mode);
+
+  bool active() const { return parameters_.norm != Norm::none; }
+  /// Whether a row can be normalized without knowing the others.
+  bool by_rows() const { return parameters_.norm != Norm::batch || fixed_; }
+  size_t width() const { return parameters_.width(); }
+  const StepNormParameters& parameters() const { return parameters_; }
+
+  /// Layer norm: the statistics of one row [width] of step t.
+  void measure_row(size_t t, size_t row, const real* raw);
+  /// Batch norm: those of the columns [begin, end) of step t, raw [rows x width], which enter the
+  /// population's in the modes that change these.
+  void measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask);
+  /// out = gain (raw - mean) / deviation + bias, for one row.
+  void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
+
+  /// Computes dL/d(raw) from dL/d(normalized) for one row, possibly in place; adds to dgain and dbias
+  /// [width].
+  void backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw, real* dgain,
+                    real* dbias) const;
+  /// The same in place for the columns [begin, end) of all rows under batch norm; rows that are padded must
+  /// hold zeros.
+  void backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask,
+                        real* dgain, real* dbias) const;
+
+  /// Adds the sums of each of `threads` threads, gain [width] then bias [width] at multiples of `stride`, to
+  /// the gradients of gain and bias.
+  void contribute(const real* sums, size_t threads, size_t stride) const;
+
+ private:
+  void take_population(size_t steps);
+  /// Batch norm: the means of step t [width]; the inverse deviations follow them.
+  real* means(size_t t) { return statistics_.data() + 2 * t * width(); }
+  const real* means(size_t t) const { return statistics_.data() + 2 * t * width(); }
+
+  StepNormParameters parameters_;
+  Mode mode_ = Mode::train;
+  bool fixed_ = false;  ///< batch norm with population statistics
+  size_t rows_ = 0;
+  Tensor cases_before_;  ///< the population's before this pass, for threads that enter parts of one step
+  Tensor statistics_;  ///< layer: [T x rows x 2 segments x (mean, inverse deviation)]; batch: [T x 2 x width]
+};
+
+}  // namespace lamina

@@ -1,0 +1,62 @@
+#include "layers/statistics/column_norm.h"
+
+#include <limits>
+
+#include "core/ops/map.h"
+
+namespace lamina::column_norm {
+
+namespace {
+
+/// Columns are processed in blocks that stay in L1 for all passes over the cases. Threads divide the work by
+/// blocks, so every sum has a fixed order.
+template <class Body>
+void for_each_block(size_t rows, size_t columns, const Body& body) {
+  constexpr size_t block = 64;
+  parallel_for(
+      columns, grain_of(rows, elementwise_grain / 4),
+      [&](size_t begin, size_t end) {
+        for (size_t c = begin; c < end; c += block) body(c, std::min(c + block, end));
+      },
+      block);
+}
+
+}  // namespace
+
+Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, const Tensor& bias, Tensor mean,
+                 Tensor variance) {
+  const size_t rows = a.rows(), columns = a.columns();
+  const Cases cases = cases_of(a, scheme.mask);
+  const auto count = static_cast<real>(cases.count());
+  constexpr real infinity = std::numeric_limits<real>::infinity();
+  const Divisors by = scheme.given ? Divisors{infinity, infinity} : Divisors{count, count - scheme.lost};
+  const Tensor offset = bias.defined() ? bias : Tensor::zeros({columns});
+  Tensor y(a.shape()), inverse({columns});
+  for_each_block(
+      rows, columns,
+      [=, given = scheme.given, epsilon = scheme.epsilon, mu = mean.data(), var = variance.data(),
+       inv = inverse.data(), g = gain.data(), b = offset.data(), out = y.data()](size_t begin, size_t end) {
+        if (!given) moments(cases, by.degrees, begin, end, mu, var);
+        invert(var, epsilon, begin, end, inv);
+        for (size_t r = 0; r < rows; ++r)
+          if (real* const row = out + r * columns; cases.counts(r))
+            apply(cases.values + r * columns, {mu, inv}, g, b, begin, end, row);
+          else
+            std::fill(row + begin, row + end, real{0});
+      });
+
+  return record(scheme.op, y, {a, gain, bias}, [=, mask = scheme.mask] {
+    Tensor dgain = Tensor::zeros({columns}), dbias = Tensor::zeros({columns});
+    const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{nullptr, false};
+    for_each_block(
+        rows, columns,
+        [=, x = cases_of(a, mask), dy = y.gradient_data(), s = Statistics{mean.data(), inverse.data()},
+         g = gain.data(), dg = dgain.data(), db = dbias.data()](size_t begin, size_t end) {
+          backward(x, dy, s, g, by, begin, end, sink, dg, db);
+        });
+    contribute(gain, [dg = dgain.data()](size_t c) { return dg[c]; });
+    contribute(bias, [db = dbias.data()](size_t c) { return db[c]; });
+  });
+}
+
+}  // namespace lamina::column_norm

@@ -1,0 +1,125 @@
+#include "models/attentive_reader/data/data.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "core/error.h"
+#include "core/files/folder.h"
+
+namespace lamina::attentive_reader {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t most_words = 20000;
+constexpr const char* remedy =
+    "; give a folder with training, validation and test, as the CNN corpus has them or `lamina data cloze` "
+    "makes them, or leave --data out for the built-in stories";
+
+/// Collects the words and entities of the vocabulary.
+class Census {
+ public:
+  /// Words of a question; those of the training questions count.
+  void add(const Question& question, bool training) {
+    add_entity(question.answer);  // which may not be among the relevant sentences
+    for (const Words* const words : {&question.passage, &question.query})
+      for (const std::string& word : *words)
+        if (!add_entity(word) && training && word != blank) words_.add(word);
+  }
+
+  void make_vocabulary(Data& data) const {
+    std::vector<std::string> all{blank};
+    for (size_t i = 0; i < entities_; ++i) all.push_back(entity_name(i));
+    const Vocabulary frequent = words_.most_frequent(most_words);
+    for (size_t i = 2; i < frequent.size(); ++i) all.push_back(frequent.word(static_cast<int>(i)));
+    data.vocabulary = Vocabulary(all);
+    data.entities = entities_;
+  }
+
+ private:
+  bool add_entity(const std::string& word) {
+    const auto number = entity_number(word);
+    if (number) entities_ = std::max(entities_, *number + 1);
+    return number.has_value();
+  }
+
+  WordCounter words_;
+  size_t entities_ = 0;
+};
+
+/// The `.question` files of a folder, in the order of their names.
+std::vector<std::string> list_questions(const std::string& folder) {
+  if (!is_folder(folder)) fail<DataError>(folder, ": is not a folder", remedy);
+  std::vector<std::string> names;
+  for (const fs::path path : entries_of(folder))
+    if (path.extension() == ".question") names.push_back(path.filename().string());
+  if (names.empty()) fail<DataError>(folder, ": holds no .question files", remedy);
+  return names;
+}
+
+Split read_split(const std::string& folder, size_t sentences, bool training, Census& census) {
+  const auto names = std::make_shared<const std::vector<std::string>>(list_questions(folder));
+  Split split{.count = names->size(), .read = [=](size_t i) {
+                Question question = read_question(folder + '/' + (*names)[i]);
+                question.passage = relevant_sentences(question, sentences);
+                return question;
+              }};
+  split.lengths.reserve(split.count);
+  for (size_t i = 0; i < split.count; ++i) {
+    const Question question = split.read(i);
+    split.lengths.push_back(static_cast<std::uint32_t>(question.passage.size()));
+    census.add(question, training);
+  }
+  return split;
+}
+
+std::string sizes_of(const Data& data) {
+  return text(data.train.count, " training, ", data.valid.count, " validation and ", data.test.count,
+              " test questions, ", data.vocabulary.size(), " words, ", data.entities, " of them entities");
+}
+
+}  // namespace
+
+Sentence Data::numbered(const Words& words) const {
+  Sentence numbers;
+  numbers.reserve(words.size());
+  for (const std::string& word : words) numbers.push_back(vocabulary.number(word));
+  return numbers;
+}
+
+Data load_questions(const std::string& folder, size_t sentences) {
+  Data data;
+  Census census;
+  data.train = read_split(folder + "/training", sentences, true, census);
+  data.valid = read_split(folder + "/validation", sentences, false, census);
+  data.test = read_split(folder + "/test", sentences, false, census);
+  census.make_vocabulary(data);
+  const std::string cut =
+      sentences == 0 ? "whole passages" : text("at most ", sentences, " sentences a passage");
+  data.source = text("questions in ", folder, " (", cut, "): ", sizes_of(data));
+  return data;
+}
+
+Data built_in_stories(std::uint64_t seed, const StorySizes& sizes) {
+  constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more stories than any run reads
+  const auto part = [&](size_t count, std::uint64_t number) {
+    return Split{.count = count, .read = [=, events = sizes.events](size_t i) {
+                   return tell_story(seed, number * apart + i, events);
+                 }};
+  };
+  Data data;
+  data.train = part(sizes.train, 0);
+  data.valid = part(sizes.valid, 1);
+  data.test = part(sizes.test, 2);
+  Census census;
+  constexpr size_t enough = 1000;  // enough stories to use every word
+  for (size_t i = 0; i < enough; ++i) census.add(data.train.read(i), true);
+  census.make_vocabulary(data);
+  data.source =
+      text("built-in stories, not CNN (seed ", seed, ", ", sizes.events, " events): ", sizes_of(data));
+  return data;
+}
+
+}  // namespace lamina::attentive_reader

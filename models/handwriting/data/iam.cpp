@@ -1,0 +1,205 @@
+#include "models/handwriting/data/iam.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <pugixml.hpp>
+#include <set>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+
+namespace lamina::handwriting {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* lists[] = {"trainset.txt", "testset_v.txt", "testset_t.txt", "testset_f.txt"};
+constexpr size_t test_list = 1;
+constexpr float largest_coordinate = 1e6F;  // tablets have some ten thousand units
+constexpr size_t largest_file = size_t{1} << 26;
+constexpr size_t forms_per_test_form = 10;  // where there are no lists
+
+std::string trimmed(const std::string& line) {
+  const char* const blanks = " \t\r";
+  const size_t begin = line.find_first_not_of(blanks);
+  return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(blanks) + 1 - begin);
+}
+
+std::vector<std::string> lines_of(const std::string& file) {
+  std::istringstream in(read_file(file, largest_file));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(trimmed(line));
+  return lines;
+}
+
+/// Form and line of "a01-000u-01": "a01-000u" and 1; line 0 when the name is of another kind.
+std::pair<std::string, size_t> form_and_line(const fs::path& strokes) {
+  const std::string stem = strokes.stem().string();
+  const size_t dash = stem.find_last_of('-');
+  if (dash == std::string::npos) return {stem, 0};
+  return {stem.substr(0, dash), std::strtoul(stem.c_str() + dash + 1, nullptr, 10)};
+}
+
+/// Where the text of a file of strokes is in an IAM folder: the same path under ascii/.
+fs::path text_file_of(const fs::path& strokes) {
+  fs::path ascii;
+  for (const fs::path& part : strokes.parent_path())
+    ascii /= part == "lineStrokes" ? fs::path("ascii") : part;
+  return ascii / (form_and_line(strokes).first + ".txt");
+}
+
+/// The list that each form belongs to.
+std::map<std::string, size_t> read_lists(const fs::path& folder) {
+  std::map<std::string, size_t> list_of_form;
+  for (size_t list = 0; list < std::size(lists); ++list) {
+    const std::string file = (folder / lists[list]).string();
+    if (!exists(file)) return {};
+    for (const std::string& form : lines_of(file))
+      if (!form.empty()) list_of_form[form] = list;
+  }
+  return list_of_form;
+}
+
+/// The files below a folder, which need not exist.
+std::vector<std::string> files_in(const std::string& folder, const char* ending) {
+  return is_folder(folder) ? files_below(folder, ending) : std::vector<std::string>();
+}
+
+/// The attribute `name` of a point in stroke number `stroke`.
+float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, const std::string& file) {
+  const char* const value = point.attribute(name).value();
+  char* end = nullptr;
+  const float number = std::strtof(value, &end);
+  const auto refuse = [&](const char* why) {
+    fail<DataError>(file, ": stroke ", stroke, " has a point whose ", name, " is '", value, "', ", why,
+                    "; get the file again");
+  };
+  if (end == value || *end != '\0' || !std::isfinite(number)) refuse("not a number");
+  if (std::abs(number) > largest_coordinate) refuse("beyond any tablet");
+  return number;
+}
+
+/// Every text must have strokes: otherwise part of the download is missing.
+void require_strokes(const fs::path& folder, const std::set<fs::path>& used_texts) {
+  for (const std::string& file : files_in((folder / "ascii").string(), ".txt"))
+    if (!used_texts.contains(file))
+      fail<DataError>(file, ": a text without strokes under lineStrokes; get those too, or remove it");
+}
+
+}  // namespace
+
+std::vector<PenPoint> read_strokes(const std::string& file) {
+  const std::string content = read_file(file, largest_file);
+  pugi::xml_document document;
+  const pugi::xml_parse_result result =
+      document.load_buffer(content.data(), content.size(), pugi::parse_default | pugi::parse_doctype);
+  for (const pugi::xml_node& node : document)
+    if (node.type() == pugi::node_doctype)
+      fail<DataError>(file, ": has a DOCTYPE, which can define entities and is refused; remove it");
+  if (!result)
+    fail<DataError>(file, ": is not XML (", result.description(), " at byte ", result.offset,
+                    "); get the file again");
+  std::vector<PenPoint> points;
+  size_t number = 0;
+  for (const pugi::xpath_node& stroke : document.select_nodes("//Stroke")) {
+    const size_t before = points.size();
+    ++number;
+    for (const pugi::xml_node& point : stroke.node().children("Point"))
+      points.push_back({coordinate(point, "x", number, file), coordinate(point, "y", number, file), false});
+    if (points.size() > before) points.back().up = true;
+  }
+  if (points.size() < 2)
+    fail<DataError>(file, ": has ", points.empty() ? "no points" : "a single point",
+                    "; remove the file, or get it again");
+  return points;
+}
+
+std::vector<std::string> read_texts(const std::string& file) {
+  const std::vector<std::string> lines = lines_of(file);
+  const auto mark = std::ranges::find(lines, "CSR:");
+  if (mark == lines.end())
+    fail<DataError>(file, ": has no line 'CSR:', after which the text stands; get it again");
+  std::vector<std::string> texts;
+  for (auto line = mark + 1; line != lines.end(); ++line)
+    if (!line->empty()) texts.push_back(*line);
+  return texts;
+}
+
+std::string text_of(const std::string& strokes_file) {
+  const fs::path strokes = strokes_file, beside = fs::path(strokes).replace_extension(".txt");
+  const fs::path of_form = text_file_of(strokes);
+  if (of_form.parent_path() != strokes.parent_path() && exists(of_form.string())) {
+    const std::vector<std::string> texts = read_texts(of_form.string());
+    const size_t number = form_and_line(strokes).second;
+    if (number >= 1 && number <= texts.size()) return texts[number - 1];
+    fail<DataError>(of_form.string(), ": has no line ", number, " for ", strokes_file, "; get it again");
+  }
+  if (!exists(beside.string()))
+    fail<DataError>(beside.string(), ": does not exist; put the text of ", strokes_file, " into it");
+  const std::vector<std::string> lines = lines_of(beside.string());
+  if (lines.empty() || lines[0].empty())
+    fail<DataError>(beside.string(), ": is empty; put the text of ", strokes_file, " into it");
+  return lines[0];
+}
+
+void write_strokes(const std::string& file, const std::vector<PenPoint>& points, const std::string& text) {
+  constexpr float units = 100;  // of the tablet, for the height of a small letter
+  constexpr float interval = 0.01F;
+  std::ostringstream out;
+  out << "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<WhiteboardCaptureSession>\n  <StrokeSet>\n";
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (i == 0 || points[i - 1].up) out << "    <Stroke>\n";
+    out << "      <Point x=\"" << std::lround(units * points[i].x) << "\" y=\""
+        << std::lround(units * points[i].y) << "\" time=\"" << static_cast<float>(i) * interval << "\"/>\n";
+    if (points[i].up || i + 1 == points.size()) out << "    </Stroke>\n";
+  }
+  out << "  </StrokeSet>\n</WhiteboardCaptureSession>\n";
+  write_file(file, out.str());
+  write_file(fs::path(file).replace_extension(".txt").string(), text + '\n');
+}
+
+Data load_iam(const std::string& folder) {
+  const std::vector<std::string> files = files_in((fs::path(folder) / "lineStrokes").string(), ".xml");
+  if (files.empty())
+    fail<DataError>(folder,
+                    ": no lineStrokes/**/*.xml in it; give the folder with IAM-OnDB's lineStrokes and ascii");
+  const std::map<std::string, size_t> list_of_form = read_lists(folder);
+  Data data;
+  std::map<fs::path, std::vector<std::string>> texts;
+  std::set<fs::path> used;
+  std::map<std::string, size_t> forms;  // numbered in order of appearance
+  size_t without_text = 0;
+  for (const std::string& file : files) {
+    const auto [form, number] = form_and_line(file);
+    const fs::path text_file = text_file_of(file);
+    if (!texts.contains(text_file)) texts[text_file] = read_texts(text_file.string());
+    used.insert(text_file);
+    const std::vector<std::string>& of_form = texts[text_file];
+    const std::vector<PenPoint> points = read_strokes(file);
+    const auto listed = list_of_form.find(form);
+    const size_t place = forms.try_emplace(form, forms.size()).first->second;
+    if (number < 1 || number > of_form.size() || (!list_of_form.empty() && listed == list_of_form.end())) {
+      ++without_text;
+      continue;
+    }
+    const bool test = list_of_form.empty() ? place % forms_per_test_form == forms_per_test_form - 1
+                                           : listed->second == test_list;
+    (test ? data.test : data.train).push_back(line_of(points, of_form[number - 1]));
+  }
+  require_strokes(folder, used);
+  if (data.train.empty() || data.test.empty())
+    fail<DataError>(folder, ": ", data.train.size(), " training and ", data.test.size(),
+                    " test lines; both are needed, get the whole of lineStrokes and ascii");
+  normalize(data);
+  data.source = text("IAM-OnDB in ", folder, ": ", data.train.size(), " training lines, ", data.test.size(),
+                     " test lines", list_of_form.empty() ? " (every tenth form: there are no lists)" : "",
+                     ", ", without_text, " left out");
+  return data;
+}
+
+}  // namespace lamina::handwriting

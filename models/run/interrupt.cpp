@@ -1,0 +1,52 @@
+#include "models/run/interrupt.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <string_view>
+
+namespace lamina {
+
+namespace {
+
+std::atomic<bool> requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait for a lock");
+
+constexpr std::array caught{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+std::array<struct sigaction, caught.size()> before;
+
+extern "C" void on_signal(int signal) {
+  requested = true;
+  if (signal != SIGINT && signal != SIGTERM) return;
+  // Restores the default action for the second signal, which ends the program.
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  constexpr std::string_view note = "\ninterrupted: saving; press Ctrl-C again to stop without\n";
+  // Only information for the user, so a failure does not matter.
+  if (isatty(STDERR_FILENO) && write(STDERR_FILENO, note.data(), note.size()) < 0) return;
+}
+
+}  // namespace
+
+CatchInterrupts::CatchInterrupts() {
+  requested = false;
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;  // a checkpoint that is being written must not see EINTR
+  for (std::size_t i = 0; i < caught.size(); ++i) {
+    sigaction(caught[i], &action, &before[i]);
+    if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &before[i], nullptr);
+  }
+}
+
+CatchInterrupts::~CatchInterrupts() {
+  for (std::size_t i = 0; i < caught.size(); ++i) sigaction(caught[i], &before[i], nullptr);
+  requested = false;
+}
+
+bool interrupted() { return requested.load(std::memory_order_relaxed); }
+
+}  // namespace lamina

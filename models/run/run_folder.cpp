@@ -1,0 +1,194 @@
+#include "models/run/run_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "core/gemm/gemm.h"
+#include "core/real.h"
+#include "core/threads/parallel.h"
+#include "core/version.h"
+#include "models/run/json_number.h"
+#include "models/text/utf8.h"
+
+namespace lamina {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr size_t largest_config = size_t{1} << 20;
+constexpr const char* scalar_name = std::is_same_v<real, double> ? "double" : "float";
+
+Json to_json(const RunConfig& config) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : config.settings.entries())
+    std::visit([&, &key = name](const auto& content) { settings[key] = content; }, value);
+  return {{"experiment", config.experiment}, {"variant", config.variant}, {"settings", settings},
+          {"lamina", config.version},        {"scalar", config.scalar},   {"threads", config.threads},
+          {"backend", config.backend}};
+}
+
+Settings settings_from(const Json& json) {
+  Settings settings;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_boolean())
+      settings.set(name, value.get<bool>());
+    else if (value.is_number_integer())
+      settings.set(name, whole_from_json<std::int64_t>(value, name));
+    else if (value.is_number())
+      settings.set(name, value.get<double>());
+    else if (value.is_null())  // JSON has no NaN and no infinity
+      settings.set(name, std::numeric_limits<double>::quiet_NaN());
+    else
+      settings.set(name, value.get<std::string>());
+  }
+  return settings;
+}
+
+RunConfig config_from(const Json& json) {
+  return {.experiment = json.at("experiment").get<std::string>(),
+          .variant = json.at("variant").get<std::string>(),
+          .settings = settings_from(json.at("settings")),
+          .backend = json.at("backend").get<std::string>(),
+          .version = json.at("lamina").get<std::string>(),
+          .scalar = json.at("scalar").get<std::string>(),
+          .threads = whole_from_json<int>(json.at("threads"), "threads")};
+}
+
+[[noreturn]] void damaged(const std::string& file, const std::exception& problem) {
+  fail<DataError>(file, ": is damaged (", problem.what(),
+                  "); restore it or start a new run in another folder");
+}
+
+RunConfig read_config(const std::string& file) {
+  const std::string bytes = read_file(file, largest_config);
+  try {
+    return config_from(Json::parse(bytes));
+  } catch (const nlohmann::json::exception& problem) {
+    damaged(file, problem);
+  } catch (const Error& problem) {
+    damaged(file, problem);
+  }
+}
+
+/// JSON is UTF-8; paths need not be. Checked before the folder is made.
+void require_utf8(const Settings& settings) {
+  for (const auto& [name, value] : settings.entries())
+    if (const auto* words = std::get_if<std::string>(&value); words != nullptr && !is_utf8(*words))
+      fail<UsageError>("--", name, " ", *words,
+                       ": is not valid UTF-8, and config.json must hold it; rename it or link to it");
+}
+
+bool holds_a_run(const fs::path& folder) {
+  return std::ranges::any_of(std::to_array({"config.json", "metrics.csv", "model.safetensors", "state"}),
+                             [&](const char* name) { return exists((folder / name).string()); });
+}
+
+/// runs/mnist-layer, or the first of runs/mnist-layer-2, -3, ... that does not exist yet.
+std::string make_default_folder(const RunConfig& config) {
+  std::string name = "runs/" + config.experiment;
+  if (!config.variant.empty()) name += '-' + config.variant;
+  std::string folder = name;
+  for (int number = 2; !make_folder(folder); ++number) folder = name + '-' + std::to_string(number);
+  return folder;
+}
+
+}  // namespace
+
+void Settings::put(std::string_view name, SettingValue value) {
+  const auto place = std::ranges::find(entries_, name, &std::pair<std::string, SettingValue>::first);
+  if (place != entries_.end())
+    place->second = std::move(value);
+  else
+    entries_.emplace_back(name, std::move(value));
+}
+
+bool Settings::has(std::string_view name) const {
+  return std::ranges::any_of(entries_, [&](const auto& entry) { return entry.first == name; });
+}
+
+const SettingValue& Settings::find(std::string_view name) const {
+  for (const auto& [key, value] : entries_)
+    if (key == name) return value;
+  fail<DataError>("config.json: no setting '", name, "'; another version wrote it, start a new run");
+}
+
+template <class Value>
+Value Settings::get(std::string_view name) const {
+  const SettingValue& value = find(name);
+  if constexpr (std::is_same_v<Value, double>)
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* content = std::get_if<Value>(&value)) return *content;
+  fail<DataError>("config.json: setting '", name, "' is of another kind; restore the value that was written");
+}
+
+template bool Settings::get(std::string_view) const;
+template std::int64_t Settings::get(std::string_view) const;
+template double Settings::get(std::string_view) const;
+template std::string Settings::get(std::string_view) const;
+
+bool make_folder(const std::string& path) {
+  std::error_code problem;
+  const bool made = fs::create_directories(path, problem);
+  if (problem || !is_folder(path))
+    fail<DataError>(path, ": cannot be made a folder (",
+                    problem ? problem.message() : "a file is in its place", "); give another one with --out");
+  return made;
+}
+
+RunConfig write_config(const std::string& folder, RunConfig config) {
+  config.version = version;
+  config.scalar = scalar_name;
+  config.threads = threads();
+  if (config.backend.empty()) config.backend = gemm_backend();
+  write_file(folder + "/config.json", to_json(config).dump(2) + '\n');
+  return config;
+}
+
+RunFolder RunFolder::create(const std::string& path, RunConfig config) {
+  require_utf8(config.settings);
+  if (!path.empty()) make_folder(path);
+  const std::string folder = path.empty() ? make_default_folder(config) : path;
+  auto lock = std::make_shared<const RunLock>(folder);  // first: two may start at the same time
+  if (holds_a_run(folder))
+    fail<UsageError>("--out ", folder,
+                     ": holds a run already; add --resume to go on with it, or name another folder");
+  remove_unfinished_files(folder);
+  return {folder, write_config(folder, std::move(config)), std::move(lock)};
+}
+
+RunFolder RunFolder::resume(const std::string& path, std::string_view experiment) {
+  if (path.empty())
+    fail<UsageError>(
+        "--resume: name the folder of the run to go on with, as in --resume --out runs/mnist-layer");
+  const std::string file = path + "/config.json";
+  if (!exists(file))
+    fail<DataError>(file, ": does not exist, so there is no run to resume; leave out --resume");
+  RunConfig config = read_config(file);
+  if (config.experiment != experiment)
+    fail<UsageError>(file, ": is of a run of lamina ", config.experiment, "; resume it with that command");
+  if (config.scalar != scalar_name)
+    fail<DataError>(file, ": the run is in ", config.scalar, " and this program in ", scalar_name,
+                    "; resume it with the program built by make REAL=", config.scalar);
+  auto lock = std::make_shared<const RunLock>(path);
+  remove_unfinished_files(path);
+  return {path, std::move(config), std::move(lock)};
+}
+
+RunFolder RunFolder::open(const std::string& path) {
+  const std::string file = path + "/config.json";
+  if (!exists(file))
+    fail<DataError>(path,
+                    ": is not a run's folder (it has no config.json); give one that lamina wrote, such "
+                    "as runs/mnist-layer");
+  return {path, read_config(file), nullptr};
+}
+
+}  // namespace lamina

@@ -1,0 +1,104 @@
+#pragma once
+// A run's folder: config.json holds the settings, metrics.csv the measurements, model.safetensors and state
+// what the run learned. Without --out it is runs/<experiment>-<variant>, with -2, -3, ... for later runs of
+// the same kind.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "models/run/run_lock.h"
+
+namespace lamina {
+
+/// One setting's value, as config.json can hold it.
+using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
+
+/// A run's settings by name, in the order in which they were first set.
+class Settings {
+ public:
+  /// Sets or replaces a value. Integers of any size below 2^63, floating-point numbers, bool and text.
+  template <class Value>
+  void set(std::string_view name, const Value& value) {
+    if constexpr (std::is_same_v<Value, bool>)
+      put(name, value);
+    else if constexpr (std::is_integral_v<Value>)
+      put(name, static_cast<std::int64_t>(value));
+    else if constexpr (std::is_floating_point_v<Value>)
+      put(name, static_cast<double>(value));
+    else
+      put(name, std::string(value));
+  }
+
+  /// A value as `bool`, `std::int64_t`, `double` (also from a whole number) or `std::string`.
+  /// DataError when there is no such setting or it is of another kind.
+  template <class Value>
+  Value get(std::string_view name) const;
+
+  bool has(std::string_view name) const;
+  const std::vector<std::pair<std::string, SettingValue>>& entries() const { return entries_; }
+  bool operator==(const Settings&) const = default;
+
+ private:
+  void put(std::string_view name, SettingValue value);
+  const SettingValue& find(std::string_view name) const;
+  std::vector<std::pair<std::string, SettingValue>> entries_;
+};
+
+/// The content of config.json. With the same settings, seed, scalar type and thread count, a run repeats bit
+/// for bit.
+struct RunConfig {
+  std::string experiment = {};  // "mnist"
+  std::string variant = {};     // "layer"; empty when the experiment has only one
+  Settings settings = {};       // every flag with its value, defaults included
+  std::string backend = {};     // one line on the kernels in use and the BLAS library; empty: gemm_backend()
+
+  // Filled in when the folder is created.
+  std::string version = {};  // the library's
+  std::string scalar = {};   // "float" or "double"
+  int threads = 0;
+};
+
+/// Makes a folder and its parents; returns whether it is new. DataError when that is not possible.
+bool make_folder(const std::string& path);
+
+/// Writes `config` into a folder, replacing an existing one, and returns it with the fields that this program
+/// fills in.
+RunConfig write_config(const std::string& folder, RunConfig config);
+
+class RunFolder {
+ public:
+  /// Makes the folder `path`, or the first free default when it is empty, locks it (models/run/run_lock.h)
+  /// and writes config.json into it. UsageError when there is a run already, or another process is about to
+  /// start one; DataError when it cannot be written.
+  static RunFolder create(const std::string& path, RunConfig config);
+
+  /// Opens the folder of an earlier run of `experiment` to continue it (`--resume --out DIR`), locks it and
+  /// removes the unfinished files that a killed process left in it. UsageError when `path` is empty, another
+  /// process trains there, or the run is of another experiment; DataError when it is not a run's folder, its
+  /// config.json is broken, or it was written with the other scalar type.
+  static RunFolder resume(const std::string& path, std::string_view experiment);
+
+  /// Opens the folder of an earlier run for reading, whatever its scalar type. DataError when it is not a
+  /// run's folder, or its config.json is broken.
+  static RunFolder open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const RunConfig& config() const { return config_; }
+
+  /// The path of a file of this run, for instance `file("metrics.csv")`.
+  std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
+
+ private:
+  RunFolder(std::string path, RunConfig config, std::shared_ptr<const RunLock> lock)
+      : path_(std::move(path)), config_(std::move(config)), lock_(std::move(lock)) {}
+  std::string path_;
+  RunConfig config_;
+  std::shared_ptr<const RunLock> lock_;  // shared by copies; none when the run is only read
+};
+
+}  // namespace lamina

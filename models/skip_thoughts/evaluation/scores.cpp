@@ -1,0 +1,61 @@
+#include "models/skip_thoughts/evaluation/scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace lamina::skip_thoughts {
+
+namespace {
+
+void require_pairs(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size() || a.empty())
+    fail("score: of ", a.size(), " numbers and ", b.size(), "; as many as there are pairs are needed");
+}
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+double pearson(std::span<const double> a, std::span<const double> b) {
+  require_pairs(a, b);
+  const double mean_a = mean_of(a), mean_b = mean_of(b);
+  double both = 0, of_a = 0, of_b = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    both += (a[i] - mean_a) * (b[i] - mean_b);
+    of_a += (a[i] - mean_a) * (a[i] - mean_a);
+    of_b += (b[i] - mean_b) * (b[i] - mean_b);
+  }
+  return both / std::sqrt(of_a * of_b);
+}
+
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    if (end == begin) ++end;  // a NaN equals nothing
+    for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + 1 + end) / 2;
+  }
+  return ranks;
+}
+
+double spearman(std::span<const double> a, std::span<const double> b) {
+  require_pairs(a, b);
+  return pearson(ranks_of(a), ranks_of(b));
+}
+
+double mean_squared_error(std::span<const double> a, std::span<const double> b) {
+  require_pairs(a, b);
+  double total = 0;
+  for (size_t i = 0; i < a.size(); ++i) total += (a[i] - b[i]) * (a[i] - b[i]);
+  return total / static_cast<double>(a.size());
+}
+
+}  // namespace lamina::skip_thoughts

@@ -1,0 +1,73 @@
+#include "models/training/digit_experiment.h"
+
+#include <algorithm>
+
+#include "core/listener.h"
+#include "core/ops.h"
+#include "core/ops/map.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr size_t pixels = 784;
+
+}  // namespace
+
+DigitExperiment::DigitExperiment(const MnistData& data, const DigitOptions& options)
+    : parameters(options.seed),
+      data_(data),
+      options_(options),
+      order_(options.seed, data.train.count(), options.batch) {
+  if (options.batch == 0 || options.batch > data.train.count())
+    fail("digits: a batch of ", options.batch, " from ", data.train.count(), " training cases");
+  labels_.resize(options.batch);
+}
+
+Tensor DigitExperiment::loss(std::uint64_t step) {
+  const std::span<const int> chosen = order_.batch_of(step);
+  Tensor images({options_.batch, pixels});
+  parallel_for(options_.batch, grain_of(pixels), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      std::copy_n(data_.train.pixels.data() + static_cast<size_t>(chosen[i]) * pixels, pixels,
+                  images.data() + i * pixels);
+  });
+  for (size_t i = 0; i < options_.batch; ++i) labels_[i] = data_.train.labels[static_cast<size_t>(chosen[i])];
+  const Tensor answers = logits(images, Mode::train);
+  const Scope scope("loss");
+  return cross_entropy(answers, labels_);
+}
+
+Score DigitExperiment::score(const Split& split) {
+  constexpr size_t chunk = 250;
+  Score total;
+  for (size_t begin = 0; begin < split.count(); begin += chunk) {
+    const size_t count = std::min(chunk, split.count() - begin);
+    const Tensor images =
+        Tensor::from({count, pixels}, std::span(split.pixels).subspan(begin * pixels, count * pixels));
+    const auto labels = std::span(split.labels).subspan(begin, count);
+    const Tensor answers = logits(images, Mode::evaluate);
+    total.nll += static_cast<double>(cross_entropy(answers, labels).item()) * static_cast<double>(count);
+    for (size_t i = 0; i < count; ++i) {
+      const std::span<const real> row = answers.values().subspan(i * answers.columns(), answers.columns());
+      total.error += std::ranges::max_element(row) - row.begin() != labels[i];
+    }
+  }
+  const auto cases = static_cast<double>(split.count());
+  return {.nll = total.nll / cases, .error = total.error / cases};
+}
+
+Metrics DigitExperiment::evaluate(double mean_training_loss) {
+  const Score valid = score(data_.valid), test = score(data_.test);
+  return {{"train_nll", mean_training_loss},
+          {"valid_nll", valid.nll},
+          {"valid_error", valid.error},
+          {"test_nll", test.nll},
+          {"test_error", test.error}};
+}
+
+std::vector<std::string> DigitExperiment::metric_names() const {
+  return {"train_nll", "valid_nll", "valid_error", "test_nll", "test_error"};
+}
+
+}  // namespace lamina

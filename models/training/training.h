@@ -1,0 +1,110 @@
+#pragma once
+// The training loop of every experiment: steps, reports, checkpoints, and the ways a run can end.
+//
+// A run is a sequence of steps, cut into epochs. After each epoch the experiment is evaluated, a row is added
+// to metrics.csv and everything is saved. The file `state` holds everything that the next step depends on, so
+// a run that was killed and resumed continues as if nothing had happened, bit for bit: an experiment draws
+// its batches and its noise from generators that are functions of the step or the epoch, never from one that
+// carries state from step to step.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/parameters.h"
+#include "core/tensor.h"
+#include "models/run/run_folder.h"
+#include "optim/optimizer.h"
+
+namespace lamina {
+
+using Metrics = std::vector<std::pair<std::string_view, double>>;
+
+/// What differs between experiments.
+class Experiment {
+ public:
+  virtual ~Experiment() = default;
+
+  /// The loss of training step number `step`, from 0; recorded on the tape that the loop has opened.
+  virtual Tensor loss(std::uint64_t step) = 0;
+
+  /// Called between backward() and the optimizer's step: gradients may be clipped here.
+  virtual void adjust_gradients() {}
+
+  /// The metrics after an epoch whose training losses had this mean.
+  virtual Metrics evaluate(double mean_training_loss) = 0;
+
+  /// The names of all metrics that evaluate() returns, in the order of metrics.csv.
+  virtual std::vector<std::string> metric_names() const = 0;
+};
+
+/// The order in which an experiment takes its cases: whole batches, in a new order in each epoch; the cases left over
+/// change from epoch to epoch.
+class EpochOrder {
+ public:
+  EpochOrder(std::uint64_t seed, size_t cases, size_t batch) : seed_(seed), cases_(cases), batch_(batch) {}
+
+  std::uint64_t steps_per_epoch() const { return cases_ / batch_; }
+  /// The cases of a training step, until the next call.
+  std::span<const int> batch_of(std::uint64_t step);
+
+ private:
+  std::uint64_t seed_;
+  size_t cases_, batch_;
+  std::vector<int> order_;  ///< of the epoch under way
+  std::uint64_t epoch_ = ~std::uint64_t{0};
+};
+
+struct TrainingPlan {
+  std::string label;  ///< for the progress line, "layer norm, batch 128"
+  std::uint64_t steps_per_epoch = 1;
+  std::uint64_t epochs = 1;
+  std::uint64_t last_epoch_steps = 0;  ///< when the last epoch is shorter; 0: as many as the others
+  std::string epoch = "epoch";         ///< the name of the steps between two evaluations
+  double save_every_seconds = 60;      ///< besides the save after each epoch
+};
+
+/// The number of updates in `epochs` epochs. UsageError when it exceeds 2^53, the largest count that metrics
+/// hold exactly.
+std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
+
+/// `steps` in periods of `each` between two evaluations, of which the last may be shorter. `period` is the
+/// name of a period: "validation".
+TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
+                             const std::string& period);
+
+enum class Outcome { finished, interrupted };
+
+/// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
+/// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), state and
+/// model.safetensors (models/run/run_state.h), and record.csv when the run's settings say `record`
+/// (models/recording/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
+/// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
+/// which stays; and for files of the run that are damaged or do not fit the model, before any file is
+/// changed.
+Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
+              const TrainingPlan& plan);
+
+/// Writes learned parameters, state and `metadata` into a file of the run that Python can read.
+void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
+                std::map<std::string, std::string> metadata = {});
+
+/// Reads such a file into parameters of the same names and shapes. DataError otherwise, and when one of its
+/// numbers is not finite: a model that diverged is of no use.
+void load_model(const RunFolder& folder, Parameters& parameters,
+                const std::string& file = "model.safetensors");
+
+/// A finite number from the metadata of a file that save_model wrote, `otherwise` where there is no such
+/// file. A best model that was kept may be of a later step than the one to continue from: that step is then
+/// repeated and changes nothing.
+double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
+                   double otherwise);
+
+/// A double as text that reads back as the same double.
+std::string exact(double value);
+
+}  // namespace lamina

@@ -1,0 +1,23 @@
+#pragma once
+// One training step outside of any run, for drawing, timing and analysis.
+
+#include <functional>
+#include <memory>
+
+#include "core/parameters.h"
+#include "core/tensor.h"
+#include "layers/norms/norm.h"
+
+namespace lamina {
+
+struct TrainingStep {
+  std::shared_ptr<Parameters> parameters;
+  std::function<Tensor()> loss;  ///< computes the same loss at every call; keeps alive what it needs
+};
+
+struct TrainingStepOptions {
+  Norm norm = Norm::none;
+  size_t batch = 1;
+};
+
+}  // namespace lamina

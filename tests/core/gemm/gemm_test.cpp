@@ -1,0 +1,418 @@
+// Matrix products against a naive triple loop in long double.
+
+#include "core/gemm/gemm.h"
+
+#include <doctest/doctest.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/math/random.h"
+#include "core/threads/parallel.h"
+#include "tests/guarded/guarded.h"
+
+using namespace lamina;
+using lamina::test::Against;
+using lamina::test::GuardedNumbers;
+
+namespace {
+
+constexpr real guard = real{-12345};
+
+using sizes = std::vector<size_t>;
+
+/// Reproducible numbers in [-1, 1].
+std::vector<real> numbers(size_t count, unsigned seed) {
+  std::vector<real> values(count);
+  unsigned state = seed * 2654435761u + 1;
+  for (real& value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<real>(static_cast<int>(state >> 8) - (1 << 23)) / static_cast<real>(1 << 23);
+  }
+  return values;
+}
+
+/// The same with all bits random: the last bits of `numbers` repeat, so ties of many sums in double all round
+/// the same way.
+std::vector<real> all_digits(size_t count, unsigned seed) {
+  std::vector<real> values(count);
+  Random(seed).fill_uniform(values.data(), count, -1, 1);
+  return values;
+}
+
+struct Case {
+  size_t m, n, k;
+  GemmOptions options = {};
+  size_t padding = 0;
+};
+
+std::string describe(const Case& t) {
+  return std::to_string(t.m) + "," + std::to_string(t.n) + "," + std::to_string(t.k) +
+         (t.options.a == Transpose::yes ? " T" : " N") + (t.options.b == Transpose::yes ? "T" : "N") +
+         (t.options.accumulate ? " accumulate" : "") + (t.options.bias ? " bias" : "") + " padding " +
+         std::to_string(t.padding);
+}
+
+/// A matrix stored with `padding` guard cells after every row, and a row of guards before and after.
+struct Matrix {
+  size_t rows, columns, stride;
+  std::vector<real> cells;
+  Matrix(size_t rows_, size_t columns_, size_t padding, unsigned seed)
+      : rows(rows_), columns(columns_), stride(columns_ + padding), cells((rows_ + 2) * stride + 16, guard) {
+    const auto values = numbers(rows * columns, seed);
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < columns; ++j) at(i, j) = values[i * columns + j];
+  }
+  real* data() { return cells.data() + stride; }
+  const real* data() const { return cells.data() + stride; }
+  real& at(size_t i, size_t j) { return data()[i * stride + j]; }
+  real at(size_t i, size_t j) const { return data()[i * stride + j]; }
+};
+
+long double exact(const Case& t, const Matrix& a, const Matrix& b, const Matrix& before, size_t i, size_t j) {
+  long double sum = t.options.accumulate ? before.at(i, j) : t.options.bias ? t.options.bias[j] : 0;
+  for (size_t p = 0; p < t.k; ++p)
+    sum += static_cast<long double>(t.options.a == Transpose::yes ? a.at(p, i) : a.at(i, p)) *
+           static_cast<long double>(t.options.b == Transpose::yes ? b.at(j, p) : b.at(p, j));
+  return sum;
+}
+
+/// The largest error allowed for a sum of k products of numbers up to 1.
+long double tolerance(size_t k) {
+  return static_cast<long double>(std::numeric_limits<real>::epsilon()) * (4 + static_cast<long double>(k));
+}
+
+/// Compares c with the naive product inside [column_begin, column_end), and with `before` everywhere else.
+void compare(const Case& t, const Matrix& a, const Matrix& b, const Matrix& before, const Matrix& c,
+             size_t column_begin = 0, size_t column_end = npos) {
+  long double worst = 0;
+  Matrix untouched = c;
+  for (size_t i = 0; i < t.m; ++i)
+    for (size_t j = column_begin; j < std::min(column_end, t.n); ++j) {
+      const long double error =
+          std::fabs(static_cast<long double>(c.at(i, j)) - exact(t, a, b, before, i, j));
+      worst = error <= worst ? worst : error;  // keeps a NaN
+      untouched.at(i, j) = before.at(i, j);
+    }
+  CHECK_MESSAGE(worst <= tolerance(t.k), describe(t));
+  CHECK_MESSAGE(untouched.cells == before.cells, "wrote outside c: ", describe(t));
+}
+
+Matrix left(const Case& t) {
+  return t.options.a == Transpose::yes ? Matrix(t.k, t.m, t.padding, 1) : Matrix(t.m, t.k, t.padding, 1);
+}
+Matrix right(const Case& t) {
+  return t.options.b == Transpose::yes ? Matrix(t.n, t.k, t.padding, 2) : Matrix(t.k, t.n, t.padding, 2);
+}
+
+void check(const Case& t) {
+  const Matrix a = left(t), b = right(t), before(t.m, t.n, t.padding, 3);
+  Matrix c = before;
+  gemm(t.m, t.n, t.k, a.data(), a.stride, b.data(), b.stride, c.data(), c.stride, t.options);
+  compare(t, a, b, before, c);
+}
+
+/// The same product in all its forms.
+void check_forms(size_t m, size_t n, size_t k) {
+  const auto bias = numbers(n, 4);
+  for (const Transpose a : {Transpose::no, Transpose::yes})
+    for (const Transpose b : {Transpose::no, Transpose::yes}) {
+      check({m, n, k, {.a = a, .b = b}, 0});
+      check({m, n, k, {.a = a, .b = b, .accumulate = true}, 3});
+      check({m, n, k, {.a = a, .b = b, .bias = bias.data()}, 1});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("gemm: long sums into few numbers are not one running sum") {
+  for (const auto& sizes : {std::pair<size_t, size_t>{1, 17}, {2, 8}, {4, 33}}) {
+    const size_t m = sizes.first, n = sizes.second;
+    CAPTURE(m);
+    CAPTURE(n);
+    const size_t k = 100000;
+    const auto a = all_digits(k * m, 1), b = all_digits(k * n, 2);
+    std::vector<real> c(m * n);
+    gemm(m, n, k, a.data(), m, b.data(), n, c.data(), n, {.a = Transpose::yes});
+    long double worst = 0, largest = 0;
+    for (size_t i = 0; i < m; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        long double exact = 0;
+        for (size_t p = 0; p < k; ++p)
+          exact += static_cast<long double>(a[p * m + i]) * static_cast<long double>(b[p * n + j]);
+        worst = std::max(worst, std::abs(static_cast<long double>(c[i * n + j]) - exact));
+        largest = std::max(largest, std::abs(exact));
+      }
+    CHECK(worst < 8 * largest * static_cast<long double>(std::numeric_limits<real>::epsilon()));
+  }
+}
+
+TEST_CASE("gemm: a bias that is large beside the products costs one rounding, not one for each product") {
+  const std::vector<real> bias(33, 1000);
+  for (const auto& sizes : {std::pair<size_t, size_t>{1, 100}, {3, 250}, {4, 9}, {40, 8}, {40, 100}}) {
+    const size_t m = sizes.first, k = sizes.second;
+    CAPTURE(m);
+    CAPTURE(k);
+    const size_t n = bias.size();
+    const auto a = numbers(m * k, 1), b = numbers(k * n, 2);
+    std::vector<real> c(m * n);
+    gemm(m, n, k, a.data(), k, b.data(), n, c.data(), n, {.bias = bias.data()});
+    long double worst = 0;
+    for (size_t i = 0; i < m; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        long double exact = 1000;
+        for (size_t p = 0; p < k; ++p)
+          exact += static_cast<long double>(a[i * k + p]) * static_cast<long double>(b[p * n + j]);
+        worst = std::max(worst, std::abs(static_cast<long double>(c[i * n + j]) - exact));
+      }
+    CHECK(worst < 0.6L * 1024 * static_cast<long double>(std::numeric_limits<real>::epsilon()));
+  }
+}
+
+TEST_CASE("gemm: every form, for sizes around every block edge") {
+  for (const size_t m : sizes({0, 1, 2, 3, 7, 15, 16, 17, 33}))
+    for (const size_t n : sizes({0, 1, 7, 16, 31, 48, 65}))
+      for (const size_t k : sizes({0, 1, 3, 16, 17, 33})) check_forms(m, n, k);
+}
+
+namespace {
+
+/// The same numbers, from the first to the last, between unmapped pages.
+void copy_into(GuardedNumbers& guarded, const Matrix& from) {
+  std::copy_n(from.data(), guarded.size(), guarded.data());
+}
+size_t extent(const Matrix& a) { return a.rows == 0 ? 0 : (a.rows - 1) * a.stride + a.columns; }
+
+/// A product whose operands lie against unmapped pages gives the same result, without a page fault.
+void check_guarded(const Case& t, Against against) {
+  const Matrix a = left(t), b = right(t);
+  Matrix c(t.m, t.n, t.padding, 3);
+  GuardedNumbers near_a(extent(a), against), near_b(extent(b), against), near_c(extent(c), against),
+      near_bias(t.n, against);
+  copy_into(near_a, a);
+  copy_into(near_b, b);
+  copy_into(near_c, c);
+  GemmOptions options = t.options;
+  if (options.bias) {
+    std::copy_n(options.bias, t.n, near_bias.data());
+    options.bias = near_bias.data();
+  }
+  INFO(describe(t));
+  gemm(t.m, t.n, t.k, a.data(), a.stride, b.data(), b.stride, c.data(), c.stride, t.options);
+  gemm(t.m, t.n, t.k, near_a.data(), a.stride, near_b.data(), b.stride, near_c.data(), c.stride, options);
+  CHECK(std::equal(near_c.data(), near_c.data() + near_c.size(), c.data()));
+}
+
+}  // namespace
+
+TEST_CASE("gemm: reads and writes nothing beyond its operands") {
+  const std::vector<real> bias = numbers(300, 4);
+  const auto check_all = [&](size_t m, size_t n, size_t k) {
+    for (const Transpose a : {Transpose::no, Transpose::yes})
+      for (const Transpose b : {Transpose::no, Transpose::yes})
+        for (const size_t padding : sizes({0, 3}))
+          for (const GemmOptions& options : {GemmOptions{.a = a, .b = b},
+                                             {.a = a, .b = b, .accumulate = true},
+                                             {.a = a, .b = b, .bias = bias.data()}})
+            for (const Against against : {Against::end, Against::beginning})
+              check_guarded({m, n, k, options, padding}, against);
+  };
+  for (const size_t m : sizes({1, 2, 3, 8, 13, 17, 33}))
+    for (const size_t n : sizes({1, 3, 8, 15, 16, 33}))
+      for (const size_t k : sizes({1, 3, 8, 17, 70})) check_all(m, n, k);
+  check_all(70, 257, 130);
+  check_all(300, 1, 9);
+  check_all(1, 300, 40);
+}
+
+TEST_CASE("gemm: one bias serves a whole column, in every form") {
+  const std::vector<real> bias = numbers(1, 4);
+  for (const size_t m : sizes({1, 3, 7, 8, 20, 100}))
+    for (const size_t k : sizes({1, 5, 8, 9, 40}))
+      for (const Transpose a : {Transpose::no, Transpose::yes})
+        for (const Transpose b : {Transpose::no, Transpose::yes})
+          check({m, 1, k, {.a = a, .b = b, .bias = bias.data()}, 0});
+}
+
+TEST_CASE("gemm: larger and lopsided sizes, above the thresholds of threads and blocks") {
+  const std::tuple<size_t, size_t, size_t> cases[] = {
+      {129, 100, 257}, {64, 257, 129}, {4, 257, 1100}, {1, 1000, 300},  {257, 10, 129}, {10, 300, 513},
+      {300, 300, 4},   {257, 33, 64},  {33, 129, 600}, {520, 130, 40},  {2, 7, 1025},   {31, 600, 100},
+      {16, 512, 64},   {600, 7, 257},  {5, 256, 256},  {128, 128, 128},
+  };
+  for (const auto& [m, n, k] : cases) check_forms(m, n, k);
+}
+
+TEST_CASE("gemm: more than one block of rows, columns and k on one thread") {
+  const int before = threads();
+  set_threads(1);
+  check_forms(520, 2080, 10);
+  check_forms(520, 40, 64);
+  check_forms(20, 60, 2600);
+  set_threads(before);
+}
+
+TEST_CASE("gemm: any number of threads, and inside a parallel region") {
+  const int before = threads();
+  for (const int count : {1, 3, 4}) {
+    set_threads(count);
+    check_forms(130, 140, 150);
+    check_forms(3, 500, 600);
+  }
+  set_threads(before);
+  const Case t = {40, 50, 600};
+  const Matrix a = left(t), b = right(t), empty(t.m, t.n, 0, 3);
+  std::vector<Matrix> results(2, empty);
+  for_each_share(2, [&](size_t share) {
+    Matrix& c = results[share];
+    gemm(t.m, t.n, t.k, a.data(), a.stride, b.data(), b.stride, c.data(), c.stride);
+  });
+  compare(t, a, b, empty, results[0]);
+  CHECK(results[0].cells == results[1].cells);
+}
+
+TEST_CASE("gemm: NaN and infinity propagate, also against zeros") {
+  const real nan = std::numeric_limits<real>::quiet_NaN(), infinity = std::numeric_limits<real>::infinity();
+  for (const size_t m : sizes({1, 4, 20, 70}))
+    for (const size_t n : sizes({3, 40, 300}))
+      for (const size_t k : sizes({2, 40}))
+        for (const Transpose a_op : {Transpose::no, Transpose::yes})
+          for (const Transpose b_op : {Transpose::no, Transpose::yes}) {
+            const Case t = {m, n, k, {.a = a_op, .b = b_op}};
+            Matrix a = left(t), b = right(t), c(m, n, 0, 3);
+            std::fill_n(a.data(), m * k, real{0});
+            (b_op == Transpose::yes ? b.at(2, 1) : b.at(1, 2)) = infinity;
+            (b_op == Transpose::yes ? b.at(0, 1) : b.at(1, 0)) = nan;
+            gemm(m, n, k, a.data(), a.stride, b.data(), b.stride, c.data(), c.stride, t.options);
+            for (size_t i = 0; i < m; ++i) {
+              CHECK(std::isnan(c.at(i, 0)));
+              CHECK(c.at(i, 1) == 0);
+              CHECK(std::isnan(c.at(i, 2)));
+            }
+          }
+}
+
+TEST_CASE("gemm: a NaN in c disappears unless accumulating") {
+  const std::vector<real> a(6, real{1}), b(6, real{2});
+  std::vector<real> c(4, std::numeric_limits<real>::quiet_NaN());
+  gemm(2, 2, 3, a.data(), 3, b.data(), 2, c.data(), 2);
+  CHECK(c == std::vector<real>(4, real{6}));
+}
+
+TEST_CASE("gemm: results are bit-equal from call to call and at any address") {
+  for (const auto& [m, n, k] :
+       {std::tuple<size_t, size_t, size_t>{128, 300, 700}, {4, 1000, 300}, {900, 333, 8}}) {
+    const Case t = {m, n, k};
+    const Matrix a = left(t), b = right(t);
+    Matrix first(m, n, 0, 3), second = first;
+    gemm(m, n, k, a.data(), k, b.data(), n, first.data(), n);
+    std::vector<real> moved_a(m * k + 3), moved_b(k * n + 5);
+    std::copy_n(a.data(), m * k, moved_a.data() + 3);
+    std::copy_n(b.data(), k * n, moved_b.data() + 5);
+    gemm(m, n, k, moved_a.data() + 3, k, moved_b.data() + 5, n, second.data(), n);
+    CHECK(first.cells == second.cells);
+  }
+}
+
+TEST_CASE("gemm_packed: rows, column ranges and accumulation") {
+  for (const Transpose op : {Transpose::no, Transpose::yes})
+    for (const size_t m : sizes({1, 2, 4, 5, 13, 16, 32, 300}))
+      for (const size_t n : sizes({1, 16, 33, 130, 256}))
+        for (const size_t k : sizes({1, 17, 100}))
+          for (const bool accumulate : {false, true}) {
+            const Case t = {m, n, k, {.b = op, .accumulate = accumulate}, 2};
+            const Matrix a = left(t), b = right(t), before(m, n, 2, 3);
+            PackedMatrix packed;
+            packed.pack(op, k, n, b.data(), b.stride);
+            CHECK(packed.rows() == k);
+            CHECK(packed.columns() == n);
+            Matrix c = before;
+            gemm_packed(m, a.data(), a.stride, packed, c.data(), c.stride, accumulate);
+            compare(t, a, b, before, c);
+            for (const auto& [begin, end] :
+                 {std::pair<size_t, size_t>{0, n / 2}, {n / 3, n}, {n / 2, n / 2}}) {
+              Matrix some = before;
+              gemm_packed(m, a.data(), a.stride, packed, some.data(), some.stride, accumulate, begin, end);
+              compare(t, a, b, before, some, begin, end);
+            }
+          }
+}
+
+TEST_CASE("gemm_packed: nothing to multiply") {
+  PackedMatrix packed;
+  packed.pack(Transpose::no, 0, 5, nullptr, 5);
+  std::vector<real> c(10, real{7});
+  gemm_packed(2, nullptr, 0, packed, c.data(), 5, true);
+  CHECK(c == std::vector<real>(10, real{7}));
+  gemm_packed(2, nullptr, 0, packed, c.data(), 5, false);
+  CHECK(c == std::vector<real>(10, real{0}));
+}
+
+TEST_CASE("gemm_packed: what is upcoming changes nothing") {
+  const std::vector<real> a = numbers(33 * 70, 1), b = numbers(70 * 90, 2), read_next = numbers(5000, 3);
+  PackedMatrix packed;
+  packed.pack(Transpose::no, 70, 90, b.data(), 90);
+  for (const size_t m : {1u, 13u, 33u}) {
+    std::vector<real> c(m * 90), again(m * 90);
+    gemm_packed(m, a.data(), 70, packed, c.data(), 90, false);
+    const std::span<const real> all(read_next);
+    for (const Upcoming& upcoming : {Upcoming{all}, Upcoming{all.first(1), {}, all.last(3000)},
+                                     Upcoming{all, all, all, all, all, all}}) {
+      gemm_packed(m, a.data(), 70, packed, again.data(), 90, false, 0, npos, upcoming);
+      CHECK(again == c);
+    }
+  }
+}
+
+TEST_CASE("PackedMatrix: as many threads as there are pack the same") {
+  constexpr size_t k = 70, n = 1030;
+  const std::vector<real> b = numbers(k * n, 1);
+  for (const Transpose op : {Transpose::no, Transpose::yes}) {
+    const size_t stride = op == Transpose::yes ? k : n;
+    PackedMatrix one, some;
+    set_threads(1);
+    one.pack(op, k, n, b.data(), stride);
+    set_threads(3);
+    some.pack(op, k, n, b.data(), stride);
+    set_threads(0);
+    CHECK(std::equal(one.data(), one.data() + k * n, some.data()));
+  }
+}
+
+TEST_CASE("PackedMatrix: packing the same size again reuses the memory") {
+  const auto b = numbers(70 * 90, 1);
+  PackedMatrix packed;
+  packed.pack(Transpose::no, 70, 90, b.data(), 90);
+  const real* const memory = packed.data();
+  packed.pack(Transpose::yes, 70, 90, b.data(), 70);
+  CHECK(packed.data() == memory);
+}
+
+TEST_CASE("gemm_backend names the vectors and the OpenBLAS core") {
+  CHECK(std::string(gemm_backend()).find("OpenBLAS") != std::string::npos);
+}
+
+TEST_CASE("gemm: sums of some hundred products are cut into parts") {
+  for (const size_t k : {100u, 200u, 256u, 512u}) {
+    CAPTURE(k);
+    constexpr size_t m = 70, n = 64;
+    const auto a = all_digits(m * k, 1), b = all_digits(k * n, 2);
+    std::vector<real> c(m * n);
+    gemm(m, n, k, a.data(), k, b.data(), n, c.data(), n);
+    long double squares = 0, errors = 0;
+    for (size_t i = 0; i < m; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        long double exact = 0;
+        for (size_t p = 0; p < k; ++p)
+          exact += static_cast<long double>(a[i * k + p]) * static_cast<long double>(b[p * n + j]);
+        errors += std::pow(static_cast<long double>(c[i * n + j]) - exact, 2);
+        squares += exact * exact;
+      }
+    const auto units = static_cast<double>(std::sqrt(errors / squares)) /
+                       static_cast<double>(std::numeric_limits<real>::epsilon());
+    CHECK(units < 2);
+  }
+}

@@ -1,0 +1,29 @@
+// Bounds on the derivatives of summed inputs: the three ways to run a layer agree on them.
+
+#include "tests/layers/recurrent/recurrent_cases.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+TEST_CASE("recurrent layers: clipped derivatives are those of the composed twin") {
+  for (Case c : all_cases()) {
+    c.options.clip = real(0.05);
+    CAPTURE(describe(c));
+    const AnyLayer layer(c);
+    const Inputs in = inputs_of(c);
+    check_same(layer, in, layer.fused, layer.composed_twin);
+    if (!c.options.reverse) check_same(layer, in, layer.step_by_step, layer.composed_twin);
+  }
+}
+
+TEST_CASE("recurrent layers: a bound that is reached makes a difference, a wide one none") {
+  Case c{.options = {.input = 3, .hidden = 5}};
+  const auto gradients = [&](real clip) {
+    c.options.clip = clip;
+    const AnyLayer layer(c);
+    return loss_and_gradients(layer, inputs_of(c), layer.fused)[1];  // of the input weight
+  };
+  const Tensor free = gradients(0);
+  CHECK(identical(gradients(1000), free));
+  CHECK(largest(gradients(real(0.01))) < largest(free));
+}

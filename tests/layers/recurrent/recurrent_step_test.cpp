@@ -1,0 +1,125 @@
+// Step-by-step use: StepLinear and RecurrentSession. That a session equals the whole sequence is in
+// recurrent_test.cpp.
+
+#include <array>
+
+#include "core/memory/allocator.h"
+#include "tests/layers/recurrent/recurrent_cases.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// Feeds its output back, as DRAW does: y_t = step(tanh(y_{t-1}) + x_t), and skips the last output.
+template <class StepFunction>
+Tensor feed_back(const Tensor& x, StepFunction&& step) {
+  Tensor y = x.step(0), total = Tensor::zeros({});
+  for (size_t t = 0; t < x.shape()[0]; ++t) {
+    y = step(tanh(y) + x.step(t));
+    if (t + 1 < x.shape()[0]) total = total + weighted(y);
+  }
+  return total;
+}
+
+std::vector<Tensor> gradients_of(const Parameters& parameters, Tensor& x,
+                                 const std::function<Tensor()>& loss) {
+  x.clear_gradient();
+  for (const auto& entry : parameters.learned()) Tensor(entry.value).clear_gradient();
+  Tape tape;
+  tape.backward(loss());
+  std::vector<Tensor> all{x.gradient()};
+  for (const auto& entry : parameters.learned()) all.push_back(entry.value.gradient());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("step_linear equals the layer called at every step") {
+  for (const bool bias : {false, true})
+    for (const bool weight_norm : {false, true})
+      for (const auto& sizes : std::vector<std::array<size_t, 3>>{{1, 1, 1}, {5, 3, 7}, {3, 33, 180}}) {
+        const size_t steps = sizes[0], rows = sizes[1], size = sizes[2];
+        CAPTURE(text(bias, weight_norm, " ", steps, " ", rows, " ", size));
+        Parameters parameters(1);
+        const Linear layer(parameters, "layer",
+                           {.input = size, .output = size, .bias = bias, .weight_norm = weight_norm});
+        Tensor x = leaf({steps, rows, size}, 1);
+        const auto one_by_one =
+            gradients_of(parameters, x, [&] { return feed_back(x, layer) + weighted(layer(x.step(0))); });
+        const auto gathered = gradients_of(parameters, x, [&] {
+          StepLinear step(layer, steps + 3, rows);  // unused steps cost nothing
+          const Tensor extra = weighted(step(x.step(0)));
+          return feed_back(x, step) + extra;
+        });
+        for (size_t i = 0; i < gathered.size(); ++i) {
+          CAPTURE(i);
+          CHECK(difference(gathered[i], one_by_one[i]) < (sizeof(real) == 8 ? 1e-12 : 1e-4));
+        }
+      }
+}
+
+TEST_CASE("step_linear without a tape computes and gathers nothing") {
+  Parameters parameters(1);
+  const Linear layer(parameters, "layer", {.input = 3, .output = 4});
+  const Tensor x = sample({2, 3}, 1);
+  StepLinear step(layer, 100, 2);
+  const size_t before = pool::statistics().bytes_in_use;
+  for (int t = 0; t < 100; ++t) CHECK(difference(step(x), layer(x)) < 4 * ulp);
+  CHECK(pool::statistics().bytes_in_use == before);
+  CHECK_ERROR(step(x), "step_linear: the session was opened for 100 steps and this is one more");
+}
+
+TEST_CASE("a NaN is found in the step that made it") {
+  Parameters parameters(1);
+  const Linear layer(parameters, "layer", {.input = 2, .output = 2});
+  Tensor x = leaf({3, 2}, 1);
+  Tape tape;
+  StepLinear step(layer, 4, 3);
+  const Tensor y = log(step(x) - real(1e6));
+  step(y);
+  CHECK(std::string(first_non_finite(tape)) == "log");
+}
+
+TEST_CASE("a session that would lose gradients says so") {
+  Parameters parameters(1);
+  const Linear layer(parameters, "layer", {.input = 2, .output = 2});
+  const Tensor x = sample({3, 2}, 1);
+  const char* const lost =
+      "step_linear: the session was opened for another recording; open one after each backward()";
+  {
+    StepLinear early(layer, 4, 3);
+    const Tape tape;
+    CHECK_ERROR(early(x), lost);
+  }
+  Tape tape;
+  StepLinear step(layer, 4, 3);
+  tape.backward(sum(step(x)));
+  CHECK_ERROR(step(x), lost);
+}
+
+TEST_CASE("errors of sessions name shapes") {
+  Parameters parameters(1);
+  const Lstm lstm(parameters, "lstm", {.input = 3, .hidden = 4});
+  const Gru gru(parameters, "gru", {.input = 3, .hidden = 4});
+  const Gru backwards(parameters, "backwards", {.input = 3, .hidden = 4, .reverse = true});
+  CHECK_ERROR(
+      RecurrentSession(lstm, {.steps = 0, .rows = 2}),
+      "step_linear: a weight of [3 x 16], 0 steps and 2 rows; a matrix and positive numbers are needed");
+  CHECK_ERROR(
+      RecurrentSession(backwards, {.steps = 1, .rows = 2}),
+      "recurrent session: the layer runs in reverse; call a session's steps in the order you want instead");
+  RecurrentSession session(lstm, {.steps = 9, .rows = 2}), of_gru(gru, {.steps = 9, .rows = 2});
+  const RecurrentState start = session.initial();
+  const Tensor x = sample({2, 3}, 1);
+  CHECK_ERROR(session(sample({3, 3}, 1), start),
+              "recurrent session: the input is [3 x 3] in a session of 2 rows");
+  CHECK_ERROR(session(sample({2, 4}, 1), start), "step_linear: the input is [2 x 4]; [2 x 3] is needed");
+  CHECK_ERROR(
+      session(x, {.h = start.h, .c = {}}),
+      "recurrent session: the state is h [2 x 4], c missing; h [2 x 4] and c of the same shape are needed");
+  CHECK_ERROR(of_gru(x, start),
+              "recurrent session: the state is h [2 x 4], c [2 x 4]; h [2 x 4] and no c is needed");
+  CHECK_ERROR(session(x, start, Tensor::ones({3})), "recurrent session: the mask is [3]; [2] is needed");
+  CHECK(session(x, start).h.shape() == Shape{2, 4});
+}

@@ -1,0 +1,143 @@
+// Every reader of the project with a path that is not a readable file: an immediate error that names the path
+// and the remedy.
+
+#include "tests/odd_paths.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "core/files/checkpoint.h"
+#include "core/files/file.h"
+#include "models/attentive_reader/data/book.h"
+#include "models/attentive_reader/data/data.h"
+#include "models/data/idx.h"
+#include "models/data/mnist_data.h"
+#include "models/data/npy.h"
+#include "models/draw/amat.h"
+#include "models/draw/data.h"
+#include "models/handwriting/data/iam.h"
+#include "models/order_embedding/data.h"
+#include "models/recording/record.h"
+#include "models/run/metrics.h"
+#include "models/run/run_folder.h"
+#include "models/skip_thoughts/corpus.h"
+#include "models/skip_thoughts/evaluation/tasks.h"
+#include "models/text/lines.h"
+#include "tests/models/data/npy_files.h"
+
+using namespace lamina;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Reader = std::function<void(const std::string& path)>;
+
+struct NamedReader {
+  std::string name;
+  Reader read;
+};
+
+const std::vector<NamedReader> readers{
+    {"IDX images", [](const std::string& path) { read_idx_images(path); }},
+    {"IDX labels", [](const std::string& path) { read_idx_labels(path); }},
+    {".amat", [](const std::string& path) { draw::read_amat(path, 784); }},
+    {".npy", [](const std::string& path) { NpyMatrix{path}; }},
+    {"lines", [](const std::string& path) { read_lines(path); }},
+    {"book", [](const std::string& path) { attentive_reader::read_book(path); }},
+    {".question", [](const std::string& path) { attentive_reader::read_question(path); }},
+    {"strokes", [](const std::string& path) { handwriting::read_strokes(path); }},
+    {"texts", [](const std::string& path) { handwriting::read_texts(path); }},
+    {"metrics", [](const std::string& path) { read_table(path); }},
+    {"record", [](const std::string& path) { read_record(path); }},
+    {"checkpoint", [](const std::string& path) { load_checkpoint(path); }}};
+
+/// A reader of a folder, and a file that it looks for; `prepare` makes everything else that it needs.
+struct FolderReader {
+  std::string name;
+  std::string file;
+  Reader read;
+  Reader prepare = [](const std::string&) {};
+};
+
+void make_sick(const std::string& folder) {
+  for (const char* const name : {"SICK_trial.txt", "SICK_test_annotated.txt"})
+    write_file(folder + '/' + name, "header\n1\ta\tb\t3\n");
+}
+
+void make_coco(const std::string& folder) {
+  fs::create_directories(folder + "/images/10crop");
+  write_file(folder + "/images/10crop/train.npy", npy_matrix(1, 1, {1}, false, 1));
+}
+
+const std::vector<FolderReader> folder_readers{
+    {"MNIST", "train-images-idx3-ubyte", [](const std::string& path) { load_mnist(path); },
+     [](const std::string& path) { write_file(path + "/train-labels-idx1-ubyte", ""); }},
+    {"binary MNIST", "binarized_mnist_train.amat",
+     [](const std::string& path) { draw::load_binary_mnist(path); }},
+    {"captions", "train.txt", [](const std::string& path) { order_embedding::load_coco(path); }, make_coco},
+    {"SICK", "SICK_train.txt", [](const std::string& path) { skip_thoughts::read_sick(path); }, make_sick},
+    {"sentiment", "rt-polarity.pos",
+     [](const std::string& path) { skip_thoughts::read_classifications(path); }},
+    {"books", "a.txt", [](const std::string& path) { skip_thoughts::scan_books(path, 10); }},
+    {"passages", "passages.tsv", [](const std::string& path) { skip_thoughts::load_books(path); }},
+    {"vocabulary", "vocabulary.txt", [](const std::string& path) { skip_thoughts::load_vocabulary(path); }},
+    {"questions", "training/1.question",
+     [](const std::string& path) { attentive_reader::load_questions(path, 0); },
+     [](const std::string& path) { fs::create_directories(path + "/training"); }},
+    {"IAM-OnDB", "lineStrokes/a01-01.xml", [](const std::string& path) { handwriting::load_iam(path); },
+     [](const std::string& path) {
+       fs::create_directories(path + "/lineStrokes");
+       fs::create_directories(path + "/ascii");
+       write_file(path + "/ascii/a01.txt", "CSR:\n\nwords\n");
+     }},
+    {"IAM lists", "trainset.txt", [](const std::string& path) { handwriting::load_iam(path); },
+     [](const std::string& path) {
+       fs::create_directories(path + "/lineStrokes");
+       write_file(path + "/lineStrokes/a01-01.xml", "");
+     }},
+    {"run", "config.json", [](const std::string& path) { RunFolder::open(path); }}};
+
+}  // namespace
+
+TEST_CASE("readers: what is no file is refused at once, by its name") {
+  const TemporaryFolder folder;
+  for (const OddPath& odd : odd_paths(folder))
+    for (const NamedReader& reader : readers) {
+      CAPTURE(reader.name);
+      CHECK(message_of<DataError>([&] { reader.read(odd.path); }) == text(odd.path, ": ", odd.complaint));
+    }
+}
+
+TEST_CASE("readers: a folder that holds what is no file is refused, by the file's name") {
+  const TemporaryFolder paths;
+  for (const OddPath& odd : odd_paths(paths)) {
+    if (odd.complaint.find("such file") != std::string::npos ||
+        odd.complaint.find("too long") != std::string::npos)
+      continue;
+    for (const FolderReader& reader : folder_readers) {
+      CAPTURE(reader.name);
+      CAPTURE(odd.path);
+      const TemporaryFolder folder;
+      reader.prepare(folder.path());
+      fs::create_symlink(odd.path, folder / reader.file);
+      CHECK(message_of<DataError>([&] { reader.read(folder.path()); }) ==
+            text(folder / reader.file, ": ", odd.complaint));
+    }
+  }
+}
+
+TEST_CASE("readers: a folder that cannot be looked into is refused by its name") {
+  const TemporaryFolder odd;
+  const std::string loop = odd / "loop", too_long = odd / std::string(300, 'n');
+  fs::create_symlink(loop, loop);
+  for (const FolderReader& reader : folder_readers) {
+    CAPTURE(reader.name);
+    for (const std::string& path : {loop, too_long}) {
+      const std::string message = message_of<DataError>([&] { reader.read(path); });
+      CHECK(message.starts_with(path));
+      CHECK(message.find(": cannot be read: ") != std::string::npos);
+      CHECK(message.find("; ") != std::string::npos);
+    }
+  }
+}

@@ -1,0 +1,223 @@
+// The whole of DRAW: the fused recurrence against its composed twin, gradients, threads, overfitting.
+
+#include "core/memory/allocator.h"
+#include "layers/recurrent/step.h"
+#include "models/draw/model.h"
+#include "optim/adam.h"
+#include "tests/layers/observed.h"
+#include "tests/layers/twins.h"
+
+using namespace lamina;
+using namespace lamina::test;
+namespace d = lamina::draw;
+
+namespace {
+
+constexpr d::Sizes tiny{.side = 6, .glimpses = 3, .hidden = 5, .latent = 4, .read = 2, .write = 3};
+const std::vector<Norm> norms{Norm::none, Norm::weight, Norm::layer};
+
+Tensor binary(size_t rows, size_t pixels, std::uint64_t seed) {
+  Tensor x = sample({rows, pixels}, seed, 0, 1);
+  for (real& value : x.values()) value = value < real(0.4) ? real(1) : real(0);
+  return x;
+}
+
+Tensor noise_for(const d::Sizes& sizes, size_t rows) {
+  Tensor noise({sizes.glimpses, rows, sizes.latent});
+  Random(7).fill_normal(noise.data(), noise.size(), 0, 1);
+  return noise;
+}
+
+/// Reconstruction and KL of every case weighted differently, so that no two derivatives are alike.
+Tensor loss_of(const d::Bound& bound) {
+  return weighted(bound.reconstruction) + weighted(bound.kl) * real(0.7);
+}
+
+std::vector<Tensor> gradients_of(const Parameters& parameters, const std::function<Tensor()>& loss) {
+  for (const auto& entry : parameters.learned()) Tensor(entry.value).clear_gradient();
+  Tape tape;
+  const Tensor value = loss();
+  tape.backward(value);
+  std::vector<Tensor> all{value};
+  for (const auto& entry : parameters.learned()) all.push_back(entry.value.gradient());
+  return all;
+}
+
+/// The bound computed with sessions, which report to an observer; the composed twin does not.
+d::Bound bound_by_sessions(const d::Model& model, const Tensor& images, const Tensor& noise) {
+  const d::Sizes& sizes = model.sizes();
+  const SessionOptions options{.steps = sizes.glimpses, .rows = images.rows()};
+  RecurrentSession encoder(model.encoder, options), decoder(model.decoder, options);
+  RecurrentState encoded = encoder.initial(), decoded = decoder.initial();
+  Tensor canvas = Tensor::zeros(images.shape()), kl = Tensor::zeros({images.rows(), 1});
+  for (size_t t = 0; t < sizes.glimpses; ++t) {
+    const Tensor seen = d::composed::read(sizes.reading(), model.read(decoded.h), images, canvas);
+    encoded = encoder(concatenate({decoded.h, seen}, 1), encoded);
+    const Tensor q = model.latent(encoded.h), mu = slice(q, 1, 0, sizes.latent);
+    const Tensor log_sigma = slice(q, 1, sizes.latent, 2 * sizes.latent), sigma = exp(log_sigma);
+    kl = kl + sum_columns((square(mu) + square(sigma) - 1) / 2 - log_sigma);
+    decoded = decoder(mu + sigma * noise.step(t), decoded);
+    const Tensor written = model.write(decoded.h);
+    canvas = canvas + d::composed::write(sizes.writing(), slice(written, 1, 0, d::focus_size),
+                                         slice(written, 1, d::focus_size, written.columns()));
+  }
+  return {.reconstruction = d::reconstruction(canvas, images), .kl = kl.reshape({images.rows()})};
+}
+
+}  // namespace
+
+TEST_CASE("draw: the recurrence tells an observer what sessions do") {
+  for (const Norm norm : norms) {
+    CAPTURE(name_of(norm));
+    Parameters parameters(1);
+    const d::Model model(parameters, {.norm = norm, .sizes = tiny});
+    const Tensor images = binary(3, tiny.pixels(), 2), noise = noise_for(tiny, 3);
+    const Records fused =
+        records_of([&] { gradients_of(parameters, [&] { return loss_of(model(images, noise)); }); });
+    const Records stepped = records_of(
+        [&] { gradients_of(parameters, [&] { return loss_of(bound_by_sessions(model, images, noise)); }); });
+    check_same_records(fused, stepped, 2, tiny.glimpses);
+  }
+}
+
+TEST_CASE("draw: the recurrence equals its composed twin") {
+  for (const Norm norm : norms)
+    for (const size_t rows : {size_t{1}, size_t{3}, size_t{17}}) {
+      CAPTURE(text(name_of(norm), " ", rows));
+      Parameters parameters(1);
+      const d::Model model(parameters, {.norm = norm, .sizes = tiny});
+      const Tensor images = binary(rows, tiny.pixels(), 2), noise = noise_for(tiny, rows);
+      const auto fused = gradients_of(parameters, [&] { return loss_of(model(images, noise)); });
+      const auto composed =
+          gradients_of(parameters, [&] { return loss_of(d::composed::bound(model, images, noise)); });
+      for (size_t i = 0; i < fused.size(); ++i) {
+        CAPTURE(i);
+        CHECK(difference(fused[i], composed[i]) < (sizeof(real) == 8 ? 1e-11 : 2e-4));
+      }
+    }
+}
+
+TEST_CASE("draw: gradients of the whole model") {
+  for (const Norm norm : norms) {
+    CAPTURE(name_of(norm));
+    Parameters parameters(3);
+    const d::Model model(parameters, {.norm = norm, .sizes = tiny});
+    const Tensor images = binary(2, tiny.pixels(), 2), noise = noise_for(tiny, 2);
+    std::vector<Tensor> inputs;
+    for (const auto& entry : parameters.learned()) {
+      // Biases start at 0: move them, and with them the foci, away from the symmetric point.
+      if (entry.name.ends_with("bias"))
+        Random(entry.name.size())
+            .fill_uniform(Tensor(entry.value).data(), entry.value.size(), real(-0.3), real(0.3));
+      inputs.push_back(entry.value);
+    }
+    check_gradients(inputs, [&] { return loss_of(model(images, noise)); });
+  }
+}
+
+TEST_CASE("draw: without a tape the same numbers, and only as much memory as a glimpse needs") {
+  const d::Sizes sizes{.side = 28, .glimpses = 20, .hidden = 32, .latent = 10};
+  Parameters parameters(1);
+  const d::Model model(parameters, {.norm = Norm::layer, .sizes = sizes});
+  const Tensor images = binary(9, 784, 1), noise = noise_for(sizes, 9);
+  const d::Bound evaluated = model(images, noise);
+  Tape tape;
+  const d::Bound recorded = model(images, noise);
+  CHECK(identical(evaluated.kl, recorded.kl));
+  CHECK(identical(evaluated.reconstruction, recorded.reconstruction));
+}
+
+TEST_CASE("draw: one and two threads agree, and repeat bit for bit") {
+  const d::Sizes sizes{.side = 9, .glimpses = 4, .hidden = 40, .latent = 6, .read = 2, .write = 3};
+  const Tensor images = binary(24, 81, 1), noise = noise_for(sizes, 24);
+  for (const Norm norm : norms) {
+    Parameters parameters(1);
+    const d::Model model(parameters, {.norm = norm, .sizes = sizes});
+    const auto run = [&](int count) {
+      set_threads(count);
+      return gradients_of(parameters, [&] { return loss_of(model(images, noise)); });
+    };
+    const auto one = run(1), two = run(2), again = run(2);
+    set_threads(0);
+    for (size_t i = 0; i < one.size(); ++i) {
+      CHECK(identical(two[i], again[i]));
+      CHECK(difference(one[i], two[i]) < 100 * ulp);
+    }
+  }
+}
+
+TEST_CASE("draw: a training step allocates nothing after the first") {
+  Parameters parameters(1);
+  const d::Model model(parameters, {.norm = Norm::weight, .sizes = tiny});
+  Adam adam(parameters, {});
+  const Tensor images = binary(8, tiny.pixels(), 2), noise = noise_for(tiny, 8);
+  const auto step = [&] {
+    Tape tape;
+    tape.backward(loss_of(model(images, noise)));
+    adam.step();
+  };
+  step();
+  step();
+  const auto before = pool::statistics();
+  for (int i = 0; i < 3; ++i) step();
+  CHECK(pool::statistics().system_allocations == before.system_allocations);
+}
+
+TEST_CASE("draw: generation paints what the decoder of the trained model would") {
+  Parameters parameters(5);
+  const d::Model model(parameters, {.norm = Norm::layer, .sizes = tiny});
+  const Tensor noise = noise_for(tiny, 3);
+  std::vector<Tensor> canvases;
+  model.generate(noise, [&](size_t t, const Tensor& canvas, const Tensor& focus) {
+    CHECK(t == canvases.size());
+    CHECK(canvas.shape() == Shape{3, 36});
+    CHECK(focus.shape() == Shape{3, 5});
+    canvases.push_back(canvas);
+  });
+  REQUIRE(canvases.size() == tiny.glimpses);
+  CHECK(difference(canvases[0], canvases[1]) > 1e-4);
+}
+
+TEST_CASE("draw: wrong shapes and sizes are named") {
+  Parameters parameters(1);
+  const d::Model model(parameters, {.sizes = tiny});
+  CHECK_ERROR(model(Tensor::zeros({2, 35}), noise_for(tiny, 2)),
+              "glimpses: the batch of images is [2 x 35]; [2 x 36] is needed");
+  CHECK_ERROR(model(Tensor::zeros({2, 36}), noise_for(tiny, 3)),
+              "glimpses: the noise is [3 x 3 x 4]; [3 x 2 x 4] is needed");
+  CHECK_ERROR(d::Model(parameters, {.sizes = {.side = 4, .write = 5}}),
+              "draw: 5 filters along 4 pixels; take fewer");
+  CHECK_ERROR(d::Model(parameters, {.norm = Norm::batch}),
+              "draw: norm is batch; choose none, weight or layer");
+  CHECK_ERROR(d::Model(parameters, {.sizes = {.glimpses = 0}}), "draw: a size is 0; all must be positive");
+}
+
+TEST_SUITE_BEGIN("slow");
+
+TEST_CASE("draw: ten images are learned by heart") {
+  const d::Sizes sizes{.side = 6, .glimpses = 6, .hidden = 64, .latent = 8, .read = 3, .write = 6};
+  Parameters parameters(1);
+  const d::Model model(parameters, {.norm = Norm::layer, .sizes = sizes});
+  constexpr int steps = 4000, looked_at = 100;
+  constexpr real rate = real(0.01);
+  Adam adam(parameters, {.learning_rate = rate});
+  const Tensor images = binary(10, sizes.pixels(), 2);
+  double first = 0, last = 0;
+  for (int step = 0; step < steps; ++step) {
+    Tensor noise({sizes.glimpses, 10, sizes.latent});
+    Random(1).split(static_cast<std::uint64_t>(step)).fill_normal(noise.data(), noise.size(), 0, 1);
+    adam.options.learning_rate = rate * static_cast<real>(steps - step) / steps;
+    Tape tape;
+    const d::Bound bound = model(images, noise);
+    tape.backward(mean(bound.reconstruction + bound.kl));
+    adam.step();
+    const double reconstruction = static_cast<double>(mean(bound.reconstruction.detach()).item());
+    if (step == 0) first = reconstruction;
+    if (step >= steps - looked_at) last += reconstruction / looked_at;
+  }
+  CHECK(first > 20);  // 36 pixels, 0.69 nats each before training
+  CAPTURE(last);
+  CHECK(last < 1);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,277 @@
+// --record: the numbers against direct computation, and a run with and without it.
+
+#include "models/recording/recorder.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/files/file.h"
+#include "core/ops.h"
+#include "core/ops/map.h"
+#include "layers/linear.h"
+#include "layers/norms/layer_norm.h"
+#include "layers/recurrent/step.h"
+#include "models/training/training.h"
+#include "optim/adam.h"
+#include "tests/check.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// The single value of a layer's quantity at a time.
+double value_of(const std::vector<RecordRow>& rows, const std::string& layer, const std::string& quantity,
+                std::uint64_t time = 0) {
+  double value = 0;
+  int count = 0;
+  for (const RecordRow& row : rows)
+    if (row.layer == layer && row.quantity == quantity && row.time == time) {
+      value = row.value;
+      ++count;
+    }
+  CHECK_MESSAGE(count == 1, layer, " ", quantity, " ", time);
+  return value;
+}
+
+/// The record of one step of Adam, with `gradient`, if given, as that of parameter number 0.
+std::vector<RecordRow> record_step(Parameters& parameters, const std::function<Tensor()>& loss,
+                                   Tensor* gradient = nullptr) {
+  Adam adam(parameters, {.learning_rate = real(0.01)});
+  Recorder recorder(parameters);
+  const Listening listening(recorder);
+  recorder.begin(1);
+  Tape tape;
+  tape.backward(loss());
+  recorder.before_update();
+  if (gradient != nullptr) *gradient = parameters.learned()[0].value.gradient();
+  adam.step();
+  return recorder.after_update();
+}
+
+doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-5); }
+
+}  // namespace
+
+TEST_CASE("a summary of summed inputs, by hand") {
+  // two cases of three units: means 2 and 0, deviations over units sqrt(2/3) and 0
+  const SummedInputs s = summarize(Tensor::from({2, 3}, {1, 2, 3, 0, 0, 0}));
+  CHECK(s.mean == near(1));
+  CHECK(s.deviation_over_units == near(std::sqrt(2.0 / 3) / 2));
+  CHECK(s.deviation_over_cases == near((0.5 + 1 + 1.5) / 3));
+  // maps: two cases of 1 x 2 positions x 1 channel
+  const SummedInputs maps = summarize(Tensor::from({2, 1, 2, 1}, {1, 3, 5, 9}));
+  CHECK(maps.mean == near(4.5));
+  CHECK(maps.deviation_over_units == near((1 + 2) / 2.0));
+  CHECK(maps.deviation_over_cases == near((2 + 3) / 2.0));
+}
+
+TEST_CASE("how a weight vector moves, by hand") {
+  // columns: (3, 4) turns by a right angle; (1, 0) doubles; (0, 0) has no direction
+  const std::vector<real> before = {3, 1, 0, 4, 0, 0}, after = {-4, 2, 1, 3, 0, 1};
+  const auto changes = column_changes(2, 3, before.data(), after.data());
+  CHECK(changes[0].length == near(5));
+  CHECK(changes[0].angle == near(std::acos(0.0)));
+  CHECK(changes[0].relative_change == near(std::sqrt(2.0)));
+  CHECK(changes[1].angle == near(0));
+  CHECK(changes[1].relative_change == near(1));
+  CHECK(changes[2].length == 0);
+  CHECK(std::isnan(changes[2].angle));
+  CHECK(std::isnan(changes[2].relative_change));
+}
+
+TEST_CASE("a recorded step says what direct computation says") {
+  Parameters parameters(3);
+  const Linear hidden(parameters, "hidden", {.input = 5, .output = 6, .bias = false});
+  const LayerNorm norm(parameters, "hidden.norm", {.features = 6});
+  const Linear output(parameters, "output", {.input = 6, .output = 2});
+  for (real& bias : Tensor(norm.bias).values()) bias = real(-0.5);
+  Tensor(norm.bias)[2] = -100;  // this unit is dead
+  const Tensor x = sample({7, 5}, 1);
+  const auto h_of = [&] { return relu(norm(hidden(x))); };
+  const Tensor a = hidden(x), h = h_of(), y = output(h), w = hidden.weight.copy();
+  Tensor gradient;
+  const auto rows = record_step(
+      parameters, [&] { return sum(square(output(h_of()))); }, &gradient);
+
+  const SummedInputs s = summarize(a);
+  CHECK(value_of(rows, "hidden", "summed_inputs.mean", 1) == near(s.mean));
+  CHECK(value_of(rows, "hidden", "summed_inputs.deviation_over_units", 1) == near(s.deviation_over_units));
+  CHECK(value_of(rows, "hidden", "summed_inputs.deviation_over_cases", 1) == near(s.deviation_over_cases));
+  CHECK(value_of(rows, "output", "summed_inputs.mean", 1) == near(mean(y).item()));
+  double dead = 0;
+  for (size_t i = 0; i < 6; ++i) {
+    bool active = false;
+    for (size_t n = 0; n < 7; ++n) active = active || h[n * 6 + i] > 0;
+    dead += active ? 0 : 1.0 / 6;
+  }
+  CHECK(dead > 0);
+  CHECK(value_of(rows, "hidden.norm", "outputs.dead", 1) == near(dead));
+  CHECK(value_of(rows, "hidden.norm", "gain.mean") == near(1));
+  CHECK(value_of(rows, "hidden.norm", "gain.deviation") == near(0));
+  CHECK(value_of(rows, "hidden.norm", "bias.min") == near(-100));
+  CHECK(value_of(rows, "hidden.norm", "bias.max") == near(-0.5));
+
+  CHECK(value_of(rows, "hidden", "weight.gradient") == near(std::sqrt(sum(square(gradient)).item())));
+  double angles = 0, longest = 0, least_change = 1e9;
+  for (size_t i = 0; i < 6; ++i) {
+    double before = 0, after = 0, dot = 0, moved = 0;
+    for (size_t r = 0; r < 5; ++r) {
+      const auto u = static_cast<double>(w[r * 6 + i]), v = static_cast<double>(hidden.weight[r * 6 + i]);
+      before += u * u, after += v * v, dot += u * v, moved += (u - v) * (u - v);
+    }
+    angles += std::acos(dot / std::sqrt(before * after)) / 6;
+    longest = std::max(longest, std::sqrt(before));
+    least_change = std::min(least_change, std::sqrt(moved / before));
+  }
+  CHECK(value_of(rows, "hidden", "weight.angle.mean") == near(angles));
+  CHECK(value_of(rows, "hidden", "weight.length.max") == near(longest));
+  CHECK(value_of(rows, "hidden", "weight.change.min") == near(least_change));
+}
+
+TEST_CASE("dead units are counted for what is a relu, whatever its name") {
+  Parameters parameters(3);
+  const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
+  const Tensor x = sample({7, 5}, 1);
+  const auto times_counted = [&](const std::function<Tensor(const Tensor&)>& activation) {
+    const auto rows = record_step(parameters, [&] { return sum(square(activation(hidden(x)))); });
+    return std::ranges::count(rows, "outputs.dead", &RecordRow::quantity);
+  };
+  const auto as_op = [](const Op& op) {
+    return [op](const Tensor& a) {
+      const Tensor y = a.copy();
+      return record(op, y, {a}, [=] { contribute(a, [dy = y.gradient_data()](size_t i) { return dy[i]; }); });
+    };
+  };
+  CHECK(times_counted([](const Tensor& a) { return relu(a); }) == 1);
+  CHECK(times_counted([](const Tensor& a) { return leaky_relu(a); }) == 0);
+  CHECK(times_counted(as_op("prelude")) == 0);
+  CHECK(times_counted(as_op({"hinge", OpKind::relu})) == 1);
+  const auto pooled = [](bool relu_first) {
+    return [=](const Tensor& a) {
+      return relu_pool(a.reshape({7, 2, 3, 1}), {.relu = relu_first, .window = 2});
+    };
+  };
+  CHECK(times_counted(pooled(true)) == 1);
+  CHECK(times_counted(pooled(false)) == 0);
+}
+
+TEST_CASE("a recurrent layer's steps: the same rows at once and step by step") {
+  constexpr size_t steps = 4;
+  const Tensor x = sample({steps, 3, 2}, 1);
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    const auto rows_of = [&](bool at_once) {
+      Parameters parameters(1);
+      const Gru gru(parameters, "gru", {.input = 2, .hidden = 3, .norm = norm});
+      return record_step(parameters, [&] {
+        if (at_once) return sum(square(gru(x).last.h));
+        RecurrentSession session(gru, {.steps = steps, .rows = 3});
+        RecurrentState state = session.initial();
+        for (size_t t = 0; t < steps; ++t) state = session(x.step(t), state);
+        return sum(square(state.h));
+      });
+    };
+    const auto whole = rows_of(true), stepped = rows_of(false);
+    for (std::uint64_t t = 1; t <= steps; ++t)
+      for (const char* quantity :
+           {"summed_inputs.mean", "summed_inputs.deviation_over_units", "hidden.length", "hidden.gradient"}) {
+        CHECK(value_of(whole, "gru", quantity, t) ==
+              doctest::Approx(value_of(stepped, "gru", quantity, t)).epsilon(1e-4));
+        CHECK(value_of(whole, "gru", quantity, t) != 0);
+      }
+  }
+}
+
+TEST_CASE("long sequences keep their bits when they are recorded, checkpointed or not") {
+  const Tensor x = sample({300, 2, 2}, 1);
+  for (const bool checkpoint : {false, true}) {
+    const auto gradient_of = [&](bool recorded) {
+      Parameters parameters(1);
+      const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 3, .checkpoint = checkpoint});
+      const auto loss = [&] { return sum(square(lstm(x).hidden)); };
+      if (recorded) {
+        Tensor gradient;
+        const auto rows = record_step(parameters, loss, &gradient);
+        CHECK(value_of(rows, "lstm", "hidden.gradient", 1) > 0);
+        CHECK(value_of(rows, "lstm", "hidden.length", 300) > 0);
+        return gradient;
+      }
+      Tape tape;
+      tape.backward(loss());
+      return parameters.learned()[0].value.gradient();
+    };
+    CHECK(identical(gradient_of(true), gradient_of(false)));
+  }
+}
+
+namespace {
+
+/// Learns to output zeros; four steps per epoch.
+class SmallExperiment final : public Experiment {
+ public:
+  Tensor loss(std::uint64_t step) override {
+    return mean(square(output_(relu(norm_(hidden_(sample({8, 5}, step)))))));
+  }
+  Metrics evaluate(double mean_training_loss) override { return {{"train", mean_training_loss}}; }
+  std::vector<std::string> metric_names() const override { return {"train"}; }
+
+  Parameters parameters{1};
+
+ private:
+  Linear hidden_{parameters, "hidden1", {.input = 5, .output = 6}};
+  LayerNorm norm_{parameters, "hidden1.norm", {.features = 6}};
+  Linear output_{parameters, "output", {.input = 6, .output = 2}};
+};
+
+/// A run of `epochs` epochs in a folder, new or resumed; returns its weights.
+std::vector<real> train_in(const RunFolder& folder, std::uint64_t epochs) {
+  SmallExperiment experiment;
+  Adam adam(experiment.parameters, {});
+  train(folder, experiment.parameters, adam, experiment,
+        {.label = "test", .steps_per_epoch = 4, .epochs = epochs});
+  const auto values = experiment.parameters.values();
+  return {values.begin(), values.end()};
+}
+
+RunFolder folder_for(const std::string& path, std::int64_t every) {
+  RunConfig config{.experiment = "test"};
+  config.settings.set("record", every);
+  return RunFolder::create(path, config);
+}
+
+}  // namespace
+
+TEST_CASE("recording does not change training, and is not there without the flag") {
+  const TemporaryFolder scratch;
+  const RunFolder plain = folder_for(scratch / "plain", 0), recorded = folder_for(scratch / "recorded", 3);
+  CHECK(train_in(plain, 1) == train_in(recorded, 1));
+  CHECK(!std::filesystem::exists(plain.file("record.csv")));
+  const auto rows = read_record(recorded.file("record.csv"));
+  std::vector<std::uint64_t> steps;
+  for (const RecordRow& row : rows)
+    if (steps.empty() || steps.back() != row.step) steps.push_back(row.step);
+  CHECK(steps == std::vector<std::uint64_t>{1, 4});
+}
+
+TEST_CASE("a record goes on where the checkpoint is, without gaps and without repetitions") {
+  const TemporaryFolder scratch;
+  const RunFolder whole = folder_for(scratch / "whole", 2), killed = folder_for(scratch / "killed", 2);
+  train_in(whole, 2);
+  train_in(killed, 1);
+  // what a killed run had written after its checkpoint of step 4: a step, and half a line of the next
+  std::ofstream(killed.file("record.csv"), std::ios::app) << "5,hidden1,weight.gradient,,3\n7,hidden1,wei";
+  train_in(killed, 2);
+  CHECK(read_file(whole.file("record.csv")) == read_file(killed.file("record.csv")));
+}
+
+TEST_CASE("a broken record is named with its line") {
+  const TemporaryFolder scratch;
+  const std::string path = scratch / "record.csv";
+  write_file(path, "step,layer,quantity,time,value\n1,a,b,2,nan\n1,a,b,,0.5\n1,a,b,x,0\n");
+  CHECK(message_of<DataError>([&] { read_record(path); }) ==
+        path + ": line 4 is not step,layer,quantity,time,value; remove the line");
+  write_file(path, "step,layer,quantity,time,value\n1,a,b,,0.5\n1,a,b,3,2\n2,a");
+  const std::vector<RecordRow> expected = {{1, "a", "b", 0, 0.5}, {1, "a", "b", 3, 2}};
+  CHECK(read_record(path) == expected);
+}

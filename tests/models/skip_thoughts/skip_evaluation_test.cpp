@@ -1,0 +1,347 @@
+// The evaluation of sentence vectors: scores, regression, the data sets, and the protocol.
+
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "core/files/file.h"
+#include "core/threads/parallel.h"
+#include "models/data/npy.h"
+#include "models/skip_thoughts/evaluation/early_stopping.h"
+#include "models/skip_thoughts/evaluation/evaluation.h"
+#include "models/skip_thoughts/evaluation/lbfgs.h"
+#include "models/skip_thoughts/evaluation/regression.h"
+#include "models/skip_thoughts/evaluation/scores.h"
+#include "tests/check.h"
+#include "tests/models/data/damage.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+using namespace lamina::test;
+using namespace lamina::skip_thoughts;
+
+namespace {
+
+/// Two clouds of points around -1 and 1 in every coordinate.
+DenseFeatures clouds(size_t rows, size_t columns, std::vector<int>& labels) {
+  Tensor x({rows, columns});
+  Random(5).fill_normal(x.data(), x.size(), 0, 1);
+  labels.resize(rows);
+  for (size_t r = 0; r < rows; ++r) {
+    labels[r] = static_cast<int>(r % 2);
+    for (size_t c = 0; c < columns; ++c) x[r * columns + c] += r % 2 == 0 ? real(-1) : real(1);
+  }
+  return DenseFeatures(x);
+}
+
+struct TaskFiles {
+  TemporaryFolder folder;
+  std::string header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n";
+
+  TaskFiles() {
+    std::filesystem::create_directories(folder / "sentiment");
+    for (const char* name : {"SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"})
+      write_file(folder / name,
+                 header + "1\tA dog runs\tA dog is running\t4.9\tYES\r\n2\tNo\tA cat\t1\tNO\r\n");
+    for (const char* name : {"rt-polarity.pos", "rt-polarity.neg", "custrev.pos", "custrev.neg",
+                             "subj.subjective", "subj.objective", "mpqa.pos", "mpqa.neg"})
+      write_file(folder / ("sentiment/" + std::string(name)), "good\n\nvery caf\xE9 \n");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("scores: by hand") {
+  const std::vector<double> a{1, 2, 3, 4}, b{2, 4, 6, 8}, c{4, 3, 2, 1}, d{1, 2, 2, 10};
+  CHECK(pearson(a, b) == doctest::Approx(1));
+  CHECK(pearson(a, c) == doctest::Approx(-1));
+  // mean 3.75; (-1.5, -0.5, 0.5, 1.5) . (-2.75, -1.75, -1.75, 6.25) = 13.5; 5 and 52.75 squared
+  CHECK(pearson(a, d) == doctest::Approx(13.5 / std::sqrt(5 * 52.75)));
+  CHECK(ranks_of(d) == std::vector<double>{1, 2.5, 2.5, 4});
+  CHECK(ranks_of(std::vector<double>{7, 7, 7}) == std::vector<double>{2, 2, 2});
+  // ranks 1 2 3 4 and 1 2.5 2.5 4: 4.5 / sqrt(5 * 4.5)
+  CHECK(spearman(a, d) == doctest::Approx(4.5 / std::sqrt(22.5)));
+  CHECK(spearman(a, c) == doctest::Approx(-1));
+  CHECK(mean_squared_error(a, c) == doctest::Approx(5));
+  CHECK(std::isnan(pearson(a, std::vector<double>{1, 1, 1, 1})));
+  CHECK_ERROR(pearson(a, std::vector<double>{1}),
+              "score: of 4 numbers and 1; as many as there are pairs are needed");
+}
+
+TEST_CASE("L-BFGS finds the minimum of a narrow valley") {
+  const auto f = [](std::span<const real> w, std::span<real> g) {
+    g[0] = 2 * (w[0] - 3) + 2 * (w[0] - w[1]);
+    g[1] = 200 * (w[1] + 1) - 2 * (w[0] - w[1]);
+    const double x = static_cast<double>(w[0]), y = static_cast<double>(w[1]);
+    return (x - 3) * (x - 3) + 100 * (y + 1) * (y + 1) + (x - y) * (x - y);
+  };
+  std::vector<real> w{-10, 10};
+  minimize(f, w, {.tolerance = 1e-4});
+  // 2 x - y = 3 and 101 y - x = -100
+  CHECK(static_cast<double>(w[0]) == doctest::Approx(203.0 / 201).epsilon(1e-3));
+  CHECK(static_cast<double>(w[1]) == doctest::Approx(-197.0 / 201).epsilon(1e-3));
+}
+
+TEST_CASE("regression: where the gradient of its loss is zero, dense and sparse alike") {
+  // One feature, x = 1 for all, half of the cases in each class but one: only the bias decides, w stays 0.
+  const DenseFeatures ones(Tensor::ones({4, 1}));
+  const std::vector<int> rows{0, 1, 2, 3}, classes{1, 1, 1, 0};
+  const Regression even = fit(ones, hard_labels(classes, 2), rows, 1e-6);
+  CHECK(even.probabilities(ones, 0)[1] == doctest::Approx(0.75).epsilon(1e-3));
+  CHECK(even.predict(ones, 0) == 1);
+
+  // Two points at -1 and 1, without a penalty on b: w solves w / (2 C) = 1 / (1 + e^w).
+  const DenseFeatures two(Tensor::from({2, 1}, {-1, 1}));
+  const std::vector<int> both{0, 1};
+  const Regression pair = fit(two, hard_labels(both, 2), both, 2);
+  const double w = static_cast<double>(pair.weights[0]);
+  CHECK(w / 4 == doctest::Approx(1 / (1 + std::exp(w))).epsilon(1e-3));
+  CHECK(std::fabs(pair.weights[1]) < real(1e-3));
+  const SparseFeatures sparse({{{0, real(-1)}}, {{0, real(1)}}}, 1);
+  CHECK(difference(fit(sparse, hard_labels(both, 2), both, 2).weights, pair.weights) < 1e-4);
+
+  // Soft labels over three classes: with uninformative features, the prediction is the mean label.
+  Labels soft{.classes = 3, .shares = {real(0.5), real(0.5), 0, 0, real(0.2), real(0.8)}};
+  const DenseFeatures nothing(Tensor::zeros({2, 1}));
+  const auto p = fit(nothing, soft, both, 1).probabilities(nothing, 0);
+  CHECK(p[0] == doctest::Approx(0.25).epsilon(1e-3));
+  CHECK(p[1] == doctest::Approx(0.35).epsilon(1e-3));
+  CHECK(p[2] == doctest::Approx(0.4).epsilon(1e-3));
+}
+
+TEST_CASE("cross-validation: clouds apart are told apart, noise is not; threads change nothing") {
+  std::vector<int> labels;
+  const DenseFeatures apart = clouds(200, 4, labels);
+  size_t folds = 0;
+  const double accuracy = cross_validate(apart, labels, {}, [&] { ++folds; });
+  CHECK(folds == 10);
+  CHECK(accuracy > 95);
+  set_threads(1);
+  CHECK(cross_validate(apart, labels, {}) == accuracy);
+  set_threads(0);
+  CHECK(cross_validate(apart, labels, {.folds = 4, .inner_folds = 3}) > 95);
+  const DenseFeatures noise(sample({200, 4}, 9));
+  const double chance = cross_validate(noise, labels, {});
+  CHECK(chance > 30);
+  CHECK(chance < 70);
+  CHECK_ERROR(cross_validate(noise, {0, 1}, {}), "evaluation: 2 cases for 10 folds; at least 30 are needed");
+}
+
+TEST_CASE("relatedness: soft labels, and words in common are seen") {
+  CHECK(difference(soft_label(3.6), std::vector<real>{0, 0, real(0.4), real(0.6), 0}) < 1e-6);
+  CHECK(soft_label(5) == std::vector<real>{0, 0, 0, 0, 1});
+  CHECK(soft_label(1) == std::vector<real>{1, 0, 0, 0, 0});
+  // Graded labels, so that the penalty's strength makes a difference well above rounding.
+  Relatedness data;
+  const std::vector<std::string> nouns{"dog", "cat", "man", "girl"};
+  for (Pairs* const part : {&data.train, &data.trial, &data.test})
+    for (size_t a = 0; a < nouns.size(); ++a)
+      for (size_t b = 0; b < nouns.size(); ++b) {
+        part->first.push_back("a " + nouns[a]);
+        part->second.push_back("a " + nouns[b]);
+        part->relatedness.push_back(a == b ? 4.8 - 0.2 * static_cast<double>(a)
+                                           : 1.2 + 0.3 * static_cast<double>(a + b));
+      }
+  const RelatednessScores early =
+      predict_relatedness(*bag_of_words(), data, {.sick = SickFit::early_stopping});
+  CHECK(early.r > 0.9);
+  const RelatednessScores scores = predict_relatedness(*bag_of_words(), data);
+  CHECK(scores.r > 0.98);
+  CHECK(scores.rho > 0.7);
+  CHECK(scores.mse < 0.25);  // predicting the mean leaves 1.2
+}
+
+TEST_CASE("tasks: the original files, and what is wrong with others") {
+  const TaskFiles files;
+  const std::string path = files.folder.path();
+  const Relatedness sick = read_sick(path);
+  CHECK(sick.test.second == std::vector<std::string>{"A dog is running", "A cat"});
+  CHECK(sick.train.relatedness == std::vector<double>{4.9, 1});
+  const auto tasks = read_classifications(path);
+  REQUIRE(tasks.size() == 4);
+  CHECK(tasks[2].name == "SUBJ");
+  CHECK(tasks[2].sentences ==
+        std::vector<std::string>{"good", "very caf\xC3\xA9 ", "good", "very caf\xC3\xA9 "});
+  CHECK(tasks[2].labels == std::vector<int>{1, 1, 0, 0});
+
+  const auto complaint = [&](const std::string& line) {
+    write_file(files.folder / "SICK_trial.txt", files.header + "1\ta\tb\t3\tNO\n" + line + "\n");
+    return message_of<DataError>([&] { read_sick(path); });
+  };
+  CHECK(complaint("2\ta\tb") ==
+        path +
+            "/SICK_trial.txt:3: has 3 columns, and pair_ID, sentence_A, sentence_B and relatedness_score "
+            "are needed, separated by tabs; download it again");
+  for (const char* const score : {"", "x", "5.5", "3,5", "nan"})
+    CHECK(complaint(text("2\ta\tb\t", score, "\tNO")) ==
+          text(path, "/SICK_trial.txt:3: the relatedness_score is '", score,
+               "', and a number from 1 to 5 is needed; download it again"));
+  write_file(files.folder / "SICK_trial.txt", files.header);
+  CHECK(message_of<DataError>([&] { read_sick(path); }) ==
+        path + "/SICK_trial.txt: holds no pairs of sentences; download it again");
+  std::filesystem::remove(files.folder / "sentiment/mpqa.neg");
+  CHECK(message_of<DataError>([&] { read_classifications(path); }) ==
+        path +
+            "/mpqa.neg: not found, nor in sentiment/; put the original files of SICK, MR, CR, SUBJ and MPQA "
+            "there");
+}
+
+TEST_CASE("tasks: damaged SICK files are refused in one line or read") {
+  const TaskFiles files;
+  const std::string path = files.folder / "SICK_train.txt", whole = read_file(path);
+  Random random(7);
+  for (int i = 0; i < 300; ++i) {
+    put(path, mutated(whole, 80, random));
+    const std::string message = message_of<DataError>([&] { read_sick(files.folder.path()); });
+    CHECK(message.find('\n') == std::string::npos);
+  }
+}
+
+namespace {
+
+const std::vector<std::string> known_words{"a", "dog", "runs"};
+
+double length_of(const Tensor& vector) {
+  double square = 0;
+  for (const real x : vector.values()) square += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(square);
+}
+
+}  // namespace
+
+TEST_CASE("vectors: equal sentences have equal ones, and .npy files hold them") {
+  Parameters parameters(1);
+  const Encoder encoder(parameters, Norm::layer, {.vocabulary = 5, .embedding = 4, .hidden = 6});
+  const WordTable words{.vocabulary = Vocabulary(known_words), .vectors = encoder.words().table()};
+  const Tensor vectors = encode(encoder, words, {"A dog runs", "", "a dog runs", "A Dog", "zebra"});
+  CHECK(vectors.shape() == Shape{5, 6});
+  CHECK(identical(vectors.step(0), vectors.step(2)));
+  CHECK_FALSE(identical(vectors.step(0), vectors.step(3)));
+  CHECK_FALSE(identical(vectors.step(1), vectors.step(4)));
+
+  const TemporaryFolder scratch;
+  write_file(scratch / "v.npy", npy_bytes(vectors));
+  const NpyMatrix matrix(scratch / "v.npy");
+  REQUIRE(matrix.rows() == 5);
+  REQUIRE(matrix.columns() == 6);
+  std::vector<real> row(6);
+  matrix.copy_row(3, row.data());
+  CHECK(difference(row, vectors.step(3).values()) == 0);
+
+  const auto pairs = skip_thought_vectors(encoder, words)->of_pairs({"a dog"}, {"a dog runs"});
+  const Tensor ended = encode(encoder, words, {"a dog", "a dog runs"}, SentenceEnd::eos);
+  std::vector<real> ones(12, real(1));
+  real expected = 0;
+  for (size_t i = 0; i < 6; ++i) expected += std::fabs(ended[6 + i] - ended[i]) + ended[6 + i] * ended[i];
+  CHECK(std::fabs(pairs->dot(0, ones.data()) - expected) < real(1e-5));
+}
+
+TEST_CASE("vectors: length 1, <eos> for pairs alone, nothing cut") {
+  Parameters parameters(1);
+  const Encoder encoder(parameters, Norm::layer, {.vocabulary = 5, .embedding = 4, .hidden = 6});
+  const WordTable words{.vocabulary = Vocabulary(known_words), .vectors = encoder.words().table()};
+  const auto by_hand = [&](const Sentence& sentence) {
+    const Tensor h = encoder(make_batch({&sentence, 1}, std::vector<int>{0}));
+    return h * static_cast<real>(1 / length_of(h));
+  };
+  const std::vector<std::string> dog{"a dog"};
+  const Tensor without = encode(encoder, words, dog), with = encode(encoder, words, dog, SentenceEnd::eos);
+  CHECK(length_of(without) == doctest::Approx(1).epsilon(16 * ulp));
+  CHECK(difference(without, by_hand({2, 3})) < 16 * ulp);
+  CHECK(difference(with, by_hand({2, 3, Vocabulary::end})) < 16 * ulp);
+  CHECK(difference(with, without) > 1e-3);
+  // A task's sentences are encoded without <eos>, SICK's with it; a sentence without words is <eos> in both.
+  const auto representation = skip_thought_vectors(encoder, words);
+  const std::vector<real> first{1, 0, 0, 0, 0, 0};
+  CHECK(representation->of(dog)->dot(0, first.data()) == without[0]);
+  CHECK(identical(encode(encoder, words, {""}), encode(encoder, words, {""}, SentenceEnd::eos)));
+  // A word after 3,000 others has an effect, and batches of long sentences give the same as each sentence
+  // alone.
+  std::string lengthy;
+  Sentence numbers;
+  for (int i = 0; i < 3000; ++i) lengthy += "a ", numbers.push_back(2);
+  numbers.push_back(3);
+  std::vector<std::string> several{lengthy + "dog", lengthy + "runs", lengthy + "a", lengthy + "zebra",
+                                   "dog"};
+  const Tensor long_ones = encode(encoder, words, several);
+  CHECK(difference(long_ones.slice(0, 1), by_hand(numbers)) < 64 * ulp);
+  CHECK(difference(long_ones.slice(0, 1), long_ones.slice(1, 2)) > 1e-3);
+}
+
+TEST_CASE("early stopping: learns, keeps the best by its judge, and stops when that falls") {
+  std::vector<int> labels;
+  const DenseFeatures x = clouds(200, 4, labels);
+  std::vector<int> rows(200);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::vector<Regression> seen;
+  const std::vector<double> scores{0.5, 0.7, 0.6, 0.9};
+  const Regression best = fit_early_stopping(x, hard_labels(labels, 2), rows,
+                                             [&](const Regression& now) {
+                                               seen.push_back(now);
+                                               return scores[seen.size() - 1];
+                                             },
+                                             {.passes = 10, .learning_rate = real(0.05)});
+  CHECK(seen.size() == 3);  // the fourth would be better, but the third was not
+  CHECK(best.weights == seen[1].weights);
+  CHECK(seen[0].weights != seen[1].weights);
+  size_t right = 0;
+  for (const int row : rows)
+    right +=
+        best.predict(x, static_cast<size_t>(row)) == static_cast<size_t>(labels[static_cast<size_t>(row)]);
+  CHECK(right > 180);
+  CHECK(EarlyStopping{}.batch == 128);
+  CHECK(EarlyStopping{}.passes == 100);
+  CHECK(EarlyStopping{}.learning_rate == real(1e-3));
+}
+
+TEST_CASE("early stopping: one step of full softmax regression, as scores against the first class") {
+  // One case with x = 2 of class 1 of 3, one pass: Adam's first step moves every weight by the learning rate,
+  // up for the class and down for the others, from Glorot's uniform initial values.
+  const DenseFeatures x(Tensor::full({1, 1}, 2));
+  const Labels labels{.classes = 3, .shares = {0, 1, 0}};
+  const std::vector<int> rows{0};
+  const auto after = [&](size_t passes) {
+    int judged = 0;
+    return fit_early_stopping(x, labels, rows, [&](const Regression&) { return -++judged; },
+                              {.passes = passes, .learning_rate = real(0.25)});
+  };
+  const Regression start = after(0), once = after(1);
+  CHECK(difference(Tensor::from({4}, {0.5, 0.5, 0, 0}),
+                   {static_cast<double>(once.weights[0] - start.weights[0]),
+                    static_cast<double>(once.weights[1] - start.weights[1]),
+                    static_cast<double>(once.weights[2] - start.weights[2]),
+                    static_cast<double>(once.weights[3] - start.weights[3])}) < 1e-5);
+  CHECK(std::fabs(start.weights[0]) < 2 * std::sqrt(real(1.5)));  // of two weights within sqrt(6 / 4)
+  CHECK(start.weights[1] == 0);
+}
+
+TEST_CASE("expansion: a linear map is found again, known words stay as they are") {
+  const Vocabulary vocabulary({"a", "b", "c", "d", "e"});
+  Tensor table = sample({7, 3}, 1);
+  WordVectors vectors{.width = 2, .words = {"b", "new", "d", "e", "a", "other"}, .values = {}};
+  const Tensor coordinates = sample({6, 2}, 2);
+  vectors.values.assign(coordinates.values().begin(), coordinates.values().end());
+  const auto mapped = [&](size_t row, size_t column) {  // y = M x + c
+    const auto k = static_cast<real>(column);
+    return (1 + k) * coordinates[2 * row] - (2 - k) * coordinates[2 * row + 1] + k / 4;
+  };
+  for (const auto& [row, word] : {std::pair<size_t, const char*>(0, "b"), {2, "d"}, {3, "e"}, {4, "a"}})
+    for (size_t k = 0; k < 3; ++k)
+      table.data()[static_cast<size_t>(vocabulary.number(word)) * 3 + k] = mapped(row, k);
+  const Expansion expansion = expand({.vocabulary = vocabulary, .vectors = table}, vectors);
+  CHECK(expansion.shared == 4);
+  CHECK(expansion.added == 2);
+  const auto& [words, all] = expansion.words;
+  CHECK(words.size() == 9);
+  CHECK(words.number("c") == vocabulary.number("c"));
+  CHECK(identical(all.slice(0, 7).copy(), table));
+  for (const auto& [row, word] : {std::pair<size_t, const char*>(1, "new"), {5, "other"}})
+    for (size_t k = 0; k < 3; ++k)
+      CHECK(std::fabs(all[static_cast<size_t>(words.number(word)) * 3 + k] - mapped(row, k)) < 64 * ulp);
+  // Fewer words than dimensions: no unique map, but one that fits, and finite numbers.
+  const Expansion few = expand({.vocabulary = Vocabulary({"b"}), .vectors = sample({3, 3}, 3)}, vectors);
+  for (const real x : few.words.vectors.values()) CHECK(std::isfinite(x));
+  CHECK_ERROR(
+      expand({.vocabulary = Vocabulary({"z"}), .vectors = sample({3, 3}, 3)}, vectors),
+      "expansion: the word vectors share no word with the vocabulary; take vectors of words in lower case");
+}

@@ -1,0 +1,43 @@
+// The training loop: a loss that is not finite, and memory in the steady state.
+
+#include "models/training/training.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "core/error.h"
+#include "models/mnist/experiment.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+
+TEST_CASE("training: more updates than can be counted are refused") {
+  CHECK(updates_in(60, 429) == 25740);
+  CHECK(updates_in(std::uint64_t{1} << 53, 1) == std::uint64_t{1} << 53);
+  CHECK(updates_in(7, 0) == 0);
+  for (const std::uint64_t steps : {2U, 4U, 1000U})  // times 4 it is 0 in 64 bits
+    CHECK(message_of<UsageError>([&] {
+            updates_in(std::uint64_t{1} << 62, steps);
+          }).starts_with("--epochs 4611686018427387904: "));
+}
+
+TEST_CASE("a NaN in the data stops training with the step, the op and the checkpoint that is left") {
+  const TemporaryFolder scratch;
+  MnistData data = synthetic_mnist(1, 64, 16, 16);
+  mnist::MnistExperiment experiment(data, {.norm = Norm::layer, .batch = 16});
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "mnist"});
+  const TrainingPlan plan{.label = "test", .steps_per_epoch = 4, .epochs = 1};
+  CHECK(train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::finished);
+  const auto kept = std::filesystem::last_write_time(folder.file("state"));
+
+  for (real& pixel : data.train.pixels) pixel = std::numeric_limits<real>::quiet_NaN();
+  const TrainingPlan longer{.label = "test", .steps_per_epoch = 4, .epochs = 2};
+  const std::string message = message_of<DataError>(
+      [&] { train(folder, experiment.parameters, experiment.adam, experiment, longer); });
+  CHECK(message.find("the loss is nan in step 5, first in the op 'linear'") != std::string::npos);
+  CHECK(message.find("the state of step 4 is kept") != std::string::npos);
+  CHECK(message.find('\n') == std::string::npos);
+  CHECK(std::filesystem::last_write_time(folder.file("state")) == kept);
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# lamina invariance and lamina geometry from outside: the files that they write, and that the float program passes on to
+# the double one and prints a remedy when that is missing. Every mistake must give one line and the right exit code.
+source "$(dirname "$0")/../checks.sh"
+export LAMINA_SMOKE=1
+(cd "${lamina%/build/lamina}" && built build/lamina-double) || exit 1
+
+has_files() {  # has_files FOLDER FILE...: they exist and are not empty
+  local folder=$1 file
+  shift
+  for file; do [ -s "$folder/$file" ] || { echo "  no $folder/$file"; return 1; }; done
+}
+
+"$lamina" invariance --draws 1 --out "of theory" >out || echo "invariance failed"
+check "invariance leaves table, numbers and figure" has_files "of theory" summary.md invariance.csv invariance.svg
+check "invariance is measured in double" grep -q "Every verdict agrees with Table 1" out
+check "what it prints is in summary.md" grep -qF "$(grep -m1 '^| layer' out)" "of theory/summary.md"
+
+"$lamina" geometry --steps 1 --out geometry >out || echo "geometry failed"
+check "geometry leaves tables and figures" has_files geometry summary.md \
+      {formulas,cross_terms,kl,weights,gain,turning}.csv {kl,weights,gain,turning}.svg
+check "geometry says that its data are not MNIST" grep -q "not MNIST" out
+check "(12) holds to rounding" grep -qE '^\| gaussian \| none \| [0-9.]+e-1[4-9]' out
+
+check "no draws" refuses 2 "--draws" invariance --draws 0
+check "a negative magnitude" refuses 2 "--magnitudes" invariance --magnitudes 1,-2
+check "scales without 1" refuses 2 "--scales" geometry --scales 2,4
+check "no steps" refuses 2 "--steps" geometry --steps 0
+check "missing data" refuses 1 "nowhere" geometry --data nowhere
+touch file
+check "a file in the place of the folder" refuses 1 "file/x" invariance --out file/x
+cp "$lamina" alone
+lamina=./alone check "without lamina-double" refuses 1 "lamina-double: is needed" invariance
+
+finish

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The lamina program from outside: killed and resumed runs, Ctrl-C, bad input. Every mistake must give one line that
+# names the file or flag, and the right exit code; nothing that was saved may be lost.
+source "$(dirname "$0")/../checks.sh"
+export LAMINA_SMOKE=3  # 1280 training cases and at most three epochs
+
+# --- usage: exit code 2
+check "batch 0" refuses 2 "--batch" mnist --batch 0
+check "negative learning rate" refuses 2 "--lr" mnist --lr -1
+check "unknown norm" refuses 2 "--norm" mnist --norm group
+check "unknown flag" refuses 2 "--nrom" mnist --nrom layer
+check "no command" refuses 2 "subcommand" --threads 1
+check "resume without a folder" refuses 2 "--resume" mnist --resume
+on_all_data() (unset LAMINA_SMOKE; "$@")
+check "more epochs than can be counted" on_all_data \
+      refuses 2 "--epochs 4611686018427387904" mnist --epochs 4611686018427387904 --batch 13750 --out endless
+check "and no folder is left of them" [ ! -e endless ]
+check "batch larger than the data" refuses 2 "--batch 100000" mnist --batch 100000 --out large
+mkdir taken && echo '{}' >taken/config.json
+check "a folder that holds a run" refuses 2 "--out taken" mnist --out taken
+
+# --- data: exit code 1
+check "missing data folder" refuses 1 "nowhere" mnist --data nowhere --out a
+check "resume what is no run" refuses 1 "nothing/config.json" mnist --resume --out nothing
+touch file
+check "a file in the place of the folder" refuses 1 "file" mnist --out file/run
+broken_data() {  # broken_data NAME BYTES-COMMAND: a data folder whose files are all these bytes
+  mkdir -p "$1"
+  for file in {train,t10k}-{images-idx3,labels-idx1}-ubyte; do eval "$2" >"$1/$file"; done
+}
+broken_data empty "true"
+check "empty images" refuses 1 "train-images-idx3-ubyte" mnist --data empty --out b
+broken_data magic "printf 'not an IDX file'"
+check "wrong magic" refuses 1 "train-images-idx3-ubyte" mnist --data magic --out c
+broken_data gzip "printf '\037\213\010\000broken'"
+check "corrupt gzip" refuses 1 "train-images-idx3-ubyte" mnist --data gzip --out d
+
+# --- the same run: uninterrupted, killed in the middle of an epoch, stopped by Ctrl-C
+run=(mnist --norm batch --batch 4 --threads 2 --seed 5 --epochs 3)
+killed_and_resumed 7 "${run[@]}"
+# The state ends with Adam's two moments, 7.2 MB each; its header holds the time spent, which differs.
+moments() { tail -c 14000000 "$1/state"; }
+same_weights() { cmp -s whole/model.safetensors "$1/model.safetensors" && cmp -s <(moments whole) <(moments "$1"); }
+check "killed and resumed: the same weights and moments, bit for bit" same_weights killed
+
+"$lamina" "${run[@]}" --out stopped >out &
+victim=$!
+for _ in $(seq 600); do [ -e stopped/config.json ] && break; sleep 0.05; done
+sleep 0.4
+kill -TERM $victim  # like Ctrl-C, which background programs of a shell ignore
+wait $victim
+check "an interrupted run saves and exits with 130" [ $? = 130 ]
+"$lamina" mnist --resume --out stopped >/dev/null || echo "resuming failed"
+check "stopped and resumed: the same weights, bit for bit" same_weights stopped
+
+# --- a save that fails
+(ulimit -f 1000; trap '' XFSZ; refuses 1 "cannot be written" mnist --norm none --batch 4 --out limited) && limited=0 || limited=1
+check "no space: one line" [ $limited = 0 ]
+check "no space: no broken checkpoint" [ ! -e limited/state ]
+
+# --- a damaged checkpoint is refused
+head -c 1000 whole/state >taken/state
+cp whole/config.json taken/config.json
+check "truncated state" refuses 1 "taken/state" mnist --resume --out taken
+
+finish

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# --resume from outside: flags that differ from the run's, what the environment changes, two processes with one folder,
+# runs that stop in the middle of a period, models that diverged, output that nothing reads.
+source "$(dirname "$0")/../checks.sh"
+export LAMINA_SMOKE=2
+run=(mnist --norm none --batch 512 --threads 1 --seed 5)
+"$lamina" "${run[@]}" --out run >/dev/null || exit 1
+
+# --- flags
+check "another learning rate" refuses 2 "--lr 0.01: the run in run began with 0.001; leave it out" mnist --resume --out run --lr 0.01
+check "another batch" refuses 2 "--batch 256: the run in run began with 512" mnist --resume --out run --batch 256
+check "another seed" refuses 2 "--seed 6: the run in run began with 5" mnist --resume --out run --seed 6
+check "another norm" refuses 2 "--norm layer: the run in run began with none" mnist --resume --out run --norm layer
+check "a record" refuses 2 "--record every=3: the run in run began with every=0" mnist --resume --out run --record every=3
+check "the same flags" "$lamina" "${run[@]}" --resume --out run --lr 1e-3 >/dev/null
+check "LAMINA_SMOKE is in config.json" grep -q '"smoke": 2' run/config.json
+check "another LAMINA_SMOKE" env LAMINA_SMOKE=1 bash -c "! '$lamina' mnist --resume --out run 2>err"
+check "  and it is named" grep -qF "LAMINA_SMOKE 1: the run in run began with 2" err
+check "without LAMINA_SMOKE" env -u LAMINA_SMOKE timeout 20 "$lamina" mnist --resume --out run >/dev/null
+refuses_other_flags() {  # refuses_other_flags FLAG VALUE BEGAN COMMAND ARGUMENT...: the run of COMMAND ARGUMENT... began with BEGAN
+  local flag=$1 value=$2 began=$3
+  shift 3
+  LAMINA_SMOKE=1 timeout 60 "$lamina" "$@" --threads 1 --preset small --out "$1" >/dev/null || return 1
+  LAMINA_SMOKE=1 refuses 2 "$flag $value: the run in $1 began with $began" "$1" --resume --out "$1" "$flag" "$value"
+}
+check "handwriting's updates" refuses_other_flags --updates 8 2 handwriting --updates 2 --length 10 --batch 2
+check "skip-thoughts' condition" refuses_other_flags --condition initial every-step skip-thoughts --condition every-step
+check "the reader's gains" refuses_other_flags --gain 0.5 0.1 attentive-reader --gain 0.1 --updates 2
+check "order-embedding's score" refuses_other_flags --score order cosine order-embedding --score cosine
+
+# --- other threads, other kernels
+"$lamina" mnist --resume --out run --threads 2 2>err >/dev/null
+check "other threads are said" grep -qx "run: began with 1 threads and goes on with 2; its numbers do not repeat bit by bit" err
+sed -i 's/"backend": "own/"backend": "other/' run/config.json
+"$lamina" mnist --resume --out run 2>err >/dev/null
+check "other kernels are said" grep -q "^run: began with other .* and goes on with own .*; its numbers do not" err
+
+# --- two processes
+"$lamina" "${run[@]}" --batch 4 --epochs 2 --out busy >/dev/null &
+first=$!
+for _ in $(seq 600); do [ -s busy/lock ] && [ -e busy/config.json ] && break; sleep 0.02; done
+check "a second one with the same --out" refuses 2 "--out busy: process $first trains in this folder" "${run[@]}" --out busy
+check "a second one with --resume" refuses 2 "--out busy: process $first trains in this folder" mnist --resume --out busy
+kill -9 $first
+wait $first 2>/dev/null
+check "a killed one blocks nobody" timeout 60 "$lamina" mnist --resume --out busy >/dev/null
+check "  and nothing is left behind" [ ! -e busy/lock ]
+started_at_once() {  # started_at_once N: two processes that start in the same new folder; one is refused
+  local codes=()
+  "$lamina" "${run[@]}" --epochs 1 --out "$1" >/dev/null 2>&1 & local one=$!
+  "$lamina" "${run[@]}" --epochs 1 --out "$1" >/dev/null 2>&1 & local two=$!
+  wait $one; codes+=($?)
+  wait $two; codes+=($?)
+  [ "${codes[*]}" = "0 2" ] || [ "${codes[*]}" = "2 0" ]
+}
+for number in 1 2 3 4 5; do check "two that start at once, $number" started_at_once "twice$number"; done
+
+# --- as many updates as were asked for
+"$lamina" handwriting --threads 1 --preset small --length 10 --batch 2 --updates 203 --out updates >/dev/null
+check "--updates 203 trains 203" grep -q "^2,203," updates/metrics.csv
+
+# --- a model that diverged
+"$lamina" mnist --batch 512 --threads 1 --lr 1e38 --out diverged >/dev/null 2>err
+check "divergence ends a run with exit code 1" [ $? = 1 ]
+check "  in one line" [ "$(wc -l <err)" = 1 ]
+nan() { python3 - "$1" <<'END'
+import struct, sys
+content = open(sys.argv[1], "rb").read()
+length = 8 + struct.unpack("<Q", content[:8])[0]
+open(sys.argv[1], "wb").write(content[:length] + b"\xff" * (len(content) - length))
+END
+}
+export LAMINA_SMOKE=1
+"$lamina" draw --threads 1 --preset small --batch 512 --out draw >/dev/null && nan draw/model.safetensors
+check "draw sample" refuses 1 "draw/model.safetensors" draw sample draw
+"$lamina" convnet --threads 1 --preset small --batch 1280 --out convnet >/dev/null && nan convnet/model.safetensors
+check "convnet --stats" refuses 1 "convnet/model.safetensors" convnet --stats convnet
+nan handwriting/model.safetensors
+check "handwriting write" refuses 1 "handwriting/model.safetensors" handwriting write handwriting hello
+nan attentive-reader/best.safetensors
+check "attentive-reader show" refuses 1 "best.safetensors" attentive-reader show attentive-reader 1
+nan order-embedding/best.safetensors
+check "order-embedding search" refuses 1 "best.safetensors" order-embedding search order-embedding "a dog"
+nan skip-thoughts/model.safetensors
+check "skip-thoughts encode" refuses 1 "skip-thoughts/model.safetensors" skip-thoughts encode skip-thoughts </dev/null
+
+# --- output that nothing reads
+check "a closed standard output" bash -c "'$lamina' ${run[*]} --epochs 1 --out closed >&- 2>err; [ \$? = 1 ] && [ -s closed/state ]"
+export LAMINA_SMOKE=3
+"$lamina" "${run[@]}" --out piped 2>err | head -n 2 >/dev/null
+code=${PIPESTATUS[0]}
+check "a reader that ends saves and stops: exit code $code" [ "$code" = 130 ] || [ "$code" = 141 ]
+"$lamina" mnist --resume --out piped >/dev/null
+check "  and the run goes on" [ "$(wc -l <piped/metrics.csv)" = 4 ]
+(ulimit -f 1000; refuses 1 "cannot be written: File too large" "${run[@]}" --out limited) && limited=0 || limited=1
+check "ulimit -f: one line" [ $limited = 0 ]
+
+finish

@@ -1,0 +1,277 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "tests/temporary_folder.h"
+#include "tools/report/exhibits.h"
+#include "tools/report/page.h"
+
+using namespace lamina;
+
+namespace {
+
+/// Writes the folder of a run of lamina mnist.
+void make_run(const std::string& folder, const std::string& norm, const std::string& metrics,
+              const std::string& data = "", const std::string& batch = "128") {
+  std::filesystem::create_directories(folder);
+  const Json config{{"experiment", "mnist"},
+                    {"variant", norm + "-b" + batch},
+                    {"settings",
+                     {{"norm", norm},
+                      {"preset", "paper"},
+                      {"data", data},
+                      {"seed", 1},
+                      {"epochs", 2},
+                      {"batch", batch},
+                      {"lr", 0.001}}},
+                    {"lamina", "0.1.0"},
+                    {"scalar", "float"},
+                    {"threads", 2},
+                    {"backend", "own kernels"}};
+  write_file(folder + "/config.json", config.dump());
+  if (!metrics.empty()) write_file(folder + "/metrics.csv", metrics);
+}
+
+const std::string two_epochs = "epoch,step,train_nll,test_error\n1,429,0.5,0.03\n2,858,0.25,0.02\n";
+
+Json exhibit(const Json& document, const std::string& id) {
+  for (const Json& each : document["exhibits"])
+    if (each["id"] == id) return each;
+  FAIL("no exhibit ", id);
+  return {};
+}
+
+Json figure_6(const std::string& root) { return exhibit(make_document(find_runs({root})), "figure-6"); }
+
+bool has_problem(const Json& shown, const std::string& words) {
+  for (const Json& run : shown["runs"])
+    for (const Json& problem : run["problems"])
+      if (problem.get<std::string>().find(words) != std::string::npos) return true;
+  return false;
+}
+
+std::set<std::string> badges_of(const Json& owner) {
+  std::set<std::string> all;
+  for (const Json& badge : owner["badges"]) all.insert(badge["text"].get<std::string>());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every figure, table and study of the paper is an exhibit, with or without runs") {
+  const Json document = make_document({});
+  std::set<std::string> ids;
+  for (const Json& each : document["exhibits"]) {
+    ids.insert(each["id"].get<std::string>());
+    CHECK(each["charts"].empty());
+    CHECK(badges_of(each) == std::set<std::string>{"not run here"});
+    CHECK_FALSE(each["claim"].get<std::string>().empty());
+    CHECK_FALSE(each["command"].get<std::string>().empty());
+  }
+  for (const char* id : {"figure-1", "figure-2", "figure-3", "figure-4", "figure-5", "figure-6", "table-1",
+                         "table-2", "table-3", "section-5-2", "speed"})
+    CHECK_MESSAGE(ids.contains(id), id);
+  CHECK(ids.size() == exhibits().size() + 1);
+  for (const Exhibit& each : exhibits())
+    for (const PaperRow& row : each.paper)
+      CHECK_MESSAGE(row.cells.size() == each.measures.size() + each.paper_columns.size(), each.id, row.label);
+}
+
+TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
+  const TemporaryFolder folder;
+  make_run(folder / "a", "layer", two_epochs, "my data");
+  make_run(folder / "b", "none", two_epochs);
+  make_run(folder / "c", "layer", two_epochs, "", "4");
+  const Json shown = figure_6(folder.path());
+  REQUIRE(shown["charts"].size() == 4);  // training and test, for two batch sizes
+  const Json& curves = shown["charts"][0]["curves"];
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[0]["label"] == "baseline");
+  CHECK(curves[1]["label"] == "layer norm");
+  CHECK(curves[1]["norm"] == "layer");
+  CHECK(curves[1]["x"] == Json({1, 2}));
+  CHECK(curves[1]["y"] == Json({0.5, 0.25}));
+  CHECK(shown["charts"][3]["title"] == "Test, batch size 4");
+  CHECK(shown["tables"][0]["rows"][1]["label"] == "layer norm, batch size 128");
+  CHECK(shown["tables"][0]["rows"][1]["cells"] == Json({"2", "0.25", "2", "2", "2"}));
+  CHECK(shown["runs"][0]["command"] ==
+        "lamina mnist --norm layer --preset paper --data 'my data' --seed 1 --epochs 2 --batch 128 --lr "
+        "0.001 --threads 2 "
+        "--out " +
+            folder.path() + "/a");
+}
+
+TEST_CASE("what guessing gives is drawn once beside the runs") {
+  const TemporaryFolder folder;
+  for (const std::string gain : {"1", "0.1"}) {
+    const std::string path = folder / gain;
+    make_run(path, "layer", "step,valid_error,chance_error\n50,0.7,0.9\n100,0.5,0.9\n");
+    Json config = Json::parse(read_file(path + "/config.json"));
+    config["experiment"] = "attentive-reader";
+    config["settings"]["gain"] = gain;
+    config["settings"]["epochs"] = 0;
+    write_file(path + "/config.json", config.dump());
+  }
+  const Json shown = exhibit(make_document(find_runs({folder.path()})), "figure-2");
+  const Json& curves = shown["charts"][0]["curves"];
+  REQUIRE(curves.size() == 3);  // the file has no column of the second level
+  CHECK(curves[0]["label"] == "layer norm, gain 0.1");
+  CHECK(curves[2]["label"] == "a random entity");
+  CHECK(curves[2]["y"] == Json({0.9, 0.9}));
+  CHECK_FALSE(shown["runs"][0]["command"].get<std::string>().find("--gain 0.1") == std::string::npos);
+  CHECK(shown["runs"][0]["command"].get<std::string>().find("--epochs") == std::string::npos);
+}
+
+TEST_CASE("badges say what is synthetic, reduced or unfinished") {
+  const TemporaryFolder folder;
+  make_run(folder / "a", "layer", two_epochs, "mnist");
+  make_run(folder / "b", "none", two_epochs.substr(0, two_epochs.find("2,858")));
+  const Json shown = figure_6(folder.path());
+  CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: mnist", "2 of 60 epochs"});
+  CHECK(badges_of(shown["runs"][1]) == std::set<std::string>{"synthetic data", "1 of 2 epochs so far"});
+  CHECK(badges_of(shown) ==
+        std::set<std::string>{"data from files, in part", "synthetic data, in part", "reduced, in part"});
+}
+
+TEST_CASE("two runs of one variant are told apart") {
+  const TemporaryFolder folder;
+  make_run(folder / "a", "layer", two_epochs);
+  make_run(folder / "b", "layer", two_epochs);
+  const Json curves = figure_6(folder.path())["charts"][0]["curves"];
+  CHECK(curves[0]["label"] == "layer norm (" + folder.path() + "/a)");
+  CHECK(curves[1]["label"] == "layer norm (" + folder.path() + "/b)");
+  CHECK(curves[0]["dash"] == 0);
+  CHECK(curves[1]["dash"] == 1);
+}
+
+TEST_CASE("what is missing of a run is said, and the rest is shown") {
+  const TemporaryFolder folder;
+  make_run(folder / "none", "none", "");
+  CHECK(has_problem(figure_6(folder.path()), "metrics.csv is missing"));
+  make_run(folder / "half", "batch", two_epochs + "3,12");  // being written
+  const Json half = figure_6(folder / "half");
+  CHECK(half["charts"][0]["curves"][0]["x"] == Json({1, 2}));
+  CHECK(half["runs"][0]["problems"].empty());
+  make_run(folder / "broken", "layer", two_epochs + "3,1287\n4,1716,0.1,0.01\n");
+  CHECK(has_problem(figure_6(folder / "broken"), "broken in line 4"));
+  CHECK(figure_6(folder / "broken")["charts"][0]["curves"][0]["x"] == Json({1, 2}));
+  make_run(folder / "other", "layer", "epoch,train_nll\n1,nan\n2,x\n");
+  const Json other = figure_6(folder / "other");
+  CHECK(has_problem(other, "no column test_error, which the page would show"));
+  REQUIRE(other["charts"].size() == 1);
+  CHECK(other["charts"][0]["curves"][0]["y"] == Json::array({nullptr, nullptr}));
+  make_run(folder / "empty", "layer", "\n");
+  CHECK(has_problem(figure_6(folder / "empty"), "has no rows yet"));
+  write_file(folder / "none/config.json", "{\"experiment\": ");
+  const Json document = make_document(find_runs({folder / "none"}));
+  CHECK(document["leftovers"][0].get<std::string>().find("is damaged") != std::string::npos);
+  CHECK_THROWS_WITH_AS(find_runs({folder / "nowhere"}), doctest::Contains("is not a folder"), DataError);
+}
+
+TEST_CASE("a folder that only holds the variants' runs is not a run itself") {
+  const TemporaryFolder folder;
+  make_run(folder / "all", "none,layer", "");
+  make_run(folder / "all/layer-b128", "layer", two_epochs);
+  const Json shown = figure_6(folder.path());
+  REQUIRE(shown["runs"].size() == 1);
+  CHECK(shown["runs"][0]["path"] == folder / "all/layer-b128");
+}
+
+TEST_CASE("rows of one file become curves by norm and scale") {
+  const TemporaryFolder folder;
+  write_file(folder / "stability.csv",
+             "norm,scale,step,hidden_norm,hidden_gradient_norm,summed_input_deviation\n"
+             "none,0.5,1,1,2,3\nnone,0.5,2,4,5,6\nlayer,0.5,1,7,8,9\nlayer,2,1,7,inf,9\n");
+  const Json shown = exhibit(make_document(find_runs({folder.path()})), "section-3-1");
+  const Json& curves = shown["charts"][1]["curves"];
+  REQUIRE(curves.size() == 3);
+  CHECK(curves[0]["label"] == "baseline, weights × 0.5");
+  CHECK(curves[0]["y"] == Json({2, 5}));
+  CHECK(curves[2]["dash"] == 1);
+  CHECK(curves[2]["y"] == Json::array({nullptr}));  // JSON has no infinity
+  CHECK(shown["tables"][0]["rows"].size() == 3);
+}
+
+TEST_CASE("rows of one file become a table with verdicts") {
+  const TemporaryFolder folder;
+  write_file(folder / "invariance.csv",
+             "scheme,transformation,magnitude,epsilon,change\n"
+             "batch,weight matrix re-scaling,2,0,4e-16\nbatch,weight matrix re-scaling,2,1e-05,0.3\n"
+             "batch,weight matrix re-scaling,10,0,2e-16\nlayer,data set re-scaling,2,0,0.5\n");
+  const Json tables = exhibit(make_document(find_runs({folder.path()})), "table-1")["tables"];
+  REQUIRE(tables.size() == 3);  // the paper's, and one for each epsilon
+  CHECK(tables[1]["columns"] == Json({"weight matrix re-scaling", "data set re-scaling"}));
+  CHECK(tables[1]["rows"][0]["cells"] == Json({"yes, 4 × 10⁻¹⁶", ""}));
+  CHECK(tables[1]["rows"][1]["cells"] == Json({"", "no, 0.5"}));
+  CHECK(tables[1]["rows"][1]["norm"] == "layer");
+  CHECK(tables[2]["rows"][0]["cells"] == Json({"no, 0.3"}));
+}
+
+TEST_CASE("of a training, the last update makes the point") {
+  const TemporaryFolder folder;
+  write_file(folder / "turning.csv",
+             "optimizer,norm,scale,step,loss,length,degrees\n"
+             "SGD,layer,0.5,0,2,1,9\nSGD,layer,0.5,1,2,1.5,8\nSGD,layer,1,0,2,2,7\nAdam,layer,1,0,2,2,3\n");
+  const Json charts = exhibit(make_document(find_runs({folder.path()})), "section-5-2")["charts"];
+  REQUIRE(charts.size() == 2);
+  CHECK(charts[0]["title"] == "Angle, SGD");
+  CHECK(charts[0]["curves"][0]["x"] == Json({1.5, 2}));
+  CHECK(charts[0]["curves"][0]["y"] == Json({8, 7}));
+}
+
+TEST_CASE("a long curve is thinned and keeps both ends") {
+  const TemporaryFolder folder;
+  std::string metrics = "epoch,train_nll,test_error\n";
+  for (int i = 1; i <= 10000; ++i) metrics += text(i, ',', 1.0 / i, ",0.1\n");
+  make_run(folder / "long", "layer", metrics);
+  const Json x = figure_6(folder.path())["charts"][0]["curves"][0]["x"];
+  CHECK(x.size() < 1502);
+  CHECK(x.front() == 1);
+  CHECK(x.back() == 10000);
+}
+
+TEST_CASE("no text can leave its place in the page") {
+  const TemporaryFolder folder;
+  const std::string evil = "<script>alert(1)<!--";
+  make_run(folder / evil, "layer", two_epochs, "</script><script>alert(2)</script>");
+  make_run(folder / "\xff\xfe", "layer", two_epochs);  // no UTF-8
+  const std::string page =
+      fill_page("connect-src 'none' \"@DATA@\"", make_document(find_runs({folder.path()})), false);
+  CHECK(page.find('<') == std::string::npos);
+  CHECK(page.find("\\u003cscript>alert(1)") != std::string::npos);
+  CHECK(page.starts_with("connect-src 'none'"));
+  CHECK(fill_page("connect-src 'none' \"@DATA@\"", {}, true).starts_with("connect-src 'self'"));
+  CHECK_THROWS_WITH_AS(fill_page("", {}, false), doctest::Contains("make report"), Error);
+}
+
+TEST_CASE("the speed section shows what tools/bench.py measured") {
+  const TemporaryFolder folder;
+  const auto row = [](const char* variant, double ms) {
+    return Json{{"case", "lstm"}, {"variant", variant}, {"ms", ms}, {"ratios", {2.5, 3.5, 3.0}},
+                {"peer_ms", 30},  {"fraction", 0.5},    {"rss", 60}};
+  };
+  const Json measured{{"machine", "2 cores"}, {"backend", "own kernels"},
+                      {"rounds", 3},          {"seconds", 2.0},
+                      {"load", 0.1},          {"rows", {row("none", 10), row("ln", 11)}}};
+  write_file(folder / "bench.json", measured.dump());
+  const Json shown = exhibit(make_document(find_runs({folder.path()})), "speed");
+  CHECK(shown["tables"][0]["rows"][1]["norm"] == "layer");
+  CHECK(shown["tables"][0]["rows"][1]["cells"] == Json({"11", "30", "3", "2.5 to 3.5", "1.1", "50"}));
+  CHECK(shown["runs"][0]["made_with"].get<std::string>().find("3 rounds of 2 s") != std::string::npos);
+  write_file(folder / "bench.json", "{\"rows\": [");
+  CHECK(has_problem(exhibit(make_document(find_runs({folder.path()})), "speed"),
+                    "is not what tools/bench.py writes"));
+}
+
+TEST_CASE("numbers are written for people") {
+  CHECK(pretty(1.28e-7, 3) == "1.28 × 10⁻⁷");
+  CHECK(pretty(0.013249, 3) == "0.0132");
+  CHECK(pretty(2460000, 6) == "2.46 × 10⁶");
+  CHECK(pretty(-3e120, 2) == "-3 × 10¹²⁰");
+  CHECK(pretty(NAN, 3) == "–");
+  CHECK(pretty(-INFINITY, 3) == "−∞");
+}

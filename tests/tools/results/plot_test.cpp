@@ -1,0 +1,143 @@
+#include "tools/results/plot.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/files/file.h"
+
+using namespace lamina;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder that is removed at the end of the test.
+struct Scratch {
+  fs::path path = fs::temp_directory_path() / ("lamina-plot-" + std::to_string(getpid()));
+  Scratch() { fs::create_directories(path); }
+  ~Scratch() { fs::remove_all(path); }
+  size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(path), {})); }
+};
+
+/// Captures std::cerr in a string while it lives.
+struct CapturedErrors {
+  std::ostringstream text;
+  std::streambuf* before = std::cerr.rdbuf(text.rdbuf());
+  ~CapturedErrors() { std::cerr.rdbuf(before); }
+};
+
+/// A test that draws counts as skipped without gnuplot.
+bool no_gnuplot() { return std::system("command -v gnuplot >/dev/null 2>&1") != 0; }
+
+Panel falling_curves(const std::string& title) {
+  Panel panel = {.title = title, .x_label = "epoch", .y_label = "nats", .log_y = true};
+  for (int c = 0; c < 3; ++c) {
+    Curve curve = {.title = "curve " + std::to_string(c)};
+    for (int i = 1; i <= 60; ++i) {
+      curve.x.push_back(i);
+      curve.y.push_back(std::exp(-0.05 * (c + 1) * i));
+    }
+    panel.curves.push_back(curve);
+  }
+  return panel;
+}
+
+}  // namespace
+
+TEST_CASE("a figure is a whole SVG and a whole PNG, and nothing else is left" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  for (const size_t panels : {1u, 2u, 4u}) {
+    REQUIRE(
+        write_figure((scratch.path / "figure").string(), std::vector(panels, falling_curves("Training"))));
+    const std::string svg = read_file((scratch.path / "figure.svg").string());
+    CHECK(svg.starts_with("<?xml"));
+    CHECK(svg.find("</svg>") != std::string::npos);
+    CHECK(svg.find("curve 2") != std::string::npos);
+    const std::string png = read_file((scratch.path / "figure.png").string());
+    CHECK(png.starts_with("\x89PNG\r\n"));
+    CHECK(png.substr(png.size() - 8, 4) == "IEND");
+  }
+  CHECK(scratch.files() == 2);
+}
+
+TEST_CASE("special characters in names and texts are only characters" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const std::string nasty =
+      "it's `touch pwned` $(touch pwned) \"q\" a_b^c @x\n% | \\n {/Bold b}; set output 'pwned'";
+  Panel panel = falling_curves(nasty);
+  panel.x_label = panel.y_label = panel.curves[0].title = nasty;
+  const fs::path before = fs::current_path();
+  fs::current_path(scratch.path);
+  const bool written = write_figure("| it's `x` $y", {panel});
+  fs::current_path(before);
+  REQUIRE(written);
+  CHECK(scratch.files() == 2);
+  const std::string svg = read_file((scratch.path / "| it's `x` $y.svg").string());
+  CHECK(svg.find("`touch pwned` $(touch pwned)") != std::string::npos);
+  CHECK(svg.find("a_b^c @x") != std::string::npos);
+}
+
+TEST_CASE("values that cannot be drawn are left out" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Panel gaps = {.title = "gaps",
+                      .log_y = true,
+                      .curves = {{.title = "a", .x = {1, 2, 3, 4}, .y = {nan, 1, 0, INFINITY}}}};
+  const Panel nothing = {.title = "none", .log_y = true, .curves = {{.title = "b", .x = {1}, .y = {nan}}}};
+  const Panel flat = {.title = "flat", .y_min = 0, .curves = {{.title = "c", .x = {1, 2}, .y = {0, 0}}}};
+  CHECK(write_figure((scratch.path / "figure").string(), {gaps, nothing, flat}));
+}
+
+TEST_CASE("a heat map's rows and columns can have names" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const HeatMap map = {.rows = 1,
+                       .columns = 2,
+                       .values = {-3, 1},
+                       .row_names = {"layer_norm"},
+                       .column_names = {"X+γ", "it's"},
+                       .low = -10,
+                       .high = 10};
+  const Panel curves = falling_curves("after it");  // whose axes must have numbers again
+  REQUIRE(write_figure(scratch.path / "named", {{.title = "named", .heat_map = map}, curves}));
+  const std::string svg = read_file(scratch.path / "named.svg");
+  for (const char* name : {"layer_norm", "X+γ", "it's", "60"}) CHECK(svg.find(name) != std::string::npos);
+  HeatMap wrong = map;
+  wrong.row_names.emplace_back("too many");
+  CHECK_THROWS_AS(write_figure(scratch.path / "wrong", {{.heat_map = wrong}}), Error);
+}
+
+TEST_CASE("a missing gnuplot costs one line, not the run") {
+  const Scratch scratch;
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", scratch.path.c_str(), 1);
+  bool written = true;
+  std::string message;
+  {
+    const CapturedErrors errors;
+    written = write_figure((scratch.path / "figure").string(), {falling_curves("Training")});
+    message = errors.text.str();
+  }
+  setenv("PATH", path.c_str(), 1);
+  CHECK_FALSE(written);
+  CHECK(message.find("gnuplot is not installed; run tools/install-deps.sh") != std::string::npos);
+  CHECK(scratch.files() == 0);
+}
+
+TEST_CASE("wrong calls are errors") {
+  CHECK_THROWS_AS(write_figure("figure", {}), Error);
+  CHECK_THROWS_AS(write_figure("figure", {{.title = "t", .curves = {{.title = "a", .x = {1, 2}, .y = {1}}}}}),
+                  Error);
+}
+
+TEST_CASE("a file that cannot be written is an error" * doctest::skip(no_gnuplot())) {
+  CHECK_THROWS_AS(write_figure("/nonexistent-folder/figure", {falling_curves("Training")}), DataError);
+}

@@ -1,0 +1,62 @@
+#pragma once
+// What the benchmark programs share: the clock, the median, and the two flags that all of them have.
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/threads/parallel.h"
+#include "tools/flags/command_line.h"
+
+namespace lamina::bench {
+
+/// Seconds from some moment on.
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Milliseconds of each call of `step`, for so many seconds and at least so often.
+template <class Step>
+std::vector<double> times_of(double seconds, size_t least, const Step& step) {
+  std::vector<double> times;
+  const double start = now();
+  while (times.size() < least || now() - start < seconds) {
+    const double begin = now();
+    step();
+    times.push_back(1e3 * (now() - begin));
+  }
+  return times;
+}
+
+/// How long to measure and with how many threads.
+struct Flags {
+  double seconds;
+  int threads = 0;
+
+  void add_to(Command& program, const std::string& what_seconds_are) {
+    program.add("--seconds", seconds, what_seconds_are).positive().show_default();
+    program.add("--threads", threads, "0: one per core").range(0, 1024).show_default();
+  }
+};
+
+/// The main function of a benchmark that has these flags alone and prints a table.
+inline int run(Command& program, Flags flags, const std::string& what_seconds_are, int argc, char** argv,
+               const std::function<void(double seconds)>& print_table) {
+  flags.add_to(program, what_seconds_are);
+  program.action([&] {
+    set_threads(flags.threads);
+    print_table(flags.seconds);
+    return 0;
+  });
+  return program.run(argc, argv);
+}
+
+}  // namespace lamina::bench

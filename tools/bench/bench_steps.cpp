@@ -1,0 +1,312 @@
+// Times training steps (forward, loss, backward, Adam) and prints one JSON line a case, with the case names
+// and the fields of the PyTorch script that tools/bench.py runs beside it. Data are random.
+//
+//   build/bench_steps --case lstm --variant ln
+//
+// With --bursts it stays and times a burst of steps for every line on standard input, so that two programs can take
+// turns (tools/compare-builds).
+//
+// Each case runs in a process of its own (--case all starts them), so that peak_rss_mb is its own.
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/gemm/gemm.h"
+#include "core/ops.h"
+#include "core/tape.h"
+#include "core/threads/parallel.h"
+#include "layers/recurrent/recurrent.h"
+#include "models/attentive_reader/model.h"
+#include "models/convnet/model.h"
+#include "models/draw/model.h"
+#include "models/mnist/model.h"
+#include "models/order_embedding/model.h"
+#include "models/skip_thoughts/model.h"
+#include "optim/adam.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/training_steps.h"
+
+namespace {
+
+using namespace lamina;
+
+constexpr real learning_rate = real(1e-5);  // repeating one batch must not drift into another regime
+
+struct Case {
+  TrainingStep step;
+  double gflop;  ///< of the products in one step, forward and backward
+};
+
+using Maker = std::function<Case(Norm)>;
+
+/// A classifier of digits, Model(parameters, Options{.norm = norm}), with its loss.
+template <class Model, class Options>
+TrainingStep classifier(Norm norm, size_t batch) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model = std::make_shared<Model>(*parameters, Options{.norm = norm});
+  Tensor images({batch, 784});
+  Random(2).fill_normal(images.data(), images.size(), 0, 1);
+  std::vector<int> labels(batch);
+  Random random(3);
+  for (int& label : labels) label = static_cast<int>(random.below(10));
+  return {.parameters = parameters,
+          .loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); }};
+}
+
+/// Products of weights with `batch` cases: forward, gradient of the weights, and of the inputs but the first.
+double gflop_of(double weight_uses, double first_uses, size_t batch) {
+  return 2e-9 * static_cast<double>(batch) * (3 * weight_uses - first_uses);
+}
+
+Case convnet(Norm norm, size_t batch) {
+  const double first = 784 * 25 * 32, second = 196 * 800 * 64, hidden = 3136 * 512 + 5120;
+  return {classifier<convnet::Model, convnet::ModelOptions>(norm, batch),
+          gflop_of(first + second + hidden, first, batch)};
+}
+
+Case mnist_mlp(Norm norm, size_t batch) {
+  const double weights = 784e3 + 1e6 + 1e4;
+  return {classifier<mnist::Model, mnist::ModelOptions>(norm, batch), gflop_of(weights, 784e3, batch)};
+}
+
+template <class Layer>
+Case recurrent(const SequenceSizes& s, size_t gates) {
+  const auto weights = static_cast<double>(gates * s.hidden);
+  return {recurrent_step<Layer>(s), gflop_of(weights * static_cast<double>(s.input + s.hidden),
+                                             weights * static_cast<double>(s.input), s.steps * s.batch)};
+}
+
+/// How many numbers the matrices of a model have.
+double weights_of(const TrainingStep& step) {
+  size_t weights = 0;
+  for (const auto& [name, value] : step.parameters->learned())
+    if (value.shape().rank() == 2) weights += value.size();
+  return static_cast<double>(weights);
+}
+
+/// Each weight serves every glimpse.
+double draw_gflop(const TrainingStep& step, size_t batch) {
+  return gflop_of(weights_of(step), 0, batch * draw::Sizes().glimpses);
+}
+
+/// Each weight serves every point; the points themselves get no gradient.
+double handwriting_gflop(const TrainingStep& step, size_t batch) {
+  return gflop_of(weights_of(step), 0, batch * 500);
+}
+
+double order_gflop(const TrainingStep&, size_t batch) {
+  constexpr size_t steps = 15;
+  const order_embedding::ModelOptions sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), image = static_cast<double>(sizes.features) * hidden;
+  const double gru = 3 * hidden * (static_cast<double>(sizes.embedding) + hidden);
+  return gflop_of(gru, 0, steps * batch) + gflop_of(image, image, batch);
+}
+
+double reader_gflop(const TrainingStep&, size_t batch) {
+  constexpr size_t passage = 200, question = 30;
+  const attentive_reader::ModelOptions sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), words = static_cast<double>(sizes.embedding);
+  const double lstm = 4 * hidden * (words + hidden), square = hidden * hidden;
+  return gflop_of(lstm + square, 0, passage * batch) + gflop_of(lstm, 0, question * batch) +
+         gflop_of(3 * square + 500 * hidden, 0, batch);
+}
+
+double skip_gflop(const TrainingStep&, size_t batch) {
+  constexpr size_t words = 20;
+  const skip_thoughts::Sizes sizes;
+  const auto hidden = static_cast<double>(sizes.hidden), embedding = static_cast<double>(sizes.embedding);
+  const double grus = 3 * 3 * hidden * (embedding + hidden), conditions = 2 * 3 * hidden * hidden,
+               output = 2 * hidden * static_cast<double>(sizes.vocabulary);
+  return gflop_of(grus + output, 0, words * batch) + gflop_of(conditions, 0, batch);
+}
+
+/// The training step of this name (training_steps.h) at its usual batch size.
+Maker step_of(const char* name, double (*gflop)(const TrainingStep& step, size_t batch)) {
+  return [=](Norm norm) {
+    const NamedTrainingStep& named = *find_training_step(name);
+    const TrainingStep step = named.make({.norm = norm, .batch = named.batch});
+    return Case{step, gflop(step, named.batch)};
+  };
+}
+
+template <class Layer>
+Maker sequence_of(size_t steps, size_t batch, size_t inputs, size_t hidden, size_t gates) {
+  return [=](Norm norm) { return recurrent<Layer>({norm, steps, batch, inputs, hidden}, gates); };
+}
+
+struct NamedCase {
+  std::string name;
+  std::vector<std::string> beside_pytorch;  ///< the variants that its script has, too
+  std::vector<std::string> alone;           ///< those that it lacks
+  Maker make;
+};
+
+/// The one list of the cases; scripts ask for it with --list.
+const std::vector<NamedCase> cases{
+    {"mnist_mlp_b128", {"none", "ln", "bn", "wn"}, {}, [](Norm norm) { return mnist_mlp(norm, 128); }},
+    {"mnist_mlp_b4", {"none", "ln", "bn", "wn"}, {}, [](Norm norm) { return mnist_mlp(norm, 4); }},
+    {"lstm", {"none", "ln"}, {}, sequence_of<Lstm>(100, 32, 128, 256, 4)},
+    {"gru", {"none", "ln"}, {}, sequence_of<Gru>(100, 32, 128, 256, 3)},
+    {"convnet", {"none", "ln", "bn"}, {}, [](Norm norm) { return convnet(norm, 128); }},
+    {"draw", {"none", "ln"}, {"wn"}, step_of("draw", draw_gflop)},
+    {"handwriting", {"none", "ln"}, {}, step_of("handwriting", handwriting_gflop)},
+    {"order_embedding", {"none", "ln"}, {}, step_of("order-embedding", order_gflop)},
+    {"attentive_reader", {"none", "ln"}, {"bn"}, step_of("attentive-reader", reader_gflop)},
+    {"skip_thoughts", {"none", "ln"}, {}, step_of("skip-thoughts", skip_gflop)},
+    {"lstm_h64", {}, {"none", "ln"}, sequence_of<Lstm>(100, 32, 64, 64, 4)},
+    {"lstm_h1024", {}, {"none", "ln"}, sequence_of<Lstm>(50, 32, 512, 1024, 4)},
+    {"lstm_h2400", {}, {"none", "ln"}, sequence_of<Lstm>(20, 64, 620, 2400, 4)},
+};
+
+std::vector<std::string> variants_of(const NamedCase& each) {
+  std::vector<std::string> all = each.beside_pytorch;
+  all.insert(all.end(), each.alone.begin(), each.alone.end());
+  return all;
+}
+
+const NamedCase& case_of(const std::string& name, const std::string& variant) {
+  const auto found = std::ranges::find(cases, name, &NamedCase::name);
+  if (found == cases.end()) fail<UsageError>("no case '", name, "'; --list shows them");
+  if (std::ranges::count(variants_of(*found), variant) == 0)
+    fail<UsageError>("case '", name, "' has no variant '", variant, "'; --list shows them");
+  return *found;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+/// A case with its optimizer, after its first step.
+class Trainer {
+ public:
+  Trainer(const std::string& name, const std::string& variant)
+      : timed_(case_of(name, variant).make(*norm_named(variant))),
+        adam_(*timed_.step.parameters, {.learning_rate = learning_rate}),
+        first_loss_(step()) {}
+
+  double step() {
+    Tape tape;
+    const Tensor loss = timed_.step.loss();
+    tape.backward(loss);
+    adam_.step();
+    return static_cast<double>(loss.item());
+  }
+  const Case& timed() const { return timed_; }
+  double first_loss() const { return first_loss_; }
+
+ private:
+  Case timed_;
+  Adam adam_;
+  double first_loss_;
+};
+
+/// For every line on standard input, a number of seconds: steps for so long, at least one, and a line with the mean
+/// milliseconds of a step. The first step of a burst is not counted, since caches hold what the other program left.
+void serve_bursts(const std::string& name, const std::string& variant) {
+  Trainer trainer(name, variant);
+  for (double seconds; std::cin >> seconds;) {
+    trainer.step();
+    const double begin = bench::now();
+    size_t steps = 0;
+    do {
+      trainer.step();
+      ++steps;
+    } while (bench::now() - begin < seconds);
+    std::cout << 1e3 * (bench::now() - begin) / static_cast<double>(steps) << std::endl;
+  }
+}
+
+void measure(const std::string& name, const std::string& variant, double seconds) {
+  Trainer trainer(name, variant);
+  const Case& timed = trainer.timed();
+  const double warm = bench::now();
+  while (bench::now() - warm < std::min(1.0, seconds)) trainer.step();
+  const double cpu = cpu_seconds(), start = bench::now();
+  const std::vector<double> times = bench::times_of(seconds, 3, [&] { trainer.step(); });
+  const double cpus = (cpu_seconds() - cpu) / (bench::now() - start);
+  const double median = bench::median(times), peak = measure_peak_gflops(threads());
+  const nlohmann::ordered_json line{{"case", name},
+                                    {"variant", variant},
+                                    {"mode", "lamina"},
+                                    {"ms_per_step", rounded(median)},
+                                    {"min", rounded(std::ranges::min(times))},
+                                    {"max", rounded(std::ranges::max(times))},
+                                    {"steps", times.size()},
+                                    {"params", timed.step.parameters->count()},
+                                    {"peak_rss_mb", rounded(peak_rss_mb())},
+                                    {"threads", threads()},
+                                    {"gflop", rounded(timed.gflop)},
+                                    {"peak_gflops", rounded(peak)},
+                                    {"fraction_of_peak", rounded(1e3 * timed.gflop / median / peak)},
+                                    {"cpus_used", rounded(cpus)},
+                                    {"first_loss", rounded(trainer.first_loss())},
+                                    {"backend", gemm_backend()}};
+  std::cout << line.dump() << std::endl;
+}
+
+int list_cases() {
+  for (const NamedCase& each : cases)
+    std::cout << nlohmann::ordered_json{{"case", each.name},
+                                        {"beside_pytorch", each.beside_pytorch},
+                                        {"alone", each.alone}}
+                     .dump()
+              << "\n";
+  return 0;
+}
+
+/// Runs every case in a process of its own.
+int measure_all(const std::string& program, const bench::Flags& flags) {
+  for (const NamedCase& each : cases)
+    for (const std::string& variant : variants_of(each)) {
+      const std::string command = text("'", program, "' --case ", each.name, " --variant ", variant,
+                                       " --seconds ", flags.seconds, " --threads ", flags.threads);
+      if (std::system(command.c_str()) != 0) return 1;  // NOLINT(cert-env33-c): our own program
+    }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Command program("bench_steps", "Times training steps; JSON lines.");
+  std::string name = "all", variant = "none";
+  bench::Flags flags{.seconds = 4};
+  bool bursts = false, list = false;
+  program.add("--case", name, "one case, or all").show_default();
+  program.add("--variant", variant, "none, ln, bn or wn").show_default();
+  flags.add_to(program, "measured per case");
+  program.add("--bursts", bursts, "time a burst for every line on standard input, a number of seconds");
+  program.add("--list", list, "print the cases and their variants, a JSON line each");
+  program.footer("Example: build/bench_steps --case lstm --variant ln");
+  program.action([&] {
+    if (list) return list_cases();
+    set_threads(flags.threads);
+    if (name == "all") return measure_all(argv[0], flags);
+    if (bursts)
+      serve_bursts(name, variant);
+    else
+      measure(name, variant, flags.seconds);
+    return 0;
+  });
+  return program.run(argc, argv);
+}

@@ -1,0 +1,34 @@
+#pragma once
+// The training steps that `lamina graph` draws and `make bench` times, on random data. A new experiment adds
+// one line to the table in training_steps.cpp.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/training/training_step.h"
+
+namespace lamina {
+
+struct SequenceSizes {
+  Norm norm = Norm::none;
+  size_t steps = 100, batch = 32, input = 128, hidden = 256;
+};
+
+/// The mean square of all states of a layer: Rnn, Lstm or Gru.
+template <class Layer>
+TrainingStep recurrent_step(const SequenceSizes& sizes);
+
+struct NamedTrainingStep {
+  std::string name;
+  std::vector<Norm> norms;  ///< that it can be built with; the first is the default
+  size_t batch;             ///< the default
+  TrainingStep (*make)(const TrainingStepOptions& options);
+};
+
+const std::vector<NamedTrainingStep>& training_steps();
+
+/// None where there is no experiment of this name.
+const NamedTrainingStep* find_training_step(std::string_view name);
+
+}  // namespace lamina

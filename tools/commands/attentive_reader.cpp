@@ -1,0 +1,262 @@
+// lamina attentive-reader: Section 6.2 and Figure 2. Trains the five variants of the figure, or the chosen
+// ones, one after the other and compares them; `show` tells where a trained reader looked.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <utility>
+
+#include "core/files/file.h"
+#include "core/ops.h"
+#include "core/threads/parallel.h"
+#include "models/attentive_reader/experiment.h"
+#include "models/attentive_reader/heat_map.h"
+#include "tools/commands/commands.h"
+#include "tools/flags/training_command.h"
+
+namespace lamina {
+
+namespace {
+
+using namespace attentive_reader;
+
+struct ShowFlags {
+  std::string run;
+  size_t number = 0;
+  bool test = false;
+  int threads = 0;
+};
+
+std::string title_of(const std::string& norm, double gain) {
+  if (norm == "layer") return "LN-LSTM, gain " + formatted("%.1f", gain);
+  if (norm == "batch") return "BN-LSTM";
+  return norm == "none" ? "LSTM" : "BN-everywhere";
+}
+
+/// What the model sees in a question, with its `count` likeliest answers.
+Reading read(const ReaderExperiment& experiment, const Question& question, size_t count) {
+  const Answers answers = experiment.answer({&question, 1});
+  Reading reading{.question = question, .weights = {}, .answers = {}};
+  for (const real weight : answers.attention.values()) reading.weights.push_back(static_cast<double>(weight));
+  const Tensor probabilities = softmax(answers.logits);
+  for (size_t i = 0; i < probabilities.size(); ++i)
+    reading.answers.emplace_back(word_of_output(experiment.data(), experiment.options().numbering.answers, i),
+                                 static_cast<double>(probabilities[i]));
+  std::ranges::stable_sort(reading.answers, std::ranges::greater(), &std::pair<std::string, double>::second);
+  reading.answers.resize(std::min(count, reading.answers.size()));
+  return reading;
+}
+
+class ReaderCommand final : public TrainingCommand {
+ public:
+  explicit ReaderCommand(Command& command)
+      : TrainingCommand(command, {.batch = 64, .learning_rate = {.paper = 8e-5, .small = 1e-3}},
+                        {"batch-everywhere"}) {
+    fields
+        .add("--gain", gains_, "where layer norm's gains start, or several values separated by commas",
+             {.required = false})
+        .separated_by_commas()
+        .positive();
+    fields.add("--updates", updates_, "how many, in place of --epochs; 800000 in the paper").positive();
+    fields
+        .add("--validate-every", validate_every_, "updates between validations; 1000 in the paper",
+             {.paper = 1000, .small = 100})
+        .positive();
+    fields
+        .add("--sentences", sentences_,
+             "with --data: keep so many sentences of a passage, the most relevant; 0: all")
+        .non_negative()
+        .show_default();
+    fields
+        .add("--answers", answers_,
+             "what the output layer chooses from: the entities, as the paper says, or all words, as its "
+             "authors' code does")
+        .one_of({"entities", "vocabulary"})
+        .show_default();
+    fields
+        .add("--padding", padding_,
+             "what stands behind short passages: zeros, or the passage again and again, which then counts in "
+             "batch norm's statistics, as in the authors' code")
+        .one_of({"zeros", "cyclic"})
+        .show_default();
+  }
+
+  /// One question as a heat map, on the terminal and in the run's folder as a page.
+  int show(const ShowFlags& flags) {
+    constexpr size_t answers = 5;
+    const RunFolder folder = open_single("show", flags.run);
+    set_threads(flags.threads);
+    load();
+    const Split& split = flags.test ? data_->test : data_->valid;
+    if (flags.number >= split.count)
+      fail<UsageError>("show ", flags.run, " ", flags.number, ": the ", flags.test ? "test" : "validation",
+                       " questions have the numbers 0 to ", split.count - 1);
+    ReaderExperiment experiment(*data_, options(), folder);
+    load_model(folder, experiment.parameters, best_model);
+    const Reading reading = read(experiment, split.read(flags.number), answers);
+    const std::string page = folder.file(text(flags.test ? "test-" : "validation-", flags.number, ".html"));
+    write_file(page, as_html(reading));
+    std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << page << '\n';
+    return 0;
+  }
+
+ private:
+  /// All that was chosen, or the five curves of Figure 2: "none,batch,batch-everywhere,layer,layer" with the gains "1,0.1".
+  void spell_out() override {
+    if (!fields.given("--norm") && gains_.empty()) {
+      norms = {"none", "batch", "batch-everywhere", "layer"};
+      gains_ = {1, 0.1};
+    }
+    const bool layer = std::ranges::find(norms, "layer") != norms.end();
+    if (!layer && !gains_.empty())
+      fail<UsageError>(
+          "--gain: only layer norm's gains are set, and --norm does not name it; add layer to "
+          "--norm or leave --gain out");
+    if (layer && gains_.empty()) gains_ = {1};
+    const std::vector<std::string> chosen = std::exchange(norms, {});
+    const std::vector<double> gains = std::exchange(gains_, {});
+    for (const std::string& norm : chosen) {
+      norms.insert(norms.end(), norm == "layer" ? gains.size() : 1, norm);
+      if (norm == "layer") gains_.insert(gains_.end(), gains.begin(), gains.end());
+    }
+  }
+
+  void complete() override {
+    if (updates_ == 0 && epochs == 0) updates_ = paper() ? 800000 : 1500;
+  }
+
+  std::vector<Variant> variants() const override {
+    std::vector<Variant> all;
+    auto next = gains_.begin();
+    for (const std::string& norm : norms) {
+      const bool layer = norm == "layer";
+      const double gain = layer && next != gains_.end() ? *next++ : 1;
+      all.push_back({.norm = norm,
+                     .name = layer ? text("layer-gain-", gain) : norm,
+                     .title = title_of(norm, gain),
+                     .line = gain == 1 ? Line::solid : Line::dashed});
+      all.back().own.set("norm", norm);
+      all.back().own.set("gain", layer ? number_text(gain) : "");
+    }
+    return all;
+  }
+
+  TrainingData load() override {
+    StorySizes sizes;
+    if (!paper()) sizes.events = 5;
+    if (smoke > 0) sizes.train = 320, sizes.valid = sizes.test = 64;
+    data_ = data_folder.empty() ? built_in_stories(seed, sizes) : load_questions(data_folder, sentences_);
+    if (batches.size() > 1) fail<UsageError>("--batch: one size at a time");
+    return {.source = data_->source, .cases = data_->train.count, .called = "training questions"};
+  }
+
+  /// Trains a variant and tests its best model.
+  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+    ReaderExperiment experiment(*data_, options(), folder);
+    const std::uint64_t per_epoch = experiment.steps_per_epoch(),
+                        asked = updates_ > 0 ? updates_ : updates_in(epochs, per_epoch),
+                        updates = smoke > 0 ? std::min(asked, smoke * per_epoch) : asked;
+    const Outcome outcome = train(folder, experiment.parameters, experiment.adam, experiment,
+                                  plan_in_periods(label, updates, validate_every_, "validation"));
+    if (outcome == Outcome::finished) experiment.test();
+    return outcome;
+  }
+
+  std::string summary(const TrainedVariants& trained) const override {
+    const ReportColumn population =
+        tested("by the population's statistics, %", "population_error", "%.1f", 100);
+    const auto of_batch_norm = [&](const TrainedVariant& each) {
+      return each.variant.norm.starts_with("batch") ? population.cell(each) : "-";
+    };
+    const auto guess = [&](const char* column) {
+      return formatted("%.1f", 100 * trained.front().curves.column(column).back());
+    };
+    return table_of(up_to(reached_by_all(trained), trained),
+                    {title_column(""),
+                     last("updates", "step", "%.0f"),
+                     at_lowest("valid_error", "lowest validation error, %", "valid_error", "%.1f", 100),
+                     at_lowest("valid_error", "at update", "step", "%.0f"),
+                     last("last validation error, %", "valid_error", "%.1f", 100),
+                     tested("test error of the best, %", "test_error", "%.1f", 100),
+                     {population.title, of_batch_norm},
+                     last("seconds", "seconds", "%.0f")}) +
+           "\nWithout reading, the validation error is " + guess("chance_error") +
+           "% for an entity of the passage at random, " + guess("frequent_error") +
+           "% for the most frequent one, and " + guess("frequent_other_error") +
+           "% for the most frequent one that is not in the question.\n";
+  }
+
+  /// The validation error against updates, as far as all have come, and what guessing gives.
+  std::vector<Panel> figure(const TrainedVariants& trained) const override {
+    const TrainedVariants equal = up_to(reached_by_all(trained), trained);
+    Panel panel =
+        panel_of(equal, {.title = "validation questions", .x_label = "updates", .y_label = "error rate"},
+                 "step", "valid_error");
+    const auto add_guess = [&](const char* column, const char* title, const char* color) {
+      panel.curves.push_back({.title = title,
+                              .x = equal.front().curves.column("step"),
+                              .y = equal.front().curves.column(column),
+                              .line = Line::dotted,
+                              .color = color_of(color)});
+    };
+    add_guess("chance_error", "random entity", "none");
+    add_guess("frequent_error", "most frequent", "weight");
+    add_guess("frequent_other_error", "most frequent other", "rms");
+    return {panel};
+  }
+
+  ReaderOptions options() const {
+    const size_t width = paper() ? 240 : 64;
+    const bool everywhere = norms.front() == "batch-everywhere";
+    return {.norm = everywhere ? Norm::batch : norm(),
+            .everywhere = everywhere,
+            .gain = norms.front() != "layer" ? 0
+                    : gains_.empty()         ? 1
+                                             : static_cast<real>(gains_.front()),
+            .embedding = width,
+            .hidden = width,
+            .numbering = {.answers = answers_ == "entities" ? AnswerSpace::entities : AnswerSpace::vocabulary,
+                          .padding = padding_ == "cyclic" ? Padding::cyclic : Padding::zeros},
+            .batch = batch(),
+            .learning_rate = rate(),
+            .seed = seed};
+  }
+
+  std::vector<double> gains_;  ///< of each layer norm among `norms`
+  size_t updates_ = 0;         ///< 0: by --epochs
+  size_t validate_every_ = 0, sentences_ = 4;
+  std::string answers_ = "entities", padding_ = "zeros";
+  std::optional<Data> data_;
+};
+
+void add_show(Command& command, const std::shared_ptr<ReaderCommand>& reader) {
+  Command& show =
+      command.add_command("show", "where a trained reader looked: a passage as a heat map (* right answer)");
+  show.footer("Example: lamina attentive-reader show runs/reader/layer-gain-1 7");
+  const auto flags = std::make_shared<ShowFlags>();
+  show.add("RUN", flags->run, "folder of a run of one variant").required();
+  show.add("N", flags->number, "number of a validation question, from 0").required().non_negative();
+  show.add("--test", flags->test, "a test question instead");
+  add_threads_flag(show, flags->threads);
+  show.action([reader, flags] { return reader->show(*flags); });
+}
+
+}  // namespace
+
+void add_attentive_reader_command(Command& program) {
+  Command& command =
+      program.add_command("attentive-reader", "a reader of cloze questions (Section 6.2, Figure 2)");
+  command.footer(
+      "Without --norm and --gain it trains the five curves of Figure 2: none, batch, batch-everywhere, and "
+      "layer with\ngains that start at 1 and at 0.1.\n"
+      "Example: lamina attentive-reader --lr 1e-3 --updates 2000 --validate-every 100 --out runs/reader\n"
+      "         lamina attentive-reader --data cnn --norm none,layer --out runs/cnn\n"
+      "         lamina attentive-reader show runs/reader/layer-gain-1 7");
+  const auto reader = std::make_shared<ReaderCommand>(command);
+  add_show(command, reader);
+  command.action([reader] { return reader->run(); });
+}
+
+}  // namespace lamina

@@ -1,0 +1,226 @@
+// lamina handwriting: Section 6.5 and Figure 5. Trains the synthesis network on lines of handwriting with each chosen
+// normalization; `write` writes a text with a trained network, `pen` with the synthetic pen.
+
+#include <filesystem>
+#include <iostream>
+
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "core/threads/parallel.h"
+#include "models/handwriting/data/iam.h"
+#include "models/handwriting/experiment.h"
+#include "models/handwriting/picture.h"
+#include "models/pictures/picture_file.h"
+#include "tools/commands/commands.h"
+#include "tools/flags/training_command.h"
+
+namespace lamina {
+
+namespace {
+
+using namespace handwriting;
+
+using Lines = std::vector<std::vector<PenPoint>>;
+
+struct WriteFlags {
+  std::string run, text, prime;
+  double bias = 0.5;
+  size_t seed = 1;
+  bool stages = false;
+};
+
+/// Writes lines as NAME.svg and NAME.png into a run's folder.
+void save_lines(const RunFolder& folder, const std::string& name, const Lines& lines) {
+  write_picture(folder.file(name + ".svg"), svg_of(lines));
+  write_png(folder.file(name + ".png"), image_of(lines));
+  std::cout << folder.config().variant << ": " << folder.file(name + ".svg") << ", "
+            << folder.file(name + ".png") << '\n';
+}
+
+/// A text that the network knows all characters of, and of a length that it can be written in one line.
+void require_text(const std::string& text) {
+  constexpr size_t most_characters = 1000;
+  if (text.size() > most_characters)
+    fail<UsageError>("write: the text has ", text.size(), " characters; give at most ", most_characters,
+                     " at a time");
+  std::string strange;
+  for (const char c : text)
+    if (symbol_of(c) == unknown_symbol && strange.find(c) == std::string::npos) strange += c;
+  if (!strange.empty())
+    fail<UsageError>("write: the network does not know '", strange,
+                     "'; it writes letters, space, full stop, comma and apostrophe");
+  if (text.empty()) fail<UsageError>("write: the text is empty; give one in quotes");
+}
+
+/// The line to imitate. Tablets have units of their own, so its offsets are divided by their own deviations.
+std::optional<handwriting::Line> prime_line(const std::string& file) {
+  if (file.empty()) return {};
+  Data alone{.train = {line_of(read_strokes(file), text_of(file))}, .test = {}, .source = {}};
+  normalize(alone);
+  return alone.train.front();
+}
+
+/// The models that a run kept on its way, then the last.
+std::vector<std::string> stages_of(const RunFolder& folder) {
+  std::vector<std::string> files;
+  for (std::uint64_t updates = updates_per_report; exists(folder.file(stage_file(updates))); updates *= 2)
+    files.push_back(stage_file(updates));
+  files.emplace_back("model.safetensors");
+  return files;
+}
+
+class HandwritingCommand final : public TrainingCommand {
+ public:
+  explicit HandwritingCommand(Command& command)
+      : TrainingCommand(command, {.epochs = {.paper = 10, .small = 2}, .batch = 8}) {
+    fields.add("--length", length_, "points of a line that are used; the rest is cut off")
+        .range(2, 1000000)
+        .show_default();
+    fields.add("--updates", updates_, "updates in all, instead of --epochs").positive();
+  }
+
+  /// With the network of one run.
+  void write_with(const RunFolder& folder, const WriteFlags& flags) const {
+    Parameters parameters(0);
+    const Model network(parameters, model());
+    const auto written = [&](const std::string& file) {
+      load_model(folder, parameters, file);
+      return write(
+          network, flags.text,
+          {.bias = static_cast<real>(flags.bias), .seed = flags.seed, .prime = prime_line(flags.prime)});
+    };
+    if (flags.stages) {
+      Lines lines;
+      for (const std::string& file : stages_of(folder)) lines.push_back(written(file).points);
+      save_lines(folder, "stages", lines);
+      return;
+    }
+    const Writing writing = written("model.safetensors");
+    save_lines(folder, "writing", {writing.points});
+    write_png(folder.file("window.png"), window_image_of(writing, flags.text));
+    std::cout << "the window's way over the text: " << folder.file("window.png") << '\n';
+    if (!writing.finished)
+      std::cout << "the window did not reach the end of the text; train for longer, or try another --seed\n";
+  }
+
+ private:
+  TrainingData load() override {
+    data_ = !data_folder.empty() ? load_iam(data_folder)
+            : smoke > 0          ? synthetic_lines(seed, 64, 16)
+                                 : synthetic_lines(seed);
+    return {.source = data_->source, .cases = data_->train.size()};
+  }
+
+  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+    HandwritingExperiment experiment(
+        *data_,
+        {.model = model(), .batch = batch(), .length = length_, .learning_rate = rate(), .seed = seed},
+        folder);
+    const std::uint64_t all = updates_in(epochs, experiment.steps_per_epoch());
+    std::cout << label << ": " << experiment.parameters.count() << " parameters" << std::endl;
+    return train(folder, experiment.parameters, experiment.adam, experiment,
+                 plan_in_periods(label, updates_ > 0 ? updates_ : all, updates_per_report, "report"));
+  }
+
+  std::string summary(const TrainedVariants& trained) const override {
+    return table_of(
+        trained,
+        {title_column("variant"), last("updates", "step", "%.0f"), last("train NLL", "train_nll", "%.1f"),
+         last("test NLL", "test_nll", "%.1f"), at_lowest("test_nll", "lowest test NLL", "test_nll", "%.1f"),
+         at_lowest("test_nll", "at update", "step", "%.0f"), last("seconds", "seconds", "%.0f")});
+  }
+
+  /// Figure 5: the negative log likelihood of a line against updates on a log axis.
+  std::vector<Panel> figure(const TrainedVariants& trained) const override {
+    std::vector<Panel> panels;
+    for (const std::string set : {"train", "test"})
+      panels.push_back(panel_of(
+          trained, {.title = set + " lines", .x_label = "updates", .y_label = "nats per line", .log_x = true},
+          "step", set + "_nll"));
+    return panels;
+  }
+
+  /// Lines longer than 1000 points are trained with checkpoints, in a fraction of the memory.
+  ModelOptions model() const {
+    constexpr size_t longest_without_checkpoints = 1000, paper_units = 400, small_units = 100;
+    return {.norm = norm(),
+            .hidden = paper() ? paper_units : small_units,
+            .checkpoint = length_ > longest_without_checkpoints};
+  }
+
+  size_t length_ = 500, updates_ = 0;
+  std::optional<Data> data_;
+};
+
+void add_write(Command& command, const std::shared_ptr<HandwritingCommand>& handwriting) {
+  Command& write = command.add_command(
+      "write", "writes a text with a trained network: writing.svg, writing.png and window.png in its folder");
+  write.footer(
+      "Example: lamina handwriting write runs/handwriting \"any text\" --bias 0.5 --seed 7\n"
+      "         lamina handwriting write runs/handwriting \"any text\" --prime line.xml");
+  const auto flags = std::make_shared<WriteFlags>();
+  write.add("RUN", flags->run, "folder of the run").required();
+  write.add("TEXT", flags->text, "in quotes").required();
+  write.add("--bias", flags->bias, "0 writes as it has learned, more is neater")
+      .range(0.0, 20.0)
+      .show_default();
+  write.add("--seed", flags->seed, "of the draws").non_negative().show_default();
+  write.add("--prime", flags->prime,
+            "file of strokes as IAM-OnDB has them, with its text, whose hand is imitated");
+  write.add("--stages", flags->stages,
+            "instead, the same text by the models kept after 200, 400, 800, ... updates: stages.svg");
+  write.action([handwriting, flags] {
+    require_text(flags->text);
+    set_threads(1);  // a point at a time is too little to share
+    handwriting->for_each_run("write", flags->run,
+                              [&](const RunFolder& folder) { handwriting->write_with(folder, *flags); });
+    return 0;
+  });
+}
+
+struct PenFlags {
+  std::string text, out = "pen.xml";
+  size_t hand = 0, seed = 1;
+};
+
+/// Writes FILE.xml and .txt as IAM-OnDB has them, and pictures beside them.
+int run_pen(const PenFlags& flags) {
+  const std::vector<PenPoint> points =
+      write_text(flags.text, draw_hand(flags.seed, flags.hand), Random(flags.seed, flags.hand));
+  if (points.empty()) fail<UsageError>("pen: no printable characters in the text; give some in quotes");
+  write_strokes(flags.out, points, flags.text);
+  const auto beside = [&](const char* ending) {
+    return std::filesystem::path(flags.out).replace_extension(ending).string();
+  };
+  write_picture(beside(".svg"), svg_of({points}));
+  write_png(beside(".png"), image_of({points}));
+  std::cout << flags.out << ", " << beside(".txt") << ", " << beside(".svg") << ", " << beside(".png")
+            << '\n';
+  return 0;
+}
+
+void add_pen(Command& command) {
+  Command& pen =
+      command.add_command("pen", "writes a text with the synthetic pen: strokes as IAM-OnDB has them");
+  pen.footer("Example: lamina handwriting pen \"Any printable ASCII!\" --hand 7 --out line.xml");
+  const auto flags = std::make_shared<PenFlags>();
+  pen.add("TEXT", flags->text, "in quotes; any printable ASCII").required();
+  pen.add("--hand", flags->hand, "whose; 0 to 99 write the built-in lines").non_negative().show_default();
+  pen.add("--seed", flags->seed, "of the hands and the writing").non_negative().show_default();
+  pen.add("--out", flags->out, "file; its text and pictures are put beside it").show_default();
+  pen.action([flags] { return run_pen(*flags); });
+}
+
+}  // namespace
+
+void add_handwriting_command(Command& program) {
+  Command& command = program.add_command(
+      "handwriting", "handwriting synthesis, a network that writes a text (Section 6.5, Figure 5)");
+  command.footer("Example: lamina handwriting --norm none,layer --updates 4000 --out runs/handwriting");
+  const auto handwriting = std::make_shared<HandwritingCommand>(command);
+  add_write(command, handwriting);
+  add_pen(command);
+  command.action([handwriting] { return handwriting->run(); });
+}
+
+}  // namespace lamina

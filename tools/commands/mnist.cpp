@@ -1,0 +1,30 @@
+// lamina mnist: Section 6.6 and Figure 6.
+
+#include "models/mnist/experiment.h"
+#include "tools/commands/commands.h"
+#include "tools/flags/digit_command.h"
+
+namespace lamina {
+
+namespace {
+
+class MnistCommand final : public DigitCommand {
+ public:
+  explicit MnistCommand(Command& command) : DigitCommand(command, {.epochs = {.paper = 60, .small = 5}}) {}
+
+ private:
+  std::unique_ptr<DigitExperiment> make() const override {
+    return std::make_unique<mnist::MnistExperiment>(data(), options());
+  }
+};
+
+}  // namespace
+
+void add_mnist_command(Command& program) {
+  Command& command = program.add_command("mnist", "permutation-invariant MNIST (Section 6.6, Figure 6)");
+  command.footer("Example: lamina mnist --data mnist --norm none,batch,layer --batch 128,4 --epochs 10");
+  const auto mnist = std::make_shared<MnistCommand>(command);
+  command.action([mnist] { return mnist->run(); });
+}
+
+}  // namespace lamina

@@ -1,0 +1,149 @@
+// lamina stability: the claim of Section 3.1 as a figure. In a plain RNN the summed inputs tend to grow or to
+// shrink at every step, and with them the gradients; layer norm does not see their scale. A simple RNN whose
+// recurrent weights are an orthogonal matrix times 0.5, 1 or 2 runs with and without layer norm, and the
+// length of h_t and of dL/dh_t is recorded at every step, for a loss that looks at the last h only.
+
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+
+#include "core/ops.h"
+#include "core/tape.h"
+#include "layers/recurrent/recurrent.h"
+#include "tools/commands/commands.h"
+#include "tools/results/plot.h"
+#include "tools/results/result_folder.h"
+
+namespace lamina {
+
+namespace {
+
+struct StabilityFlags {
+  size_t steps = 200, hidden = 128, batch = 16, seed = 1;
+  std::vector<double> scales{0.5, 1, 2};
+  double input = 0.1;
+  std::string function = "tanh", out = "runs/stability";
+};
+
+/// One curve: an RNN with one scale, with or without layer norm.
+struct Stability {
+  Norm norm;
+  double scale;
+  SequenceRecord record;
+};
+
+Tensor normal(const Shape& shape, std::uint64_t seed, double deviation) {
+  Tensor x(shape);
+  Random(seed).fill_normal(x.data(), x.size(), 0, static_cast<real>(deviation));
+  return x;
+}
+
+/// The same inputs, first state, loss and (but for the scale) weights for every norm and scale.
+SequenceRecord observe(const StabilityFlags& flags, Norm norm, double scale) {
+  const size_t hidden = flags.hidden, rows = flags.batch, seed = flags.seed;
+  Parameters parameters(seed);
+  Rnn rnn(parameters, "rnn", {.input = hidden, .hidden = hidden, .norm = norm},
+          flags.function == "relu" ? relu_cell() : tanh_cell());
+  for (real& weight : rnn.hidden_weight.values()) weight *= static_cast<real>(scale);
+  const double unit = 1 / std::sqrt(static_cast<double>(hidden));  // vectors of length 1
+  const Tensor x = normal({flags.steps, rows, hidden}, seed + 1, flags.input);
+  const Tensor start = normal({rows, hidden}, seed + 2, unit).require_gradient();
+  const Tensor direction = normal({rows, hidden}, seed + 3, unit);
+  SequenceRecord record;
+  Tape tape;
+  const Sequence sequence = rnn(x, {.initial = {.h = start}, .record = &record});
+  tape.backward(sum(sequence.last.h * direction));
+  return record;
+}
+
+std::string to_csv(const std::vector<Stability>& all) {
+  std::ostringstream csv;
+  csv << "norm,scale,step,hidden_norm,hidden_gradient_norm,summed_input_deviation\n";
+  for (const auto& [norm, scale, record] : all)
+    for (size_t t = 0; t < record.hidden_norm.size(); ++t)
+      csv << name_of(norm) << ',' << scale << ',' << t + 1 << ',' << record.hidden_norm[t] << ','
+          << record.hidden_gradient_norm[t] << ',' << record.summed_input_deviation[t] << '\n';
+  return csv.str();
+}
+
+/// A colour for each scale; dashed without, solid with layer norm.
+std::vector<Panel> figure(const std::vector<Stability>& all, size_t scales) {
+  std::vector<Panel> panels{
+      {.title = "Hidden state", .x_label = "step t", .y_label = "length of h_t", .log_y = true},
+      {.title = "Its gradient", .x_label = "step t", .y_label = "length of dL/dh_t", .log_y = true}};
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& [norm, scale, record] = all[i];
+    const bool plain = norm == Norm::none;
+    Curve curve{.title = text(plain ? "plain" : "layer norm", ", weights x ", scale),
+                .line = plain ? Line::dashed : Line::solid,
+                .color = static_cast<int>(i % scales)};
+    for (size_t t = 0; t < record.hidden_norm.size(); ++t) curve.x.push_back(static_cast<double>(t + 1));
+    curve.y = record.hidden_norm;
+    panels[0].curves.push_back(curve);
+    curve.y = record.hidden_gradient_norm;
+    panels[1].curves.push_back(curve);
+  }
+  return panels;
+}
+
+/// By what factor a gradient grows with each step back, over the steps where it is a number above 0: in the
+/// others it has left the range of `real`.
+double growth_of(const std::vector<double>& gradient) {
+  size_t first = 0;
+  while (first + 1 < gradient.size() && !(gradient[first] > 0 && std::isfinite(gradient[first]))) ++first;
+  const auto steps = static_cast<double>(gradient.size() - 1 - first);
+  return steps > 0 ? std::pow(gradient[first] / gradient.back(), 1 / steps) : 1;
+}
+
+/// First and last lengths, as a markdown table.
+std::string summary(const std::vector<Stability>& all) {
+  std::string table =
+      "| norm | weights x | h_1 | h_T | dL/dh_1 | dL/dh_T | gradient grows per step back by |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const auto& [norm, scale, record] : all) {
+    const auto &h = record.hidden_norm, &d = record.hidden_gradient_norm;
+    char row[160];
+    std::snprintf(row, sizeof row, "| %s | %g | %.3g | %.3g | %.2e | %.2e | %.3f |\n", name_of(norm), scale,
+                  h.front(), h.back(), d.front(), d.back(), growth_of(d));
+    table += row;
+  }
+  return table;
+}
+
+int run(const StabilityFlags& flags) {
+  std::vector<Stability> all;
+  for (const Norm norm : {Norm::none, Norm::layer})
+    for (const double scale : flags.scales)
+      all.push_back({.norm = norm, .scale = scale, .record = observe(flags, norm, scale)});
+  const ResultFolder folder(flags.out);
+  folder.report(summary(all));
+  folder.write("stability.csv", to_csv(all));
+  folder.draw("stability", figure(all, flags.scales.size()));
+  return 0;
+}
+
+}  // namespace
+
+void add_stability_command(Command& program) {
+  Command& command =
+      program.add_command("stability", "hidden states and gradients of an RNN over time (Section 3.1)");
+  command.footer("Example: lamina stability --steps 200 --scales 0.5,1,2 --out runs/stability");
+  const auto flags = std::make_shared<StabilityFlags>();
+  constexpr int most = 100000;
+  command.add("--steps", flags->steps, "T").range(1, most).show_default();
+  command.add("--hidden", flags->hidden, "units").range(1, most).show_default();
+  command.add("--batch", flags->batch, "sequences, of which means are taken").range(1, most).show_default();
+  command.add("--scales", flags->scales, "factors of the recurrent weights")
+      .separated_by_commas()
+      .positive()
+      .show_default();
+  command.add("--input", flags->input, "standard deviation of the inputs; 0: only h_0 drives")
+      .non_negative()
+      .show_default();
+  command.add("--function", flags->function, "of the units").one_of({"tanh", "relu"}).show_default();
+  command.add("--seed", flags->seed, "of weights and inputs").non_negative().show_default();
+  command.add("--out", flags->out, "folder for the CSV and the figure").show_default();
+  command.action([flags] { return run(*flags); });
+}
+
+}  // namespace lamina

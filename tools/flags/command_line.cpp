@@ -1,0 +1,220 @@
+#include "tools/flags/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <concepts>
+#include <iostream>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "core/error.h"
+#include "tools/flags/flag_value.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr int exit_data = 1, exit_usage = 2;
+
+using Words = std::vector<std::string>;
+
+/// Whole numbers that `Whole` can hold.
+template <std::integral Whole>
+FlagRules rules_for(const Whole&) {
+  WholeRange range{.least = std::numeric_limits<Whole>::min()};
+  if (std::in_range<std::int64_t>(std::numeric_limits<Whole>::max()))
+    range.most = static_cast<std::int64_t>(std::numeric_limits<Whole>::max());
+  return {.whole = range};
+}
+FlagRules rules_for(const std::optional<std::int64_t>&) { return {.whole = WholeRange()}; }
+FlagRules rules_for(const double&) { return {.real = RealRange()}; }
+FlagRules rules_for(const std::string&) { return {}; }
+FlagRules rules_for(const bool&) { return {}; }
+template <class Item>
+FlagRules rules_for(const std::vector<Item>&) {
+  return rules_for(Item());
+}
+
+/// A whole number; the rules keep it within what `Whole` can hold.
+template <class Whole>
+void read_word(const std::string& word, const FlagRules& rules, Whole& value) {
+  value = static_cast<Whole>(read_number(word, *rules.whole));
+}
+void read_word(const std::string& word, const FlagRules& rules, double& value) {
+  value = read_number(word, *rules.real);
+}
+void read_word(const std::string& word, const FlagRules&, std::string& value) { value = word; }
+
+template <class Value>
+void read_words(const Words& words, const FlagRules& rules, Value& value) {
+  read_word(words.back(), rules, value);
+}
+template <class Item>
+void read_words(const Words& words, const FlagRules& rules, std::vector<Item>& values) {
+  values.clear();
+  for (const std::string& word : words) read_word(word, rules, values.emplace_back());
+}
+
+/// What CLI11 calls with the words of a flag: `read` gets those that are right, and mistakes name the flag.
+CLI::callback_t checked(const std::string& name, const std::shared_ptr<const FlagRules>& rules,
+                        const std::function<void(const Words&)>& read) {
+  return [=](const CLI::results_t& given) {
+    try {
+      read(checked_words(given, *rules));
+    } catch (const UsageError& problem) {
+      throw CLI::ValidationError(name, problem.what());
+    }
+    return true;
+  };
+}
+
+/// CLI11 takes the word after `--flag=` for its value, which would make `--out= --resume` a folder "--resume".
+void refuse_empty_values(int argc, const char* const* argv) {
+  for (const std::string_view word : std::span(argv, static_cast<size_t>(argc)).subspan(1))
+    if (word.starts_with("--") && word.find('=') == word.size() - 1)
+      throw CLI::ValidationError(std::string(word.substr(0, word.size() - 1)),
+                                 "the value is empty; give one or leave the flag out");
+}
+
+int report(const std::string& program, const std::exception& error, int code) {
+  std::cout << std::flush;
+  std::cerr << program << ": " << error.what() << '\n';
+  return code;
+}
+
+}  // namespace
+
+Flag Flag::required() const { return {option_->required(), rules_}; }
+Flag Flag::range(double least, double most) const {
+  if (rules_->whole)
+    rules_->whole = {.least = static_cast<std::int64_t>(least), .most = static_cast<std::int64_t>(most)};
+  else
+    rules_->real = {.least = least, .most = most};
+  return *this;
+}
+
+Flag Flag::positive() const {
+  if (rules_->whole) rules_->whole->least = 1;
+  if (rules_->real) rules_->real->least = least_positive;
+  return *this;
+}
+Flag Flag::non_negative() const {
+  if (rules_->whole) rules_->whole->least = 0;
+  if (rules_->real) rules_->real->least = 0;
+  return *this;
+}
+Flag Flag::one_of(const std::vector<std::string>& values) const {
+  rules_->choices = values;
+  return *this;
+}
+Flag Flag::check(const std::function<std::string(const std::string&)>& complaint) const {
+  rules_->complaint = complaint;
+  return *this;
+}
+Flag Flag::separated_by_commas() const {
+  rules_->separated_by_commas = true;
+  return *this;
+}
+Flag Flag::needs(const Flag& other) const { return {option_->needs(other.option_), rules_}; }
+Flag Flag::excludes(const Flag& other) const { return {option_->excludes(other.option_), rules_}; }
+Flag Flag::show_default() const { return {option_->capture_default_str(), rules_}; }
+Flag Flag::show_default(const std::string& value) const { return {option_->default_str(value), rules_}; }
+
+Command::Command(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {}
+
+Command::Command(const std::string& name, const std::string& description)
+    : Command(std::make_shared<CLI::App>(description, name)) {}
+
+std::string Command::name() const { return app_->get_name(); }
+std::string Command::description() const { return app_->get_description(); }
+void Command::footer(const std::string& text) { app_->footer(text); }
+void Command::require_command() { app_->require_subcommand(1); }
+void Command::add_version(const std::string& version) { app_->set_version_flag("--version", version); }
+bool Command::given(const std::string& name) const {
+  const CLI::Option* const option = app_->get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
+Command& Command::add_command(const std::string& name, const std::string& description) {
+  CLI::App* const app = app_->add_subcommand(name, description);
+  commands_.push_back(Command(app_->get_subcommand_ptr(app)));
+  return commands_.back();
+}
+
+template <class Value>
+Flag Command::add(const std::string& name, Value& value, const std::string& description) {
+  const auto rules = std::make_shared<FlagRules>(rules_for(value));
+  if constexpr (std::is_same_v<Value, bool>) {
+    return {app_->add_flag(name, value, description), rules};
+  } else {
+    CLI::Option* const option = app_->add_option(
+        name, checked(name, rules, [&value, rules](const Words& words) { read_words(words, *rules, value); }),
+        description, false, [&value] { return CLI::detail::checked_to_string<Value, Value>(value); });
+    option->type_name_fn([rules] { return rules->kind(); });
+    return {option->expected(CLI::detail::expected_count<Value>::value), rules};
+  }
+}
+
+template Flag Command::add(const std::string&, bool&, const std::string&);
+template Flag Command::add(const std::string&, int&, const std::string&);
+template Flag Command::add(const std::string&, std::int64_t&, const std::string&);
+template Flag Command::add(const std::string&, size_t&, const std::string&);
+template Flag Command::add(const std::string&, double&, const std::string&);
+template Flag Command::add(const std::string&, std::string&, const std::string&);
+template Flag Command::add(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Flag Command::add(const std::string&, std::vector<std::int64_t>&, const std::string&);
+template Flag Command::add(const std::string&, std::vector<size_t>&, const std::string&);
+template Flag Command::add(const std::string&, std::vector<double>&, const std::string&);
+template Flag Command::add(const std::string&, std::vector<std::string>&, const std::string&);
+
+Flag Command::add_read(const std::string& name, const std::function<void(const std::string&)>& read,
+                       const std::string& description) {
+  const auto rules = std::make_shared<FlagRules>();
+  CLI::Option* const option = app_->add_option(
+      name, checked(name, rules, [read](const auto& words) { read(words.back()); }), description);
+  return {option->type_name_fn([rules] { return rules->kind(); }), rules};
+}
+
+const Command& Command::chosen() const {
+  for (const Command& command : commands_)
+    if (command.app_->parsed()) return command.chosen();
+  return *this;
+}
+
+/// A mistake on the command line is an error; --help and --version are what was asked for.
+int Command::parse_and_act(int argc, const char* const* argv) const {
+  try {
+    refuse_empty_values(argc, argv);
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() == 0) return app_->exit(problem);
+    const auto commands = app_->get_subcommands();
+    fail<UsageError>(problem.what(), "; see ", name(), commands.empty() ? "" : " " + commands[0]->get_name(),
+                     " --help");
+  }
+  return chosen().action_();
+}
+
+int Command::run(int argc, const char* const* argv) const {
+  const Error no_memory(
+      "not enough memory; choose a smaller --batch or --preset small, or raise the limit (ulimit -v)");
+  try {
+    const int code = parse_and_act(argc, argv);
+    if (!std::cout.flush() && code == 0)
+      fail("standard output cannot be written, so results are missing from it; free some space on its disk");
+    return code;
+  } catch (const UsageError& error) {
+    return report(name(), error, exit_usage);
+  } catch (const std::bad_alloc&) {
+    return report(name(), no_memory, exit_data);
+  } catch (const std::length_error&) {  // more than there can be
+    return report(name(), no_memory, exit_data);
+  } catch (const std::exception& error) {
+    return report(name(), error, exit_data);
+  }
+}
+
+}  // namespace lamina

@@ -1,0 +1,105 @@
+#pragma once
+// The command line: a program or subcommand, its flags, and what is done when it is chosen.
+//
+//   void add_square_command(Command& program) {
+//     Command& command = program.add_command("square", "squares a number");
+//     const auto flags = std::make_shared<SquareFlags>();  // lives as long as the action that reads it
+//     command.add("NUMBER", flags->number, "what to square").required();
+//     command.add("--times", flags->times, "how often").range(1, 9).show_default();
+//     command.action([flags] { return run(*flags); });
+//   }
+//
+// CLI11 does the work behind it. All of it is in its headers, which take a compiler ten seconds each time
+// they are read, and so only command_line.cpp includes them.
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
+class App;
+class Option;
+}  // namespace CLI
+
+namespace lamina {
+
+struct FlagRules;  // tools/flags/flag_value.h
+
+using Action = std::function<int()>;  ///< returns the exit code
+
+/// What is asked of a flag's values, and what --help says of them. A handle: copies are the same flag. An empty
+/// value is a mistake, and so is a number that is not decimal, not finite or does not fit.
+class Flag {
+ public:
+  Flag required() const;
+  /// From `least` to `most`, both included.
+  Flag range(double least, double most) const;
+  Flag positive() const;
+  Flag non_negative() const;
+  Flag one_of(const std::vector<std::string>& values) const;
+  /// `complaint` returns what is wrong with a value, and nothing when it is right.
+  Flag check(const std::function<std::string(const std::string& value)>& complaint) const;
+  Flag separated_by_commas() const;
+  Flag needs(const Flag& other) const;
+  Flag excludes(const Flag& other) const;
+  Flag show_default() const;  ///< the value that the variable has now
+  Flag show_default(const std::string& value) const;
+
+ private:
+  friend class Command;
+  Flag(CLI::Option* option, std::shared_ptr<FlagRules> rules) : option_(option), rules_(std::move(rules)) {}
+  CLI::Option* option_;
+  std::shared_ptr<FlagRules> rules_;
+};
+
+/// A program, or one of its commands, which may have commands of its own.
+class Command {
+ public:
+  /// The program itself.
+  Command(const std::string& name, const std::string& description);
+  Command(Command&&) = default;
+
+  std::string name() const;
+  std::string description() const;
+  const std::list<Command>& commands() const { return commands_; }
+
+  /// The command lives as long as this one.
+  Command& add_command(const std::string& name, const std::string& description);
+  void require_command();
+
+  /// Adds a flag such as "--seed", or an argument without one such as "RUN", read into `value`: a
+  /// std::string, int, std::int64_t, size_t or double, a vector of them, a std::optional<std::int64_t>, or a
+  /// bool, which the flag sets.
+  template <class Value>
+  Flag add(const std::string& name, Value& value, const std::string& description);
+  /// The same for values that `read` makes something else of.
+  Flag add_read(const std::string& name, const std::function<void(const std::string&)>& read,
+                const std::string& description);
+  void add_version(const std::string& version);
+  bool given(const std::string& name) const;  ///< does the command have this flag, and was it used?
+
+  /// Ends --help: examples of how the command is called.
+  void footer(const std::string& text);
+
+  /// What is done when this command is chosen, and none of its own.
+  void action(Action action) { action_ = std::move(action); }
+
+  /// Reads the program's command line, does what it asks for and says in one line what went wrong. Returns
+  /// the exit code: the action's, 0 after --help and --version, 1 for bad data, 2 for bad usage.
+  int run(int argc, const char* const* argv) const;
+
+ private:
+  explicit Command(std::shared_ptr<CLI::App> app);
+  const Command& chosen() const;
+  int parse_and_act(int argc, const char* const* argv) const;
+
+  std::shared_ptr<CLI::App> app_;
+  std::list<Command> commands_;
+  Action action_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,70 @@
+#include "tools/flags/common_flags.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "models/run/metrics.h"
+#include "tools/flags/flag_value.h"
+
+namespace lamina {
+
+namespace {
+
+/// N of "every=N"; 0 for anything else.
+size_t every_of(const std::string& value) {
+  constexpr std::string_view prefix = "every=";
+  if (!value.starts_with(prefix)) return 0;
+  const auto number = whole_number(std::string_view(value).substr(prefix.size()));
+  return static_cast<size_t>(std::max<std::int64_t>(0, number.value_or(0)));
+}
+
+}  // namespace
+
+CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_names,
+                         const CommonDefaults& defaults)
+    : norms{norm_names.front()}, fields(command) {
+  fields.add("--norm", norms, "normalization, or several separated by commas: " + joined(norm_names))
+      .separated_by_commas()
+      .one_of(norm_names)
+      .show_default(norm_names.front());
+  fields.add("--preset", preset, "sizes and lengths: the paper's, or small ones for a first look")
+      .one_of({"paper", "small"})
+      .show_default();
+  fields.add("--data", data_folder, "folder with the original files; without it, built-in data");
+  fields.add("--seed", seed, "of all random numbers").non_negative().show_default();
+  command.add("--threads", threads, "worker threads; 0: as LAMINA_THREADS says, or one per core")
+      .range(0, 1024)
+      .show_default();
+  fields.add("--epochs", epochs, "passes over the training data", defaults.epochs).positive();
+  fields
+      .add("--batch", batches, "cases per step, or several sizes separated by commas",
+           {.paper = {defaults.batch}, .small = {defaults.batch}})
+      .separated_by_commas()
+      .positive();
+  fields.add("--lr", learning_rate, "learning rate", defaults.learning_rate).positive();
+  command
+      .add_read(
+          "--record", [this](const std::string& value) { record_every = every_of(value); },
+          "every=N: look into every N-th step and write what is seen to record.csv, for lamina inspect")
+      .check([](const std::string& value) {
+        return every_of(value) > 0 ? "" : "'" + value + "' is not every=N; write --record every=100";
+      });
+  fields.keep("record", record_every);
+  fields.keep("smoke", smoke);
+  command.add("--out", out, "folder of the run; by default a new one under runs/");
+  command.add("--resume", resume, "go on with the run in --out, with the settings it began with");
+}
+
+void add_threads_flag(Command& command, int& threads) {
+  command.add("--threads", threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+}
+
+size_t smoke_epochs() {
+  const char* const value = std::getenv("LAMINA_SMOKE");
+  return value == nullptr || *value == '\0'
+             ? 0
+             : static_cast<size_t>(std::max(1L, std::strtol(value, nullptr, 10)));
+}
+
+}  // namespace lamina

@@ -1,0 +1,57 @@
+#pragma once
+// The flags that every experiment has.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/real.h"
+#include "tools/flags/field.h"
+#include "tools/results/norm_table.h"
+
+namespace lamina {
+
+/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is set and not empty, commands run on a small part
+/// of their data for at most so many epochs, which shows that they work and nothing else.
+size_t smoke_epochs();
+
+/// Adds --threads to a command that trains nothing.
+void add_threads_flag(Command& command, int& threads);
+
+/// What is taken where a flag is not given.
+struct CommonDefaults {
+  FieldOptions<size_t> epochs = {};
+  size_t batch = 128;
+  FieldOptions<double> learning_rate = {1e-3, 1e-3};
+};
+
+struct CommonFlags {
+  /// Adds the flags to a command; `norm_names` are the values that --norm takes, the first being its default.
+  CommonFlags(Command& command, const std::vector<std::string>& norm_names, const CommonDefaults& defaults);
+  CommonFlags(const CommonFlags&) = delete;
+  CommonFlags& operator=(const CommonFlags&) = delete;
+  virtual ~CommonFlags() = default;
+
+  std::vector<std::string> norms;  ///< as given; "none", "layer", ...
+  std::string preset = "paper";
+  std::string data_folder;  ///< empty: built-in data
+  size_t seed = 1;
+  int threads = 0;              ///< 0: one per core
+  size_t epochs = 0;            ///< 0: the preset's
+  std::vector<size_t> batches;  ///< empty: the preset's
+  double learning_rate = 0;     ///< 0: the preset's
+  size_t record_every = 0;      ///< 0: record nothing
+  std::string out;
+  bool resume = false;
+  size_t smoke = smoke_epochs();  ///< LAMINA_SMOKE when the run began
+  Fields fields;                  ///< what config.json keeps; a command adds its own
+
+  bool paper() const { return preset == "paper"; }
+
+  // Of a run of one variant.
+  Norm norm() const { return norm_from(norms.front()); }
+  size_t batch() const { return batches.front(); }
+  real rate() const { return static_cast<real>(learning_rate); }
+};
+
+}  // namespace lamina

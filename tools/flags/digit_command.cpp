@@ -1,0 +1,60 @@
+#include "tools/flags/digit_command.h"
+
+namespace lamina {
+
+DigitOptions DigitCommand::options() const {
+  return {.norm = norm(), .batch = batch(), .learning_rate = rate(), .seed = seed};
+}
+
+TrainingData DigitCommand::load() {
+  data_ = !data_folder.empty() ? load_mnist(data_folder)
+          : smoke > 0          ? synthetic_mnist(seed, 1280, 200, 200)
+                               : synthetic_mnist(seed);
+  return {.source = data_->source, .cases = data_->train.count()};
+}
+
+Outcome DigitCommand::train_variant(const RunFolder& folder, const std::string& label) {
+  const auto experiment = make();
+  return train(folder, experiment->parameters, experiment->optimizer(), *experiment,
+               {.label = label, .steps_per_epoch = experiment->steps_per_epoch(), .epochs = epochs});
+}
+
+/// The last column but one is chosen on the validation set, as one would.
+std::string DigitCommand::summary(const TrainedVariants& trained) const {
+  const auto at_best = [](const TrainedVariant& each) {
+    const size_t best = lowest_row(each.curves, "valid_error");
+    return formatted("%.2f%% (", 100 * each.curves.column("test_error")[best]) +
+           formatted("%.0f)", each.curves.column("epoch")[best]);
+  };
+  return table_of(trained,
+                  {title_column("variant"),
+                   {"batch", [](const TrainedVariant& each) { return each.variant.setting("batch"); }},
+                   last("epochs", "epoch", "%.0f"),
+                   last("train NLL", "train_nll", "%.2e"),
+                   last("valid error", "valid_error", "%.2f%%", 100),
+                   last("test error", "test_error", "%.2f%%", 100),
+                   {"test error at best valid (epoch)", at_best},
+                   last("seconds", "seconds", "%.0f")});
+}
+
+/// Figure 6: train NLL on a log axis and test error against epochs, a pair of panels for each batch size.
+std::vector<Panel> DigitCommand::figure(const TrainedVariants& trained) const {
+  std::vector<Panel> panels;
+  for (auto first = trained.begin(); first != trained.end();) {
+    const std::string size = first->variant.setting("batch");
+    const auto end = std::find_if(first, trained.end(), [&](const TrainedVariant& each) {
+      return each.variant.setting("batch") != size;
+    });
+    const TrainedVariants same_size(first, end);
+    const Panel panel{.title = "batch size " + size, .x_label = "epoch"};
+    panels.push_back(panel_of(same_size, panel, "epoch", "train_nll"));
+    panels.back().y_label = "train NLL [nats]";
+    panels.back().log_y = true;
+    panels.push_back(panel_of(same_size, panel, "epoch", "test_error"));
+    panels.back().y_label = "test error";
+    first = end;
+  }
+  return panels;
+}
+
+}  // namespace lamina

@@ -1,0 +1,34 @@
+#pragma once
+// The commands that train classifiers of digits: their data, their table and their figure.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/training/digit_experiment.h"
+#include "tools/flags/training_command.h"
+
+namespace lamina {
+
+class DigitCommand : public TrainingCommand {
+ public:
+  using TrainingCommand::TrainingCommand;
+
+  DigitOptions options() const;
+  /// The data that --data names, or built-in ones; only a few of those in a smoke run.
+  TrainingData load() override;
+  const MnistData& data() const { return *data_; }
+
+ protected:
+  virtual std::unique_ptr<DigitExperiment> make() const = 0;
+
+  Outcome train_variant(const RunFolder& folder, const std::string& label) override;
+  std::string summary(const TrainedVariants& trained) const override;
+  std::vector<Panel> figure(const TrainedVariants& trained) const override;
+
+ private:
+  std::optional<MnistData> data_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,204 @@
+#include "tools/flags/training_command.h"
+
+#include <algorithm>
+#include <iostream>
+#include <variant>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "core/gemm/gemm.h"
+#include "core/threads/parallel.h"
+#include "models/run/interrupt.h"
+#include "tools/bench/training_steps.h"
+
+namespace lamina {
+
+namespace {
+
+std::vector<std::string> norms_of(const std::string& experiment, const std::vector<std::string>& more) {
+  std::vector<std::string> names;
+  for (const Norm norm : find_training_step(experiment)->norms) names.emplace_back(name_of(norm));
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
+  std::cerr << run.path() << ": began with " << began << " and goes on with " << now
+            << "; its numbers do not repeat bit by bit\n";
+}
+
+}  // namespace
+
+TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& defaults,
+                                 const std::vector<std::string>& more_norms)
+    : CommonFlags(command, norms_of(command.name(), more_norms), defaults), name_(command.name()) {}
+
+void TrainingCommand::add_optimizer_flag() {
+  fields
+      .add("--optimizer", optimizer_,
+           "adam; authors-adam, which is the authors' public code with the betas swapped in its bias "
+           "corrections: its rate is lr sqrt(1 - 0.001^t) / (1 - 0.1^t), so that early steps are 3.5 to 6.6 "
+           "times Adam's; sgd without momentum, which needs --lr",
+           {.required = false})
+      .one_of({"adam", "authors-adam", "sgd"})
+      .show_default();
+}
+
+OptimizerKind TrainingCommand::optimizer_kind() const {
+  if (optimizer_ == "adam") return OptimizerKind::adam;
+  if (optimizer_ == "authors-adam") return OptimizerKind::authors_adam;
+  if (optimizer_ == "sgd") return OptimizerKind::sgd;
+  fail<UsageError>("--optimizer ", optimizer_, ": no such optimizer; there are adam, authors-adam and sgd");
+}
+
+std::vector<Variant> TrainingCommand::variants() const {
+  std::vector<Variant> all;
+  for (const size_t batch_size : batches)
+    for (const std::string& norm_name : norms) {
+      all.push_back(
+          {.norm = norm_name, .name = text(norm_name, "-b", batch_size), .title = title_of(norm_name)});
+      all.back().label = text(all.back().title, ", batch ", batch_size);
+      all.back().own.set("norm", norm_name);
+      all.back().own.set("batch", text(batch_size));
+    }
+  return all;
+}
+
+// --- Opening a run
+
+RunFolder open_run(const std::string& experiment, const std::string& asked, const std::string& path) {
+  RunFolder folder = RunFolder::open(path);
+  if (folder.config().experiment != experiment)
+    fail<UsageError>(asked, ' ', path, ": a run of lamina ", folder.config().experiment,
+                     "; give the folder of a run of lamina ", experiment);
+  return folder;
+}
+
+RunFolder TrainingCommand::open(const std::string& asked, const std::string& path) {
+  RunFolder folder = open_run(name_, asked, path);
+  fields.read(folder.config().settings);
+  complete();
+  return folder;
+}
+
+RunFolder TrainingCommand::open_single(const std::string& asked, const std::string& path) {
+  RunFolder folder = open(asked, path);
+  if (const std::vector<Variant> all = variants(); all.size() > 1)
+    fail<UsageError>(asked, ' ', path, ": holds several runs; name one of them, as in ",
+                     folder.file(all.back().name));
+  return folder;
+}
+
+void TrainingCommand::for_each_run(const std::string& asked, const std::string& path,
+                                   const std::function<void(const RunFolder&)>& act) {
+  const RunFolder whole = open(asked, path);
+  const std::vector<Variant> all = variants();
+  for (const Variant& variant : all) act(all.size() == 1 ? whole : open(asked, whole.file(variant.name)));
+}
+
+// --- Going on with a run
+
+/// The settings that a run began with are those it goes on with.
+void TrainingCommand::require_same(const RunFolder& run) const {
+  const Settings asked = fields.settings();
+  for (const auto& [name, value] : asked.entries()) {
+    const auto& all = run.config().settings.entries();
+    const auto began = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
+    std::string flag = name == "smoke" ? "LAMINA_SMOKE" : "--" + name,
+                every = name == "record" ? "every=" : "";
+    std::ranges::replace(flag, '_', name == "smoke" ? '_' : '-');
+    const bool given = name == "smoke" ? smoke > 0 : fields.given(flag);
+    if (given && began != all.end() && text_of(value) != text_of(began->second))
+      fail<UsageError>(flag, ' ', every, text_of(value), ": the run in ", run.path(), " began with ", every,
+                       text_of(began->second), "; leave it out, or start a new run in another folder");
+  }
+}
+
+/// With --resume the folder of the run to go on with, whose settings are taken over, and its threads where the flags
+/// name none. Says in one line when the threads or the kernels are others than the run began with, since its numbers
+/// then do not repeat bit by bit.
+std::optional<RunFolder> TrainingCommand::folder_to_resume() {
+  if (!resume) return {};
+  RunFolder folder = RunFolder::resume(out, name_);
+  const RunConfig& began = folder.config();
+  require_same(folder);
+  if (threads == 0) threads = began.threads;
+  if (threads != began.threads) report_change(folder, text(began.threads, " threads"), text(threads));
+  if (began.backend != gemm_backend()) report_change(folder, began.backend, gemm_backend());
+  fields.read(began.settings);
+  return folder;
+}
+
+// --- Training
+
+void TrainingCommand::fill_in_preset() {
+  fields.fill_in(paper());
+  if (smoke > 0) epochs = std::min(epochs, smoke);
+}
+
+/// No batch may be larger than the training set, and the epochs must not be more updates than a run can count.
+void TrainingCommand::require_fitting(const TrainingData& data) const {
+  for (const size_t size : batches) {
+    if (size > data.cases)
+      fail<UsageError>("--batch ", size, ": there are only ", data.cases, ' ', data.called,
+                       "; choose a smaller one");
+    updates_in(epochs, data.cases / size);
+  }
+}
+
+RunFolder TrainingCommand::create(const std::string& path, const std::string& variant) const {
+  return RunFolder::create(path, {.experiment = name_, .variant = variant, .settings = fields.settings()});
+}
+
+void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {
+  Settings settings = whole;
+  for (const auto& [name, value] : variant.own.entries())
+    std::visit([&, &key = name](const auto& content) { settings.set(key, content); }, value);
+  fields.read(settings);
+}
+
+RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
+  const std::string path = whole.file(variant.name);
+  return exists(path + "/config.json") ? RunFolder::resume(path, name_) : create(path, variant.name);
+}
+
+void TrainingCommand::finish(const RunFolder& whole, const TrainedVariants& trained) const {
+  const std::string table = summary(trained);
+  write_file(whole.file("summary.md"), table);
+  std::cout << '\n' << table;
+  if (write_figure(whole.file("figure"), figure(trained)))
+    std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
+}
+
+int TrainingCommand::run() {
+  if (!resume && optimizer_ == "sgd" && !fields.given("--lr"))  // the presets have one for Adam alone
+    fail<UsageError>("--optimizer sgd: give its learning rate with --lr; that of the preset is Adam's");
+  spell_out();
+  const std::optional<RunFolder> resumed = folder_to_resume();
+  if (!resumed) fill_in_preset();
+  complete();
+  set_threads(threads);
+  const TrainingData data = load();
+  require_fitting(data);
+
+  const std::vector<Variant> all = variants();
+  const Settings settings = fields.settings();
+  const RunFolder whole = resumed ? *resumed : create(out, all.size() == 1 ? all[0].name : "all");
+  std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
+  TrainedVariants trained;
+  for (const Variant& variant : all) {
+    narrow(settings, variant);
+    const RunFolder folder = all.size() == 1 ? whole : folder_of(variant, whole);
+    if (train_variant(folder, variant.label) == Outcome::interrupted) {
+      std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << whole.path() << '\n';
+      return interrupted_exit_code;
+    }
+    trained.push_back({variant, read_table(folder.file("metrics.csv"))});
+    if (exists(folder.file("test.csv"))) trained.back().test = read_table(folder.file("test.csv"));
+  }
+  finish(whole, trained);
+  return 0;
+}
+
+}  // namespace lamina

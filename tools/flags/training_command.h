@@ -1,0 +1,97 @@
+#pragma once
+// A command that trains the variants of a model one after another, each in a folder of its own unless it is the only
+// one. A call can be resumed, and the whole ends with a table and a figure. An experiment says what differs:
+//
+//   class SquareCommand final : public TrainingCommand {
+//    public:
+//     explicit SquareCommand(Command& command) : TrainingCommand(command, {.batch = 16}) {
+//       fields.add("--side", side_, "of the square", {.paper = 64, .small = 8}).positive();
+//     }
+//    private:
+//     TrainingData load() override;
+//     Outcome train_variant(const RunFolder& folder, const std::string& label) override;
+//     std::string summary(const TrainedVariants& trained) const override;
+//     std::vector<Panel> figure(const TrainedVariants& trained) const override;
+//     size_t side_ = 0;
+//   };
+//   const auto square = std::make_shared<SquareCommand>(command);
+//   command.action([square] { return square->run(); });
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/training/training.h"
+#include "optim/choice.h"
+#include "tools/flags/common_flags.h"
+#include "tools/results/variant_report.h"
+
+namespace lamina {
+
+struct TrainingData {
+  std::string source;  ///< one line: what the data are
+  size_t cases;        ///< no batch may be larger
+  std::string called = "training cases";
+};
+
+class TrainingCommand : public CommonFlags {
+ public:
+  /// Adds the common flags to a command of the name of a training step (training_steps.h), whose norms it offers, and
+  /// `more_norms`.
+  TrainingCommand(Command& command, const CommonDefaults& defaults,
+                  const std::vector<std::string>& more_norms = {});
+
+  /// Trains all variants, prints and saves a summary and draws the figure. Returns the exit code.
+  int run();
+
+  /// Opens a run of this command and takes over its settings. `asked` is the word of the command line in front of
+  /// `path`. UsageError when the run is of another command.
+  RunFolder open(const std::string& asked, const std::string& path);
+  /// The same where it must be of one variant: UsageError when it is of several.
+  RunFolder open_single(const std::string& asked, const std::string& path);
+  /// Acts on a run of one variant, or on each in the folder of several, its settings taken over.
+  void for_each_run(const std::string& asked, const std::string& path,
+                    const std::function<void(const RunFolder& folder)>& act);
+
+  /// Reads or makes the data that the settings name.
+  virtual TrainingData load() = 0;
+
+ protected:
+  /// Trains one in its folder, from where it was; the settings are those of this variant alone.
+  virtual Outcome train_variant(const RunFolder& folder, const std::string& label) = 0;
+  /// A markdown table, one row a variant, and the panels of a figure.
+  virtual std::string summary(const TrainedVariants& trained) const = 0;
+  virtual std::vector<Panel> figure(const TrainedVariants& trained) const = 0;
+
+  /// Lists that the command line left open, spelled out.
+  virtual void spell_out() {}
+  /// What presets alone do not tell.
+  virtual void complete() {}
+  /// Unless overridden, each norm with each batch size.
+  virtual std::vector<Variant> variants() const;
+
+  /// --optimizer, for the experiments whose public code has an Adam of its own (Sections 6.1 and 6.3).
+  void add_optimizer_flag();
+  OptimizerKind optimizer_kind() const;
+
+ private:
+  std::optional<RunFolder> folder_to_resume();
+  void require_same(const RunFolder& run) const;
+  void fill_in_preset();
+  void require_fitting(const TrainingData& data) const;
+  RunFolder create(const std::string& path, const std::string& variant) const;
+  RunFolder folder_of(const Variant& variant, const RunFolder& whole) const;
+  /// The settings of all become those of one.
+  void narrow(const Settings& whole, const Variant& variant);
+  void finish(const RunFolder& whole, const TrainedVariants& trained) const;
+
+  std::string name_;  ///< "mnist", as on the command line
+  std::string optimizer_ = "adam";
+};
+
+/// UsageError when the run at `path` is not one of `lamina experiment`.
+RunFolder open_run(const std::string& experiment, const std::string& asked, const std::string& path);
+
+}  // namespace lamina

@@ -1,0 +1,32 @@
+#pragma once
+// Where a study leaves its results: a report, tables and figures in one folder, each named on the terminal.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/results/plot.h"
+
+namespace lamina {
+
+class ResultFolder {
+ public:
+  /// Makes the folder. DataError when that is not possible.
+  explicit ResultFolder(std::string path);
+
+  const std::string& path() const { return path_; }
+
+  /// Prints the text, and writes it to summary.md.
+  void report(std::string_view markdown) const;
+
+  /// Writes a file and prints its path.
+  void write(const std::string& name, std::string_view bytes) const;
+
+  /// Draws `name`.svg and `name`.png and prints their paths.
+  void draw(const std::string& name, const std::vector<Panel>& panels) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace lamina

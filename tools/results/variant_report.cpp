@@ -1,0 +1,96 @@
+#include "tools/results/variant_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "tools/results/norm_table.h"
+
+namespace lamina {
+
+namespace {
+
+std::string last_of(const Table& table, const std::string& column, const char* format, double scale) {
+  return formatted(format, scale * table.column(column).back());
+}
+
+}  // namespace
+
+double reached_by_all(const TrainedVariants& trained) {
+  double step = std::numeric_limits<double>::infinity();
+  for (const TrainedVariant& each : trained)
+    if (!each.curves.rows.empty()) step = std::min(step, each.curves.column("step").back());
+  return step;
+}
+
+TrainedVariants up_to(double step, TrainedVariants trained) {
+  for (TrainedVariant& each : trained) {
+    const std::vector<double> steps = each.curves.column("step");
+    each.curves.rows.resize(static_cast<size_t>(std::ranges::upper_bound(steps, step) - steps.begin()));
+  }
+  return trained;
+}
+
+std::string formatted(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string row = "|";
+  for (const std::string& cell : cells) row += (cell.empty() ? " " : " " + cell + " ") + "|";
+  return row + "\n";
+}
+
+std::string table_of(const TrainedVariants& trained, const std::vector<ReportColumn>& columns) {
+  std::vector<std::string> titles;
+  std::string rule = "|", rows;
+  for (const ReportColumn& column : columns) {
+    titles.push_back(column.title);
+    rule += "---|";
+  }
+  for (const TrainedVariant& each : trained) {
+    std::vector<std::string> cells(columns.size());
+    std::ranges::transform(columns, cells.begin(),
+                           [&](const ReportColumn& column) { return column.cell(each); });
+    rows += markdown_row(cells);
+  }
+  return markdown_row(titles) + rule + "\n" + rows;
+}
+
+ReportColumn title_column(const std::string& title) {
+  return {title, [](const TrainedVariant& each) { return each.variant.title; }};
+}
+
+ReportColumn last(const std::string& title, const std::string& column, const char* format, double scale) {
+  return {title, [=](const TrainedVariant& each) { return last_of(each.curves, column, format, scale); }};
+}
+
+ReportColumn tested(const std::string& title, const std::string& column, const char* format, double scale) {
+  return {title, [=](const TrainedVariant& each) { return last_of(each.test, column, format, scale); }};
+}
+
+ReportColumn at_lowest(const std::string& of, const std::string& title, const std::string& column,
+                       const char* format, double scale) {
+  return {title, [=](const TrainedVariant& each) {
+            return formatted(format, scale * each.curves.column(column)[lowest_row(each.curves, of)]);
+          }};
+}
+
+size_t lowest_row(const Table& table, std::string_view column) {
+  const std::vector<double> values = table.column(column);
+  return static_cast<size_t>(std::ranges::min_element(values) - values.begin());
+}
+
+Panel panel_of(const TrainedVariants& trained, Panel panel, std::string_view x, std::string_view y) {
+  for (const auto& [variant, curves, test] : trained)
+    panel.curves.push_back({.title = variant.title,
+                            .x = curves.column(x),
+                            .y = curves.column(y),
+                            .line = variant.line,
+                            .color = color_of(variant.norm)});
+  return panel;
+}
+
+}  // namespace lamina
