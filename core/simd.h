@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace lamina::gemm_detail {
+namespace lamina::simd {
 
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64, vector_registers = 32;
@@ -138,4 +138,4 @@ inline vec sum_lanes(vec (&x)[lanes]) {
   return x[0];
 }
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::simd

@@ -37,7 +37,7 @@ std::uint64_t digest_of(const detail::Storage& storage) {
 
 }  // namespace
 
-// Nodes are placed one after another in chunks from the pool and removed in reverse order, so allocation is a
+// Nodes are placed one after another in chunks from the caching allocator and removed in reverse order, so allocation is a
 // pointer increment.
 struct Tape::Chunk {
   static constexpr size_t bytes = 64 * 1024;
@@ -83,7 +83,7 @@ void* Tape::reserve(size_t bytes) {
   bytes = round_up(bytes);
   if (chunk_ == nullptr || chunk_->used + bytes > chunk_->capacity) {
     const size_t capacity = std::max(Chunk::bytes, header + bytes);
-    chunk_ = new (pool::allocate(capacity)) Chunk{chunk_, capacity, header};
+    chunk_ = new (memory::allocate(capacity)) Chunk{chunk_, capacity, header};
   }
   void* const place = reinterpret_cast<char*>(chunk_) + chunk_->used;
   chunk_->used += bytes;
@@ -187,7 +187,7 @@ void Tape::clear() {
   while (last_ != nullptr) pop(History::forgotten);
   while (chunk_ != nullptr) {
     Chunk* const previous = chunk_->previous;
-    pool::release(chunk_, chunk_->capacity);
+    memory::release(chunk_, chunk_->capacity);
     chunk_ = previous;
   }
 }

@@ -177,7 +177,7 @@ class Tape {
   Tape* enclosing_;  ///< recorded before
   Tape* outer_;      ///< the next older one of this thread, recording or not
   std::uint32_t recording_;
-  PoolVector<Watched> watched_;
+  CachedVector<Watched> watched_;
   std::uint64_t opened_;  ///< the id that the next tensor had when the tape was opened
   Node* last_ = nullptr;
   size_t count_ = 0;

@@ -24,7 +24,7 @@ std::uint64_t next_id() {
 }
 
 static Storage* create_storage(size_t size) {
-  auto* const storage = new (pool::allocate(sizeof(Storage))) Storage;
+  auto* const storage = new (memory::allocate(sizeof(Storage))) Storage;
   storage->size = size;
   storage->id = next_id();
   ++upcoming_id;
@@ -38,8 +38,8 @@ static void release(Storage* storage) {
 
 static void release_buffers(Storage& storage) {
   const size_t bytes = storage.size * sizeof(real);
-  if (storage.owns_values) pool::release(storage.values, bytes);
-  if (storage.owns_gradient) pool::release(storage.gradient, bytes);
+  if (storage.owns_values) memory::release(storage.values, bytes);
+  if (storage.owns_gradient) memory::release(storage.gradient, bytes);
   release(std::exchange(storage.lender, nullptr));
 }
 
@@ -73,7 +73,7 @@ void destroy(Storage* storage) {
   }
   release_buffers(*storage);
   storage->~Storage();
-  pool::release(storage, sizeof(Storage));
+  memory::release(storage, sizeof(Storage));
 }
 
 }  // namespace detail
@@ -90,7 +90,7 @@ Tensor::Tensor(Shape shape) : shape_(shape) {
     product *= shape[axis];
   }
   storage_ = StorageHandle(detail::create_storage(shape.size()));
-  storage_->values = static_cast<real*>(pool::allocate(size() * sizeof(real)));
+  storage_->values = static_cast<real*>(memory::allocate(size() * sizeof(real)));
 }
 
 Tensor Tensor::full(Shape shape, real value) {
@@ -192,7 +192,7 @@ GradientSink Tensor::gradient_sink() const {
   require_values("gradient_sink", *this);
   Storage& shared = *storage_.get();
   if (shared.gradient == nullptr)
-    shared.gradient = static_cast<real*>(pool::allocate(shared.size * sizeof(real)));
+    shared.gradient = static_cast<real*>(memory::allocate(shared.size * sizeof(real)));
   const bool first = !shared.gradient_written;
   const bool whole = size() == shared.size;
   // A view covers only its part, so the rest must read as zero before the first contribution lands.

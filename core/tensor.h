@@ -39,7 +39,7 @@ enum class History : std::uint8_t {
   forgotten  ///< a result whose tape was cleared or destroyed
 };
 
-/// What the handles share: one cache line. Lives in the pool, reference-counted.
+/// What the handles share: one cache line. Lives in the allocator's memory, reference-counted.
 struct Storage {
   std::atomic<int> references{0};
   std::uint32_t clearings = 0;  ///< how often the gradient became zero; notes about an older one are invalid

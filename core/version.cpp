@@ -11,7 +11,7 @@ namespace lamina {
 const char* commit() { return LAMINA_COMMIT; }
 
 const char* kernels() {
-  using gemm_detail::vector_bytes;
+  using simd::vector_bytes;
   return vector_bytes == 64 ? "AVX-512" : vector_bytes == 32 ? "AVX2" : "128-bit";
 }
 

@@ -54,7 +54,7 @@ Tensor Embedding::operator()(std::span<const int> indices) const {
   }
   if (Tape::recording({&table_, 1}) == nullptr) return y;
   return record("embedding", y, {table_},
-                [=, table = table_, used = used_, kept = PoolVector<int>(indices.begin(), indices.end())] {
+                [=, table = table_, used = used_, kept = CachedVector<int>(indices.begin(), indices.end())] {
                   detail::Storage& storage = *table.storage();
                   const bool in_rows = storage.gradient_in_rows;
                   const GradientSink sink = table.gradient_sink();

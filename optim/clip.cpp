@@ -102,7 +102,7 @@ real clip_gradient_norm(Parameters& parameters, real limit, real times) {
 real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>> all, real limit,
                         real times) {
   require_limit(limit);
-  PoolVector<Gradients> gradients;
+  CachedVector<Gradients> gradients;
   double own = 0;
   for (const auto* each = all.begin(); each != all.end(); ++each) {
     Parameters& parameters = *each;

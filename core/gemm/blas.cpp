@@ -18,7 +18,7 @@ int openblas_get_parallel(void);
 void openblas_set_num_threads(int);
 }
 
-namespace lamina::gemm_detail {
+namespace lamina::kernels {
 
 int blas_vector_bytes() {
   static const int bytes = [] {
@@ -92,4 +92,4 @@ void blas_product(const Product& q) {
           q.c.data, size(std::max(q.c.row, q.n)));
 }
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::kernels

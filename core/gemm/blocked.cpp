@@ -16,7 +16,7 @@
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 
-namespace lamina::gemm_detail {
+namespace lamina::kernels {
 
 namespace {
 
@@ -182,13 +182,13 @@ void blocked_product(const Product& q) {
                      b == 0 ? q.addend : ConstView{q.c.data, q.c.row, q.c.column});
 }
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::kernels
 
 namespace lamina {
 
-using namespace gemm_detail;
+using namespace kernels;
 
-void PackedMatrix::Release::operator()(real* memory) const { pool::release(memory, bytes); }
+void PackedMatrix::Release::operator()(real* memory) const { memory::release(memory, bytes); }
 
 size_t packed_column_step() { return panel_columns; }
 
@@ -198,7 +198,7 @@ void PackedMatrix::pack(Transpose op, size_t k, size_t n, const real* b, size_t 
   if (needed > capacity_) {
     capacity_ = (needed + 1023) / 1024 * 1024;
     const size_t bytes = capacity_ * sizeof(real);
-    data_ = std::unique_ptr<real, Release>(static_cast<real*>(pool::allocate(bytes)), Release{bytes});
+    data_ = std::unique_ptr<real, Release>(static_cast<real*>(memory::allocate(bytes)), Release{bytes});
   }
   rows_ = k;
   columns_ = n;

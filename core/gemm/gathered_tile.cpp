@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace lamina::gemm_detail {
+namespace lamina::kernels {
 
 namespace {
 
@@ -94,4 +94,4 @@ void multiply_gathered(size_t rows, size_t columns, size_t k, const Gathered& a,
   }
 }
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::kernels

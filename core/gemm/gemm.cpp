@@ -9,7 +9,7 @@
 
 namespace lamina {
 
-using namespace gemm_detail;
+using namespace kernels;
 
 namespace {
 
@@ -78,12 +78,12 @@ void fill(const Product& q) {
 using Method = void (*)(const Product&);
 
 /// A split of c into row_parts x column_parts pieces, one for each thread.
-struct Split {
+struct TeamSplit {
   size_t row_parts, column_parts, rows, columns;
 };
 
-Split best_split(const Product& q, size_t team) {
-  Split best = {1, 1, q.m, q.n};
+TeamSplit best_split(const Product& q, size_t team) {
+  TeamSplit best = {1, 1, q.m, q.n};
   double best_cost = 0;
   for (size_t row_parts = 1; row_parts <= team; ++row_parts) {
     if (team % row_parts) continue;
@@ -108,7 +108,7 @@ void run(const Product& q, Method method) {
     method(q);
     return;
   }
-  const Split split = best_split(q, team);
+  const TeamSplit split = best_split(q, team);
   for_each_share(team, [&](size_t id) {
     const size_t row = id % split.row_parts * split.rows, column = id / split.row_parts * split.columns;
     if (row < q.m && column < q.n)

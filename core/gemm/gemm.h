@@ -51,7 +51,7 @@ class PackedMatrix {
   const real* data() const { return data_.get(); }
 
  private:
-  struct Release {  // returns the memory to the pool
+  struct Release {  // returns the memory to the allocator
     size_t bytes;
     void operator()(real* memory) const;
   };

@@ -21,7 +21,7 @@
 
 #include <array>
 
-namespace lamina::gemm_detail {
+namespace lamina::kernels {
 
 namespace {
 /// Rows of b to prefetch: enough to hide the latency of L2, few enough not to evict each other when their
@@ -137,4 +137,4 @@ TileKernel tile_kernel(size_t rows, size_t vectors, Source source) {
   return all[rows - 1][vectors == 8 ? 3 : vectors / 2];
 }
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::kernels

@@ -9,7 +9,9 @@
 #include "core/memory/workspace.h"
 #include "core/simd.h"
 
-namespace lamina::gemm_detail {
+namespace lamina::kernels {
+
+using namespace simd;
 
 /// Columns of a packed panel of b: two vectors. Rows of the tallest tile: with two vectors per row it fills the
 /// registers, leaving room for the two vectors of b and one number of a.
@@ -173,4 +175,4 @@ bool blas_is_faster(size_t m, size_t n, size_t k);
 /// The whole product by OpenBLAS, on the calling thread alone; c and a bias untransposed.
 void blas_product(const Product& product);
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::kernels

@@ -5,7 +5,7 @@
 
 #include "core/gemm/kernel.h"
 
-namespace lamina::gemm_detail {
+namespace lamina::kernels {
 
 namespace {
 
@@ -82,4 +82,4 @@ void dot_product(const Product& q) {
   }
 }
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::kernels

@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-using namespace gemm_detail;
+using namespace kernels;
 
 namespace {
 

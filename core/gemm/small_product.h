@@ -21,7 +21,7 @@ class SmallProduct {
  private:
   size_t m_, n_, k_, lda_, ldb_;
   Transpose a_op_, b_op_;
-  PoolVector<size_t> row_,
+  CachedVector<size_t> row_,
       step_;  ///< element (i, p) of op(a) is at row_[i] + step_[p]; empty: gemm() is better
 };
 

@@ -14,7 +14,7 @@
 
 #include "core/gemm/kernel.h"
 
-namespace lamina::gemm_detail {
+namespace lamina::kernels {
 
 namespace {
 
@@ -160,4 +160,4 @@ void stream_product(const Product& q) {
   }
 }
 
-}  // namespace lamina::gemm_detail
+}  // namespace lamina::kernels

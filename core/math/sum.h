@@ -118,11 +118,11 @@ Pair two_sums_over(size_t count, const First& first_term, const Second& second_t
   return detail::two_running_sums(0, detail::unknown(count), first_term, second_term);
 }
 
+inline constexpr size_t columns_at_once = 256;  // their sums stay in L1
+
 namespace detail {
 
 inline constexpr size_t rows_in_sequence = 64;  // below, a plain loop
-inline constexpr size_t columns_at_once = 256;  // their sums stay in L1
-
 inline void add_to(const std::array<real*, 1>& sums, size_t c, real value) { sums[0][c] += value; }
 inline void add_to(const std::array<real*, 2>& sums, size_t c, Pair value) {
   sums[0][c] += value.first;
@@ -169,16 +169,16 @@ void sum_rows_pairwise(size_t first, size_t last, size_t column, size_t width,
 /// additions depends on `rows` alone.
 template <class Row>
 void column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
-  for (size_t c = begin; c < end; c += detail::columns_at_once)
-    detail::sum_rows_pairwise<1>(0, rows, c, std::min(detail::columns_at_once, end - c), {sums + c}, row);
+  for (size_t c = begin; c < end; c += columns_at_once)
+    detail::sum_rows_pairwise<1>(0, rows, c, std::min(columns_at_once, end - c), {sums + c}, row);
 }
 
 /// The same, accumulated in sums.
 template <class Row>
 void add_column_sums(size_t rows, size_t begin, size_t end, real* sums, const Row& row) {
-  for (size_t c = begin; c < end; c += detail::columns_at_once) {
-    const size_t width = std::min(detail::columns_at_once, end - c);
-    real found[detail::columns_at_once];
+  for (size_t c = begin; c < end; c += columns_at_once) {
+    const size_t width = std::min(columns_at_once, end - c);
+    real found[columns_at_once];
     detail::sum_rows_pairwise<1>(0, rows, c, width, {found}, row);
 #pragma omp simd
     for (size_t i = 0; i < width; ++i) sums[c + i] += found[i];
@@ -188,9 +188,9 @@ void add_column_sums(size_t rows, size_t begin, size_t end, real* sums, const Ro
 /// Two such sums in one pass over what they share: row(r)(c) is a Pair.
 template <class Row>
 void two_column_sums(size_t rows, size_t begin, size_t end, real* first, real* second, const Row& row) {
-  for (size_t c = begin; c < end; c += detail::columns_at_once)
-    detail::sum_rows_pairwise<2>(0, rows, c, std::min(detail::columns_at_once, end - c),
-                                 {first + c, second + c}, row);
+  for (size_t c = begin; c < end; c += columns_at_once)
+    detail::sum_rows_pairwise<2>(0, rows, c, std::min(columns_at_once, end - c), {first + c, second + c},
+                                 row);
 }
 
 }  // namespace lamina

@@ -15,7 +15,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
-namespace lamina::pool {
+namespace lamina::memory {
 
 namespace {
 
@@ -40,7 +40,7 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-struct Pool {
+struct Allocator {
   std::mutex mutex;
   std::array<FreeBlock*, 256> free{};
   Statistics statistics{};
@@ -49,9 +49,9 @@ struct Pool {
 #endif
 };
 
-Pool& instance() {
+Allocator& instance() {
   // Never destroyed: static tensors may outlive any order of destruction.
-  static Pool* const pool = [] {
+  static Allocator* const allocator = [] {
 #if defined(__SANITIZE_ADDRESS__)
     // The leak check does not follow the list through poisoned blocks: none may be left in it.
     std::atexit([] {
@@ -59,9 +59,9 @@ Pool& instance() {
       trim();
     });
 #endif
-    return new Pool;
+    return new Allocator;
   }();
-  return *pool;
+  return *allocator;
 }
 
 void* from_system(size_t bytes) {
@@ -73,8 +73,8 @@ void* from_system(size_t bytes) {
   return block;
 }
 
-void empty(Pool& pool) {  // whose lock the caller holds
-  for (FreeBlock*& list : pool.free) {
+void empty(Allocator& allocator) {  // whose lock the caller holds
+  for (FreeBlock*& list : allocator.free) {
     while (list != nullptr) {
       ASAN_UNPOISON_MEMORY_REGION(list, sizeof(FreeBlock));
       FreeBlock* const next = list->next;
@@ -82,7 +82,7 @@ void empty(Pool& pool) {  // whose lock the caller holds
       list = next;
     }
   }
-  pool.statistics.bytes_cached = 0;
+  allocator.statistics.bytes_cached = 0;
 }
 
 }  // namespace
@@ -90,19 +90,19 @@ void empty(Pool& pool) {  // whose lock the caller holds
 void* allocate(size_t bytes) {
   if (bytes > (size_t{1} << 48)) throw std::bad_alloc();
   const SizeClass size = size_class(bytes == 0 ? 1 : bytes);
-  Pool& pool = instance();
-  const std::lock_guard lock(pool.mutex);
-  FreeBlock*& list = pool.free[size.index];
+  Allocator& allocator = instance();
+  const std::lock_guard lock(allocator.mutex);
+  FreeBlock*& list = allocator.free[size.index];
   void* block = list;
   if (list == nullptr) {
     block = from_system(size.bytes);
-    ++pool.statistics.system_allocations;
+    ++allocator.statistics.system_allocations;
   } else {
     ASAN_UNPOISON_MEMORY_REGION(block, size.bytes);
     list = list->next;
-    pool.statistics.bytes_cached -= size.bytes;
+    allocator.statistics.bytes_cached -= size.bytes;
   }
-  pool.statistics.bytes_in_use += size.bytes;
+  allocator.statistics.bytes_in_use += size.bytes;
   // Bytes beyond the request stay poisoned, so that a sanitizer build detects loops that run too far.
   ASAN_POISON_MEMORY_REGION(static_cast<char*>(block) + bytes, size.bytes - bytes);
   return block;
@@ -111,30 +111,30 @@ void* allocate(size_t bytes) {
 void release(void* block, size_t bytes) {
   if (block == nullptr) return;
   const SizeClass size = size_class(bytes == 0 ? 1 : bytes);
-  Pool& pool = instance();
-  const std::lock_guard lock(pool.mutex);
+  Allocator& allocator = instance();
+  const std::lock_guard lock(allocator.mutex);
   ASAN_UNPOISON_MEMORY_REGION(block, sizeof(FreeBlock));
   auto* const freed = static_cast<FreeBlock*>(block);
-  freed->next = pool.free[size.index];
-  pool.free[size.index] = freed;
-  pool.statistics.bytes_in_use -= size.bytes;
-  pool.statistics.bytes_cached += size.bytes;
+  freed->next = allocator.free[size.index];
+  allocator.free[size.index] = freed;
+  allocator.statistics.bytes_in_use -= size.bytes;
+  allocator.statistics.bytes_cached += size.bytes;
   ASAN_POISON_MEMORY_REGION(freed, size.bytes);
 #if defined(__SANITIZE_ADDRESS__)
-  if (pool.program_ends) empty(pool);
+  if (allocator.program_ends) empty(allocator);
 #endif
 }
 
 Statistics statistics() {
-  Pool& pool = instance();
-  const std::lock_guard lock(pool.mutex);
-  return pool.statistics;
+  Allocator& allocator = instance();
+  const std::lock_guard lock(allocator.mutex);
+  return allocator.statistics;
 }
 
 void trim() {
-  Pool& pool = instance();
-  const std::lock_guard lock(pool.mutex);
-  empty(pool);
+  Allocator& allocator = instance();
+  const std::lock_guard lock(allocator.mutex);
+  empty(allocator);
 }
 
-}  // namespace lamina::pool
+}  // namespace lamina::memory

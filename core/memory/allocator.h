@@ -4,7 +4,7 @@
 
 #include "core/real.h"
 
-namespace lamina::pool {
+namespace lamina::memory {
 
 /// A block of at least `bytes`, aligned to 64 bytes (a cache line and the widest vector). Contents: anything.
 void* allocate(size_t bytes);
@@ -22,4 +22,4 @@ Statistics statistics();
 /// Returns all cached blocks to the system.
 void trim();
 
-}  // namespace lamina::pool
+}  // namespace lamina::memory

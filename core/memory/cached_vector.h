@@ -1,5 +1,5 @@
 #pragma once
-// A std::vector and a std::string whose memory comes from the pool: for what a closure on the tape has to
+// A std::vector and a std::string whose memory comes from the caching allocator: for what a closure on the tape has to
 // keep, such as labels.
 
 #include <string>
@@ -10,19 +10,19 @@
 namespace lamina {
 
 template <class T>
-struct PoolAllocator {
+struct CachingAllocator {
   using value_type = T;
-  PoolAllocator() = default;
+  CachingAllocator() = default;
   template <class U>
-  PoolAllocator(const PoolAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
-  T* allocate(size_t count) { return static_cast<T*>(pool::allocate(count * sizeof(T))); }
-  void deallocate(T* block, size_t count) { pool::release(block, count * sizeof(T)); }
-  bool operator==(const PoolAllocator&) const = default;
+  CachingAllocator(const CachingAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
+  T* allocate(size_t count) { return static_cast<T*>(memory::allocate(count * sizeof(T))); }
+  void deallocate(T* block, size_t count) { memory::release(block, count * sizeof(T)); }
+  bool operator==(const CachingAllocator&) const = default;
 };
 
 template <class T>
-using PoolVector = std::vector<T, PoolAllocator<T>>;
+using CachedVector = std::vector<T, CachingAllocator<T>>;
 
-using PoolString = std::basic_string<char, std::char_traits<char>, PoolAllocator<char>>;
+using CachedString = std::basic_string<char, std::char_traits<char>, CachingAllocator<char>>;
 
 }  // namespace lamina

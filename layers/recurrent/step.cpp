@@ -10,7 +10,7 @@
 namespace lamina {
 
 struct RecurrentSession::Shared {
-  PoolString name;  ///< of the layer
+  CachedString name;  ///< of the layer
   size_t rows;
   RowStep step;
 };
@@ -40,7 +40,7 @@ struct SessionStep {
             .h = rows(after.h),
             .c = after.c.defined() ? rows(after.c) : Rows<real>{}};
   }
-  Schedule schedule() const {
+  ThreadSchedule schedule() const {
     return {shared->rows, shared->step.hidden(), shared->step.width(), 1, shared->step.by_rows()};
   }
   /// body(i) for the elements of the x part to which the hidden part is added.
@@ -57,7 +57,7 @@ struct SessionStep {
 void SessionStep::forward() {
   RowStep& step = shared->step;
   for_direct([x = x_part.data_unwatched(), h = hidden_part.data_unwatched()](size_t i) { x[i] += h[i]; });
-  const Schedule work = schedule();
+  const ThreadSchedule work = schedule();
   RowStep::Workspace workspace = step.workspace(work.threads());
   work.run([&](const Share& share) { step.forward(at(), share, step.desk(workspace, share.thread)); });
   step.finish_forward(t, at().mask);
@@ -73,7 +73,7 @@ void SessionStep::backward() {
     return part.needs_gradient() ? part.gradient_sink().values : unwanted.step(which).data();
   };
   real *const dx = sink_of(x_part, 0), *const dhidden = sink_of(hidden_part, 1);
-  const Schedule work = schedule();
+  const ThreadSchedule work = schedule();
   RowStep::Workspace workspace = step.workspace(work.threads(), 1);
   work.run([&](const Share& share) {
     RowStep::Desk own = step.desk(workspace, share.thread);
@@ -105,7 +105,7 @@ RecurrentSession::RecurrentSession(const Recurrent& layer, const SessionOptions&
     fail("recurrent session: the layer has a condition, which only whole sequences take");
   const Shape state{options.rows, layer.options().hidden};
   shared_ = std::allocate_shared<Shared>(
-      PoolAllocator<Shared>(),
+      CachingAllocator<Shared>(),
       Shared{.name = {layer.name().begin(), layer.name().end()},
              .rows = options.rows,
              .step = {layer.step_options(options.mode, record_for(nullptr, layer.name(), options.steps)),

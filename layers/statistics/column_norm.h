@@ -70,9 +70,9 @@ inline void moments(const Cases& x, real degrees, size_t begin, size_t end, real
   column_sums(x.rows, begin, end, mean, distances_from(start, [](real d) { return d; }));
   for (size_t c = begin; c < end; ++c) mean[c] = start[c] + mean[c] / cases;
   const auto squares = distances_from(mean, [](real d) { return Pair{d, d * d}; });
-  for (size_t from = begin; from < end; from += detail::columns_at_once) {
-    real rest[detail::columns_at_once];
-    const size_t columns = std::min(detail::columns_at_once, end - from);
+  for (size_t from = begin; from < end; from += columns_at_once) {
+    real rest[columns_at_once];
+    const size_t columns = std::min(columns_at_once, end - from);
     two_column_sums(x.rows, 0, columns, rest, variance + from,
                     [&](size_t r) { return [row = squares(r), from](size_t c) { return row(from + c); }; });
     for (size_t c = 0; c < columns; ++c) {
@@ -102,10 +102,10 @@ inline void apply(const real* a, Statistics s, const real* gain, const real* bia
 /// level_c = sum_r dy_rc and along_c = sum_r dy_rc n_rc over the rows that count; those of column `begin` come first.
 inline void sum_derivatives(const Cases& a, const real* dy, Statistics s, size_t begin, size_t end,
                             real* level, real* along) {
-  static constexpr real zeros[detail::columns_at_once] = {};
-  for (size_t from = begin; from < end; from += detail::columns_at_once) {
+  static constexpr real zeros[columns_at_once] = {};
+  for (size_t from = begin; from < end; from += columns_at_once) {
     const real *const mean = s.mean + from, *const inverse = s.inverse_deviation + from;
-    two_column_sums(a.rows, 0, std::min(detail::columns_at_once, end - from), level + (from - begin),
+    two_column_sums(a.rows, 0, std::min(columns_at_once, end - from), level + (from - begin),
                     along + (from - begin), [&, from](size_t r) {
                       const bool counts = a.counts(r);
                       return [=, d = counts ? dy + r * a.width + from : zeros,

@@ -13,7 +13,7 @@ namespace lamina::attentive_reader {
 
 namespace {
 
-struct Sizes {
+struct AttentionSizes {
   size_t steps, rows, hidden, units;
 };
 
@@ -25,10 +25,10 @@ void require_mask(const char* op, const Tensor& states, const Tensor& mask) {
     fail(op, ": the mask is ", mask.shape(), " for states ", states.shape(), "; ", shape, " is needed");
 }
 
-Sizes sizes_of(const AttentionInputs& in) {
+AttentionSizes sizes_of(const AttentionInputs& in) {
   require_mask("attend", in.states, in.mask);
   const Shape shape = in.states.shape();
-  const Sizes sizes{shape[0], shape[1], shape[2], in.keys.columns()};
+  const AttentionSizes sizes{shape[0], shape[1], shape[2], in.keys.columns()};
   const auto require = [](const char* name, const Tensor& tensor, const Shape& needed) {
     if (tensor.shape() != needed) fail("attend: ", name, " ", tensor.shape(), "; ", needed, " is needed");
   };
@@ -41,7 +41,7 @@ Sizes sizes_of(const AttentionInputs& in) {
 
 /// Threads divide the cases: each takes its own cases through all steps, step by step, because the cases of a
 /// step are contiguous.
-size_t shares_for(const Sizes& s) {
+size_t shares_for(const AttentionSizes& s) {
   return shares_of(s.rows, grain_of(s.steps * (s.hidden + s.units), elementwise_grain / 8));
 }
 
@@ -52,7 +52,8 @@ void add_scaled(size_t count, real factor, const real* from, real* to) {
 }
 
 /// e_t of the cases [begin, end) into `scores` [T x B], and d_t . v into `related`, which holds zeros.
-void score_cases(const AttentionInputs& in, const Sizes& s, Range cases, real* related, real* scores) {
+void score_cases(const AttentionInputs& in, const AttentionSizes& s, Range cases, real* related,
+                 real* scores) {
   for (size_t t = 0; t < s.steps; ++t)
     for (size_t b = cases.begin; b < cases.end; ++b) {
       const size_t at = t * s.rows + b;
@@ -68,7 +69,7 @@ void score_cases(const AttentionInputs& in, const Sizes& s, Range cases, real* r
 }
 
 /// Turns the scores of the cases into weights that sum to 1 over the steps that are not padded.
-void softmax_over_time(const Sizes& s, Range cases, const real* mask, real* scores) {
+void softmax_over_time(const AttentionSizes& s, Range cases, const real* mask, real* scores) {
   for (size_t b = cases.begin; b < cases.end; ++b) {
     const auto padded = [=](size_t t) { return mask != nullptr && mask[t * s.rows + b] == 0; };
     real most = -std::numeric_limits<real>::infinity(), total = 0;
@@ -83,7 +84,7 @@ void softmax_over_time(const Sizes& s, Range cases, const real* mask, real* scor
 }
 
 /// sum_t weights_tb states_tb for the cases, into `to` [B x H].
-void weighted_sum(const Sizes& s, Range cases, const real* weights, const real* states, real* to) {
+void weighted_sum(const AttentionSizes& s, Range cases, const real* weights, const real* states, real* to) {
   std::fill(to + cases.begin * s.hidden, to + cases.end * s.hidden, real{0});
   for (size_t t = 0; t < s.steps; ++t)
     for (size_t b = cases.begin; b < cases.end; ++b)
@@ -99,8 +100,8 @@ struct Gradients {
 
 /// dalpha_t = dr . d_t,  de_t = alpha_t (dalpha_t - sum_s alpha_s dalpha_s), into `de` [T x B]; `inner` [B]
 /// starts as zeros and holds the sums.
-void score_derivatives(const AttentionInputs& in, const Sizes& s, Range cases, const Attended& out, real* de,
-                       real* inner) {
+void score_derivatives(const AttentionInputs& in, const AttentionSizes& s, Range cases, const Attended& out,
+                       real* de, real* inner) {
   const real* const alpha = out.weights.data();
   for (size_t t = 0; t < s.steps; ++t)
     for (size_t b = cases.begin; b < cases.end; ++b) {
@@ -119,7 +120,7 @@ void score_derivatives(const AttentionInputs& in, const Sizes& s, Range cases, c
 
 /// dk_t = de_t w (1 - m_t^2),  dq = sum_t dk_t,  dw += sum_t de_t m_t; `derivatives` holds de_t and becomes
 /// d(d_t . v), the sum of dk_t over its units
-void sums_backward(const AttentionInputs& in, const Sizes& s, Range cases, const real* related,
+void sums_backward(const AttentionInputs& in, const AttentionSizes& s, Range cases, const real* related,
                    real* derivatives, const Gradients& to, real* dw) {
   const real* const w = in.weight.data();
   for (size_t t = 0; t < s.steps; ++t)
@@ -145,7 +146,7 @@ void sums_backward(const AttentionInputs& in, const Sizes& s, Range cases, const
 }
 
 /// dd_t = alpha_t dr + d(d_t . v) v,  dv = sum_t d(d_t . v) d_t
-void states_backward(const AttentionInputs& in, const Sizes& s, Range cases, const Attended& out,
+void states_backward(const AttentionInputs& in, const AttentionSizes& s, Range cases, const Attended& out,
                      const real* derivatives, const Gradients& to) {
   const bool related = in.relation.defined();
   for (size_t t = 0; t < s.steps; ++t)
@@ -164,7 +165,7 @@ void states_backward(const AttentionInputs& in, const Sizes& s, Range cases, con
 }  // namespace
 
 Attended attend(const AttentionInputs& in) {
-  const Sizes s = sizes_of(in);
+  const AttentionSizes s = sizes_of(in);
   const size_t shares = shares_for(s);
   Attended out{.context = Tensor({s.rows, s.hidden}), .weights = Tensor({s.steps, s.rows})};
   Tensor related = Tensor::zeros({s.steps, s.rows});
@@ -201,7 +202,7 @@ Attended attend(const AttentionInputs& in) {
 /// y_b = sum_t p_tb d_tb with p = mask / steps that are not padded;  dd_tb = p_tb dy_b
 Tensor mean_state(const Tensor& states, const Tensor& mask) {
   require_mask("mean_state", states, mask);
-  const Sizes s{states.shape()[0], states.shape()[1], states.shape()[2], 0};
+  const AttentionSizes s{states.shape()[0], states.shape()[1], states.shape()[2], 0};
   Tensor share_of({s.steps, s.rows}), y({s.rows, s.hidden});
   for (size_t b = 0; b < s.rows; ++b) {
     real count = 0;

@@ -20,7 +20,7 @@ constexpr std::uint64_t population_epoch = std::uint64_t{1} << 32;  // beyond an
 constexpr real longest_gradient = 10;
 constexpr size_t sorted_batches = 16;
 
-std::vector<Question> read(const Split& split, std::span<const int> chosen) {
+std::vector<Question> read(const QuestionSplit& split, std::span<const int> chosen) {
   std::vector<Question> questions;
   questions.reserve(chosen.size());
   for (const int i : chosen) questions.push_back(split.read(static_cast<size_t>(i)));
@@ -28,7 +28,7 @@ std::vector<Question> read(const Split& split, std::span<const int> chosen) {
 }
 
 /// Shortest passage first, if their lengths are known.
-void sort_by_length(const Split& split, std::span<int> questions) {
+void sort_by_length(const QuestionSplit& split, std::span<int> questions) {
   if (!split.lengths.empty())
     std::ranges::stable_sort(questions, {}, [&](int i) { return split.lengths[static_cast<size_t>(i)]; });
 }
@@ -108,11 +108,12 @@ NumberedQuestions ReaderExperiment::training_batch(std::uint64_t step) {
   return number(data_, training_questions(step), options_.numbering, names.permutation(data_.entities));
 }
 
-size_t ReaderExperiment::evaluation_batches(const Split& split) const {
+size_t ReaderExperiment::evaluation_batches(const QuestionSplit& split) const {
   return std::max<size_t>(1, split.count / options_.batch);
 }
 
-NumberedQuestions ReaderExperiment::evaluation_batch(const Split& split, size_t number_of_batch) const {
+NumberedQuestions ReaderExperiment::evaluation_batch(const QuestionSplit& split,
+                                                     size_t number_of_batch) const {
   std::vector<int> order(split.count);
   std::iota(order.begin(), order.end(), 0);
   sort_by_length(split, order);
@@ -147,7 +148,7 @@ void ReaderExperiment::measure_population(std::uint64_t batches) {
     model(training_batch(first + i).batch, Mode::measure_population);
 }
 
-ReaderScore ReaderExperiment::score(const Split& split, Mode mode) const {
+ReaderScore ReaderExperiment::score(const QuestionSplit& split, Mode mode) const {
   const Tape::Pause pause;
   double wrong = 0, loss = 0;
   for (size_t i = 0; i < evaluation_batches(split); ++i) {
@@ -219,7 +220,7 @@ ReaderTest ReaderExperiment::test() {
   return result;
 }
 
-Baselines baselines_of(const Split& split) {
+Baselines baselines_of(const QuestionSplit& split) {
   Baselines mean;
   const double share = 1 / static_cast<double>(split.count);
   for (size_t i = 0; i < split.count; ++i) {

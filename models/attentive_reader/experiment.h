@@ -65,7 +65,7 @@ class ReaderExperiment final : public Experiment {
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
-  ReaderScore score(const Split& split, Mode mode) const;
+  ReaderScore score(const QuestionSplit& split, Mode mode) const;
   /// Batch norm: the population's statistics become those of this many training batches with the current
   /// parameters, or of a whole epoch when that has fewer. Does nothing for other norms.
   void measure_population(std::uint64_t batches);
@@ -82,8 +82,8 @@ class ReaderExperiment final : public Experiment {
   std::vector<Question> training_questions(std::uint64_t step);
   NumberedQuestions training_batch(std::uint64_t step);
   /// The number of batches in which a split is scored; their sizes differ by at most one question.
-  size_t evaluation_batches(const Split& split) const;
-  NumberedQuestions evaluation_batch(const Split& split, size_t number) const;
+  size_t evaluation_batches(const QuestionSplit& split) const;
+  NumberedQuestions evaluation_batch(const QuestionSplit& split, size_t number) const;
 
   const Data& data() const { return data_; }
   const ReaderOptions& options() const { return options_; }
@@ -110,6 +110,6 @@ class ReaderExperiment final : public Experiment {
 };
 
 /// The mean of each number over the questions of a split.
-Baselines baselines_of(const Split& split);
+Baselines baselines_of(const QuestionSplit& split);
 
 }  // namespace lamina::attentive_reader

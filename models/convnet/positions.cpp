@@ -71,7 +71,7 @@ constexpr Column columns[] = {{"input_mean", &PositionStatistics::input_mean},
 
 }  // namespace
 
-std::vector<PositionStatistics> position_statistics(Model& model, const Split& split) {
+std::vector<PositionStatistics> position_statistics(Model& model, const DigitSplit& split) {
   constexpr size_t chunk = 250, pixels = 784;
   Sums inputs[2], outputs[2];
   std::vector<PositionStatistics> layers(2);

@@ -26,7 +26,7 @@ struct PositionStatistics {
 };
 
 /// For both convolutional layers in evaluation mode, over all cases of the split.
-std::vector<PositionStatistics> position_statistics(Model& model, const Split& split);
+std::vector<PositionStatistics> position_statistics(Model& model, const DigitSplit& split);
 
 /// One line per position: layer,row,column,border,input_mean,...,active.
 std::string to_csv(const std::vector<PositionStatistics>& layers);

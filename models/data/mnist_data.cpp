@@ -48,8 +48,8 @@ Cases read_cases(const std::string& folder, const std::string& prefix) {
 }
 
 /// The cases from `begin` up to `end`.
-Split split_of(const Cases& cases, size_t begin, size_t end) {
-  Split split;
+DigitSplit split_of(const Cases& cases, size_t begin, size_t end) {
+  DigitSplit split;
   split.pixels.resize((end - begin) * digit_pixels);
   const std::uint8_t* bytes = &cases.images.pixels[begin * digit_pixels];
   for (size_t i = 0; i < split.pixels.size(); ++i) split.pixels[i] = static_cast<real>(bytes[i]) / 255;
@@ -73,7 +73,7 @@ std::vector<Number> pixels_as(std::vector<float>&& pixels) {
   }
 }
 
-Split drawn(size_t count, std::uint64_t seed, std::uint64_t first_index) {
+DigitSplit drawn(size_t count, std::uint64_t seed, std::uint64_t first_index) {
   Digits digits = draw_digits(count, seed, first_index);
   return {pixels_as<real>(std::move(digits.pixels)), std::move(digits.labels)};
 }

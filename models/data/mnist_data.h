@@ -10,14 +10,14 @@
 
 namespace lamina {
 
-struct Split {
+struct DigitSplit {
   std::vector<real> pixels;  ///< [count x 784] in [0, 1]
   std::vector<int> labels;   ///< [count], 0 to 9
   size_t count() const { return labels.size(); }
 };
 
 struct MnistData {
-  Split train, valid, test;
+  DigitSplit train, valid, test;
   std::string source;  ///< one line for the log: what the data are, and whether they are real
 };
 

@@ -12,7 +12,7 @@ namespace lamina::draw {
 
 namespace {
 
-using namespace gemm_detail;
+using namespace simd;
 
 // ---------------------------------------------------------------- products of matrices with few, padded rows
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t noise_stream = 0x6e6f697365, score_stream = 0x73636f7265;
 constexpr real longest_gradient = 10;
 
-Tensor noise_for(const Sizes& sizes, size_t rows, Random random) {
+Tensor noise_for(const GlimpseSizes& sizes, size_t rows, Random random) {
   Tensor noise({sizes.glimpses, rows, sizes.latent});
   random.fill_normal(noise.data(), noise.size(), 0, 1);
   return noise;

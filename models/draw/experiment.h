@@ -10,7 +10,7 @@ namespace lamina::draw {
 
 struct ExperimentOptions {
   Norm norm = Norm::none;
-  Sizes sizes = {};
+  GlimpseSizes sizes = {};
   size_t batch = 128;
   real learning_rate = real(1e-3);
   std::uint64_t seed = 1;

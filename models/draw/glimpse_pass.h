@@ -10,12 +10,12 @@
 #include "layers/recurrent/fused/row_step.h"
 #include "models/draw/glimpses.h"
 
-namespace lamina::draw::detail {
+namespace lamina::draw {
 
-class Pass {
+class GlimpsePass {
  public:
-  Pass(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& images, const Tensor& noise,
-       bool recording);
+  GlimpsePass(const GlimpseSizes& sizes, const GlimpseWeights& weights, const Tensor& images,
+              const Tensor& noise, bool recording);
 
   Glimpses forward();
   void backward(const Glimpses& result);
@@ -23,7 +23,7 @@ class Pass {
  private:
   /// The columns of a row of the trace. Each state is followed by its 1.
   struct Columns {
-    explicit Columns(const Sizes& sizes)
+    explicit Columns(const GlimpseSizes& sizes)
         : h_dec(sizes.latent),
           glimpse(h_dec + sizes.hidden + 1),
           h_enc(glimpse + sizes.read_inputs()),
@@ -89,7 +89,7 @@ class Pass {
 
   static constexpr size_t least_rows = 4;  // per thread
 
-  Sizes sizes_;
+  GlimpseSizes sizes_;
   Attention reading_, writing_;
   size_t rows_, slots_;
   Columns columns_;
@@ -105,4 +105,4 @@ class Pass {
   Tensor drow_;                          ///< gradient of the current row of the trace [B x columns.end]
 };
 
-}  // namespace lamina::draw::detail
+}  // namespace lamina::draw

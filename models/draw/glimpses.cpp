@@ -10,10 +10,8 @@
 
 namespace lamina::draw {
 
-namespace detail {
-
-Pass::Pass(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& images, const Tensor& noise,
-           bool recording)
+GlimpsePass::GlimpsePass(const GlimpseSizes& sizes, const GlimpseWeights& weights, const Tensor& images,
+                         const Tensor& noise, bool recording)
     : sizes_(sizes),
       reading_(sizes.reading()),
       writing_(sizes.writing()),
@@ -34,12 +32,12 @@ Pass::Pass(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& imag
       canvas_(Tensor::zeros({rows_, reading_.image_size()})),
       kl_(Tensor::zeros({rows_})) {}
 
-Pass::Product Pass::product(const Tensor& weight, size_t from, size_t later) const {
+GlimpsePass::Product GlimpsePass::product(const Tensor& weight, size_t from, size_t later) const {
   return {.weight = weight, .from = from, .later = later, .out = for_all_slots(weight.columns())};
 }
 
-Pass::Unit Pass::unit(const std::string& name, const Tensor& weight, size_t from, size_t h,
-                      const StepNormParameters& norm) const {
+GlimpsePass::Unit GlimpsePass::unit(const std::string& name, const Tensor& weight, size_t from, size_t h,
+                                    const StepNormParameters& norm) const {
   return {.gates = product(weight, from, 0),
           .h = h,
           .step = {{.cell = &lstm_cell(),
@@ -51,7 +49,7 @@ Pass::Unit Pass::unit(const std::string& name, const Tensor& weight, size_t from
           .c = for_all_slots(sizes_.hidden)};
 }
 
-void Pass::pack(Transpose op) {
+void GlimpsePass::pack(Transpose op) {
   for_each_share(products().size(), [&](size_t which) {
     Product& product = *products()[which];
     const size_t in = product.weight.rows(), out = product.weight.columns();
@@ -61,7 +59,7 @@ void Pass::pack(Transpose op) {
   });
 }
 
-ReadCase Pass::read_case(size_t t, size_t r) {
+ReadCase GlimpsePass::read_case(size_t t, size_t r) {
   return {.focus = at(read_.out, t, r),
           .filters = at(read_filters_, t, r),
           .image = row(images_, r),
@@ -69,12 +67,12 @@ ReadCase Pass::read_case(size_t t, size_t r) {
           .patch = trace(t, r, columns_.glimpse)};
 }
 
-WriteCase Pass::write_case(size_t t, size_t r) {
+WriteCase GlimpsePass::write_case(size_t t, size_t r) {
   const real* const out = at(write_.out, t, r);
   return {.focus = out, .filters = at(write_filters_, t, r), .patch = out + focus_size};
 }
 
-Glimpses Pass::forward() {
+Glimpses GlimpsePass::forward() {
   pack(Transpose::no);
   const size_t count = shares();
   Tensor scratch({count, scratch_size()});
@@ -106,7 +104,7 @@ Glimpses Pass::forward() {
 }
 
 /// Both states and memories are zeros before the first glimpse.
-void Pass::start(size_t r) {
+void GlimpsePass::start(size_t r) {
   for (Unit* const unit : units()) {
     real* const h = trace(0, r, unit->h);
     std::fill_n(h, sizes_.hidden, real{0});
@@ -115,18 +113,18 @@ void Pass::start(size_t r) {
   }
 }
 
-void Pass::multiply(Product& product, size_t t, const Range& rows) {
+void GlimpsePass::multiply(Product& product, size_t t, const Range& rows) {
   gemm_packed(rows.size(), trace(t + product.later, rows.begin, product.from), columns_.end, product.packed,
               at(product.out, t, rows.begin), product.out.columns(), false);
 }
 
-void Pass::look(size_t t, size_t r, real* scratch) {
+void GlimpsePass::look(size_t t, size_t r, real* scratch) {
   const ReadCase read = read_case(t, r);
   make_filters(reading_, read.focus, at(read_filters_, t, r));
   read_forward(reading_, read, row(canvas_, r), scratch);
 }
 
-RowStep::Step Pass::step_at(Unit& unit, size_t t) {
+RowStep::Step GlimpsePass::step_at(Unit& unit, size_t t) {
   const auto rows_of = [&](Tensor& all, size_t slot) { return Rows<real>{at(all, slot, 0), all.columns()}; };
   const auto state = [&](size_t slot) { return Rows<real>{trace(slot, 0, unit.h), columns_.end}; };
   return {.t = t,
@@ -140,13 +138,13 @@ RowStep::Step Pass::step_at(Unit& unit, size_t t) {
 }
 
 /// Eq. 17-19; under layer norm h = o tanh(LN(c)) (Eq. 31).
-void Pass::step(Unit& unit, size_t t, const Share& share) {
+void GlimpsePass::step(Unit& unit, size_t t, const Share& share) {
   unit.step.forward(step_at(unit, t), share, unit.step.desk(unit.workspace, share.thread));
   for (size_t r = share.rows.begin; r < share.rows.end; ++r) *trace(t + 1, r, unit.h + sizes_.hidden) = 1;
 }
 
 /// z = mu + sigma noise,   KL(N(mu, sigma) || N(0, 1)) = sum (mu^2 + sigma^2 - 1)/2 - log sigma
-void Pass::sample(size_t t, size_t r) {
+void GlimpsePass::sample(size_t t, size_t r) {
   const size_t latent = sizes_.latent;
   const real *const mu = at(latent_.out, t, r), *const log_sigma = mu + latent;
   const real* const noise = noise_.data() + (t * rows_ + r) * latent;
@@ -161,13 +159,11 @@ void Pass::sample(size_t t, size_t r) {
   kl_[r] += kl;
 }
 
-void Pass::draw(size_t t, size_t r, real* scratch) {
+void GlimpsePass::draw(size_t t, size_t r, real* scratch) {
   const WriteCase write = write_case(t, r);
   make_filters(writing_, write.focus, at(write_filters_, t, r));
   write_forward(writing_, write, row(canvas_, r), scratch);
 }
-
-}  // namespace detail
 
 namespace {
 
@@ -177,7 +173,7 @@ void require(const Tensor& tensor, const Shape& shape, const char* name) {
 
 }  // namespace
 
-Glimpses glimpses(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& images,
+Glimpses glimpses(const GlimpseSizes& sizes, const GlimpseWeights& weights, const Tensor& images,
                   const Tensor& noise) {
   const size_t rows = images.rows(), hidden = sizes.hidden;
   require(images, {rows, sizes.pixels()}, "the batch of images");
@@ -187,7 +183,7 @@ Glimpses glimpses(const Sizes& sizes, const GlimpseWeights& weights, const Tenso
   require(weights.latent, {hidden + 1, 2 * sizes.latent}, "the latent weight");
   require(weights.decoder, {sizes.latent + hidden + 1, 4 * hidden}, "the decoder's weight");
   require(weights.write, {hidden + 1, sizes.write_outputs()}, "the write weight");
-  detail::Pass pass(sizes, weights, images, noise, Tape::current() != nullptr);
+  GlimpsePass pass(sizes, weights, images, noise, Tape::current() != nullptr);
   Glimpses result = pass.forward();
   record("glimpses", {result.canvas, result.kl},
          {weights.encoder, weights.decoder, weights.latent, weights.write, weights.read,

@@ -23,7 +23,7 @@
 
 namespace lamina::draw {
 
-struct Sizes {
+struct GlimpseSizes {
   size_t side = 28;      ///< A: images have A x A pixels
   size_t glimpses = 64;  ///< T
   size_t hidden = 256;   ///< of either LSTM
@@ -56,7 +56,7 @@ struct Glimpses {
 
 /// images [B x A^2] in [0, 1] and noise [T x B x Z] from N(0, 1), neither of which gets a gradient. Throws
 /// Error, naming the shapes, for other shapes.
-Glimpses glimpses(const Sizes& sizes, const GlimpseWeights& weights, const Tensor& images,
+Glimpses glimpses(const GlimpseSizes& sizes, const GlimpseWeights& weights, const Tensor& images,
                   const Tensor& noise);
 
 }  // namespace lamina::draw

@@ -6,9 +6,9 @@
 #include "core/tape.h"
 #include "models/draw/glimpse_pass.h"
 
-namespace lamina::draw::detail {
+namespace lamina::draw {
 
-void Pass::backward(const Glimpses& result) {
+void GlimpsePass::backward(const Glimpses& result) {
   Tape::require_last_pass("glimpses");
   pack(Transpose::yes);
   start_backward(result);
@@ -28,7 +28,7 @@ void Pass::backward(const Glimpses& result) {
 
 /// Puts the gradient of the canvas into its buffer; from glimpse to glimpse only the gradients of reading are
 /// added to it.
-void Pass::start_backward(const Glimpses& result) {
+void GlimpsePass::start_backward(const Glimpses& result) {
   canvas_ = padded(reading_, result.canvas.gradient());
   drow_ = Tensor::zeros({rows_, columns_.end});
   for (Unit* const unit : units()) {
@@ -39,7 +39,7 @@ void Pass::start_backward(const Glimpses& result) {
 
 /// On entering glimpse t, drow holds the gradients of the states h^dec_t and h^enc_t; on leaving it, those of
 /// the states before.
-void Pass::backward_rows(const Share& share, const real* dkl, real* scratch) {
+void GlimpsePass::backward_rows(const Share& share, const real* dkl, real* scratch) {
   const Range& rows = share.rows;
   const auto for_rows = [&](const auto& body) {
     for (size_t r = rows.begin; r < rows.end; ++r) body(r);
@@ -61,13 +61,13 @@ void Pass::backward_rows(const Share& share, const real* dkl, real* scratch) {
   }
 }
 
-void Pass::draw_backward(size_t t, size_t r, real* scratch) {
+void GlimpsePass::draw_backward(size_t t, size_t r, real* scratch) {
   real* const out = at(write_.out, t, r);
   write_backward(writing_, write_case(t, r), row(canvas_, r), out, out + focus_size, scratch);
 }
 
 /// Gates are replaced by their gradients in place.
-void Pass::step_backward(Unit& unit, size_t t, const Share& share) {
+void GlimpsePass::step_backward(Unit& unit, size_t t, const Share& share) {
   const size_t hidden = sizes_.hidden;
   const RowStep::Step at = step_at(unit, t);
   RowStep::Desk own = unit.step.desk(unit.workspace, share.thread);
@@ -81,7 +81,7 @@ void Pass::step_backward(Unit& unit, size_t t, const Share& share) {
 }
 
 /// dmu = dz + dKL mu,   dlog sigma = dz sigma noise + dKL (sigma^2 - 1)
-void Pass::sample_backward(size_t t, size_t r, real dkl) {
+void GlimpsePass::sample_backward(size_t t, size_t r, real dkl) {
   const size_t latent = sizes_.latent;
   real *const mu = at(latent_.out, t, r), *const log_sigma = mu + latent;
   const real* const noise = noise_.data() + (t * rows_ + r) * latent;
@@ -94,19 +94,19 @@ void Pass::sample_backward(size_t t, size_t r, real dkl) {
   }
 }
 
-void Pass::look_backward(size_t t, size_t r, real* scratch) {
+void GlimpsePass::look_backward(size_t t, size_t r, real* scratch) {
   read_backward(reading_, read_case(t, r), row(drow_, r) + columns_.glimpse, at(read_.out, t, r),
                 row(canvas_, r), scratch);
 }
 
 /// d(window) (+)= d(out) W^T
-void Pass::multiply_backward(Product& product, size_t t, const Range& rows, bool accumulate) {
+void GlimpsePass::multiply_backward(Product& product, size_t t, const Range& rows, bool accumulate) {
   gemm_packed(rows.size(), at(product.out, t, rows.begin), product.out.columns(), product.packed,
               row(drow_, rows.begin) + product.from, columns_.end, accumulate);
 }
 
 /// dW += [window_0; window_1; ...]^T [d(out)_0; d(out)_1; ...]
-void Pass::contribute(const Product& product) const {
+void GlimpsePass::contribute(const Product& product) const {
   if (!product.weight.needs_gradient()) return;
   const size_t in = product.weight.rows(), out = product.weight.columns(), width = columns_.end;
   const GradientSink sink = product.weight.gradient_sink();
@@ -114,4 +114,4 @@ void Pass::contribute(const Product& product) const {
        product.out.data(), out, sink.values, out, {.a = Transpose::yes, .accumulate = sink.add});
 }
 
-}  // namespace lamina::draw::detail
+}  // namespace lamina::draw

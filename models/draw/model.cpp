@@ -20,8 +20,8 @@ Lstm make_lstm(Parameters& parameters, const std::string& name, Norm norm, size_
       parameters, name, {.input = input, .hidden = hidden, .norm = norm, .only_memory = norm == Norm::layer}};
 }
 
-const Sizes& checked(const ModelOptions& options) {
-  const Sizes& s = options.sizes;
+const GlimpseSizes& checked(const ModelOptions& options) {
+  const GlimpseSizes& s = options.sizes;
   if (s.side == 0 || s.glimpses == 0 || s.hidden == 0 || s.latent == 0 || s.read == 0 || s.write == 0)
     fail("draw: a size is 0; all must be positive");
   if (s.read > s.side || s.write > s.side)
@@ -96,7 +96,7 @@ Tensor affine(const Linear& layer, const Tensor& x) {
 }  // namespace
 
 Bound bound(const Model& model, const Tensor& images, const Tensor& noise) {
-  const Sizes& sizes = model.sizes();
+  const GlimpseSizes& sizes = model.sizes();
   const size_t rows = images.rows();
   const Tensor zeros = Tensor::zeros({rows, sizes.hidden});
   RecurrentState encoder{.h = zeros, .c = zeros}, decoder = encoder;

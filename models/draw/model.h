@@ -16,7 +16,7 @@ namespace lamina::draw {
 
 struct ModelOptions {
   Norm norm = Norm::none;  ///< none, weight or layer
-  Sizes sizes = {};
+  GlimpseSizes sizes = {};
 };
 
 /// The two parts of the variational bound on -log p(x), for each case, in nats.
@@ -40,13 +40,13 @@ class Model {
 
   GlimpseWeights weights() const;
 
-  const Sizes& sizes() const { return sizes_; }
+  const GlimpseSizes& sizes() const { return sizes_; }
 
   Linear read, latent, write;
   Lstm encoder, decoder;
 
  private:
-  Sizes sizes_;
+  GlimpseSizes sizes_;
 };
 
 /// -log p(x | z) for each case [B] from the canvas [B x A^2].

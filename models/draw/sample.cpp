@@ -75,7 +75,7 @@ Image picture_of(const Painting& painting, size_t t, size_t columns, bool outlin
 }  // namespace
 
 Painting paint(const Model& model, size_t count, std::uint64_t seed) {
-  const Sizes& sizes = model.sizes();
+  const GlimpseSizes& sizes = model.sizes();
   Tensor noise({sizes.glimpses, count, sizes.latent});
   Random(seed).fill_normal(noise.data(), noise.size(), 0, 1);
   Painting painting{.attention = sizes.writing(), .canvas = {}, .focus = {}};

@@ -9,7 +9,7 @@ using namespace lamina;
 
 int main(int count, char** arguments) {
   const MnistData data = count > 1 ? load_mnist(arguments[1]) : synthetic_mnist(/*seed=*/1, 2560, 1, 500);
-  const auto images = [](const Split& split) {
+  const auto images = [](const DigitSplit& split) {
     return Tensor::from({split.count(), 28, 28, 1}, split.pixels);
   };
 

@@ -21,7 +21,7 @@ struct Model {
   Dropout dropout{real(0.1)};
 };
 
-double error_of(const Model& model, const Split& split) {
+double error_of(const Model& model, const DigitSplit& split) {
   const Tensor pixels = Tensor::from({split.count(), 784}, split.pixels);
   const std::vector<int> answers = argmax(model(pixels, Mode::evaluate), -1);
   size_t wrong = 0;

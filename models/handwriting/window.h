@@ -28,8 +28,8 @@ class TextBatch {
   }
 
  private:
-  PoolVector<int> symbols_;
-  PoolVector<size_t> ends_;
+  CachedVector<int> symbols_;
+  CachedVector<size_t> ends_;
 };
 
 /// One case at one step, forward beside backward. K is the number of Gaussians, C that of symbols.

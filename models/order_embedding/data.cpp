@@ -17,13 +17,13 @@ constexpr const char* remedy =
     "take the files of Vendrov et al. (COCO captions and 10-crop features), or leave --data out for the "
     "built-in world";
 
-Split read_split(const std::string& folder, const std::string& name, size_t& features) {
+CaptionSplit read_split(const std::string& folder, const std::string& name, size_t& features) {
   const std::string text_file = folder + "/" + name + ".txt",
                     image_file = folder + "/images/10crop/" + name + ".npy";
   for (const std::string& file : {text_file, image_file})
     if (!exists(file)) fail<DataError>(file, ": not found; ", remedy);
   const auto matrix = std::make_shared<const NpyMatrix>(image_file);
-  Split split{.images = matrix->rows(), .captions = read_captions(text_file)};
+  CaptionSplit split{.images = matrix->rows(), .captions = read_captions(text_file)};
   if (split.captions.size() != captions_per_image * split.images)
     fail<DataError>(text_file, ":", split.captions.size(), ": ends after ", split.captions.size(),
                     " captions, and the ", split.images, " images of ", image_file, " have ",
@@ -37,8 +37,8 @@ Split read_split(const std::string& folder, const std::string& name, size_t& fea
   return split;
 }
 
-Split split_of(WorldPart part) {
-  Split split{.images = part.count, .captions = std::move(part.captions)};
+CaptionSplit split_of(WorldPart part) {
+  CaptionSplit split{.images = part.count, .captions = std::move(part.captions)};
   split.copy_features =
       [features = part.features, images = std::make_shared<const std::vector<float>>(std::move(part.images))](
           size_t image, real* to) { std::copy_n(images->data() + image * features, features, to); };
@@ -48,11 +48,11 @@ Split split_of(WorldPart part) {
 /// Makes the vocabulary and turns all captions into numbers.
 void number_words(Data& data) {
   WordCounter counter;
-  for (const Split* const split : {&data.train, &data.valid})
+  for (const CaptionSplit* const split : {&data.train, &data.valid})
     for (const std::string& caption : split->captions)
       for (const std::string_view word : split_words(caption)) counter.add(word);
   data.vocabulary = counter.most_frequent();
-  for (Split* const split : {&data.train, &data.valid, &data.test}) {
+  for (CaptionSplit* const split : {&data.train, &data.valid, &data.test}) {
     split->sentences.reserve(split->captions.size());
     for (const std::string& caption : split->captions)
       split->sentences.push_back(data.vocabulary.sentence(split_words(caption)));

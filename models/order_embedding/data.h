@@ -14,7 +14,7 @@
 
 namespace lamina::order_embedding {
 
-struct Split {
+struct CaptionSplit {
   size_t images = 0;
   std::function<void(size_t image, real* to)> copy_features = {};  ///< writes Data::features numbers
   std::vector<std::string> captions = {};                          ///< [images x 5] as they were written
@@ -22,7 +22,7 @@ struct Split {
 };
 
 struct Data {
-  Split train, valid, test;
+  CaptionSplit train, valid, test;
   size_t features = 0;  ///< of every image
   Vocabulary vocabulary;
   std::string source;  ///< one line for the log: what the data are, and whether they are real

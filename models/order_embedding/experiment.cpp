@@ -66,7 +66,7 @@ void OrderExperiment::draw_epoch(std::uint64_t epoch) {
   drawn_epoch_ = epoch;
 }
 
-Tensor OrderExperiment::features_of(const Split& split, size_t count,
+Tensor OrderExperiment::features_of(const CaptionSplit& split, size_t count,
                                     const std::function<size_t(size_t)>& image) const {
   Tensor features({count, data_.features});
   parallel_for(count, grain_of(data_.features), [&, to = features.data()](size_t begin, size_t end) {
@@ -86,7 +86,7 @@ Tensor OrderExperiment::loss(std::uint64_t step) {
 
 void OrderExperiment::adjust_gradients() { clip_each_gradient_norm(parameters, gradient_limit); }
 
-Points OrderExperiment::embed(const Split& split, size_t begin, size_t end) const {
+Points OrderExperiment::embed(const CaptionSplit& split, size_t begin, size_t end) const {
   const Tape::Pause pause;
   const size_t count = end - begin, width = options_.hidden;
   Points points{.images = Tensor({count, width}), .captions = Tensor({count * captions_per_image, width})};
@@ -112,7 +112,7 @@ Tensor OrderExperiment::embed(const Sentence& sentence) const {
   return model.captions(make_batch({&sentence, 1}, only));
 }
 
-Retrieval OrderExperiment::score(const Split& split, size_t begin, size_t end) const {
+Retrieval OrderExperiment::score(const CaptionSplit& split, size_t begin, size_t end) const {
   const Tape::Pause pause;
   const Points points = embed(split, begin, end);
   return retrieval_of(model.scores(points.images, points.captions), captions_per_image);

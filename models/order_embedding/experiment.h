@@ -69,11 +69,11 @@ class OrderExperiment final : public Experiment {
   std::vector<std::string> metric_names() const override;
 
   /// The images [begin, end) of a split, and their captions.
-  Points embed(const Split& split, size_t begin, size_t end) const;
+  Points embed(const CaptionSplit& split, size_t begin, size_t end) const;
   /// A single sentence.
   Tensor embed(const Sentence& sentence) const;
 
-  Retrieval score(const Split& split, size_t begin, size_t end) const;
+  Retrieval score(const CaptionSplit& split, size_t begin, size_t end) const;
   /// Table 2: the mean over the parts of `searched_images` test images, with the current parameters.
   Retrieval test() const;
   /// Writes it to test.csv in the run's folder.
@@ -88,7 +88,8 @@ class OrderExperiment final : public Experiment {
   double epochs_done() const {
     return static_cast<double>(optimizer->steps) / static_cast<double>(steps_per_epoch());
   }
-  Tensor features_of(const Split& split, size_t count, const std::function<size_t(size_t)>& image) const;
+  Tensor features_of(const CaptionSplit& split, size_t count,
+                     const std::function<size_t(size_t)>& image) const;
 
   const Data& data_;
   OrderOptions options_;

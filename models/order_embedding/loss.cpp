@@ -11,11 +11,11 @@ namespace lamina::order_embedding {
 
 namespace {
 
-using gemm_detail::lanes;
-using gemm_detail::load;
-using gemm_detail::load_first;
-using gemm_detail::store;
-using gemm_detail::vec;
+using simd::lanes;
+using simd::load;
+using simd::load_first;
+using simd::store;
+using simd::vec;
 
 constexpr size_t step = lanes;
 

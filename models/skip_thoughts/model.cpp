@@ -12,7 +12,7 @@ namespace {
 
 const Initializer start = uniform(real(0.1));
 
-RecurrentOptions gru_options(Norm norm, const Sizes& sizes) {
+RecurrentOptions gru_options(Norm norm, const EncoderSizes& sizes) {
   return {.input = sizes.embedding, .hidden = sizes.hidden, .norm = norm, .input_initial = start};
 }
 
@@ -24,7 +24,7 @@ RecurrentOptions decoder_options(const ModelOptions& options) {
 
 }  // namespace
 
-Encoder::Encoder(Parameters& parameters, Norm norm, const Sizes& sizes)
+Encoder::Encoder(Parameters& parameters, Norm norm, const EncoderSizes& sizes)
     : words_(parameters, "words", {.entries = sizes.vocabulary, .width = sizes.embedding, .initial = start}),
       gru_(parameters, "encoder", gru_options(norm, sizes)) {}
 

@@ -22,14 +22,14 @@ namespace lamina::skip_thoughts {
 
 enum class Condition { initial, every_step };
 
-struct Sizes {
+struct EncoderSizes {
   size_t vocabulary = 20000, embedding = 620, hidden = 2400;
 };
 
 struct ModelOptions {
   Norm norm = Norm::none;  ///< of all three GRUs: none or layer
   Condition condition = Condition::initial;
-  Sizes sizes = {};
+  EncoderSizes sizes = {};
 };
 
 /// Sentences, and those before and after each in the same text, with equal numbers of rows.
@@ -41,7 +41,7 @@ struct Neighbours {
 class Encoder {
  public:
   /// Parameters `words` and `encoder`: uniform in +-0.1, recurrent weights orthogonal.
-  Encoder(Parameters& parameters, Norm norm, const Sizes& sizes);
+  Encoder(Parameters& parameters, Norm norm, const EncoderSizes& sizes);
 
   /// B sentences -> [B x hidden]. Throws Error for words outside the vocabulary.
   Tensor operator()(const TokenBatch& sentences) const;

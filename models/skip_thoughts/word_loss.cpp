@@ -40,8 +40,8 @@ struct Predicting {
   size_t word;
 };
 
-PoolVector<Predicting> predicting_states(std::span<const Predictions> decoders) {
-  PoolVector<Predicting> chosen;
+CachedVector<Predicting> predicting_states(std::span<const Predictions> decoders) {
+  CachedVector<Predicting> chosen;
   for (const auto& [states, words] : decoders)
     for (size_t i = 0; i < words.size(); ++i)
       if (words[i] != no_word)
@@ -147,7 +147,7 @@ class Blocks {
 /// A decoder's predictions with its own copy of the words.
 struct Kept {
   Tensor states;
-  PoolVector<int> words;
+  CachedVector<int> words;
 };
 
 }  // namespace
@@ -155,8 +155,8 @@ struct Kept {
 /// Forward has computed all gradients for dL = 1; backward scales them by the incoming gradient.
 Tensor word_loss(std::span<const Predictions> decoders, const Tensor& weight, const Tensor& bias) {
   require_fit(decoders, weight, bias);
-  const PoolVector<Predicting> rows = predicting_states(decoders);
-  PoolVector<Tensor> inputs = {weight, bias};
+  const CachedVector<Predicting> rows = predicting_states(decoders);
+  CachedVector<Tensor> inputs = {weight, bias};
   for (const auto& decoder : decoders) inputs.push_back(decoder.states);
   Tape* const tape = Tape::recording(inputs);
   Gradients gradients;
@@ -173,7 +173,7 @@ Tensor word_loss(std::span<const Predictions> decoders, const Tensor& weight, co
   Tensor loss = Tensor::full({}, static_cast<real>(total / static_cast<double>(rows.size())));
   if (tape == nullptr) return loss;
 
-  PoolVector<Kept> kept;
+  CachedVector<Kept> kept;
   for (const auto& [states, words] : decoders) kept.push_back({states, {words.begin(), words.end()}});
   tape->append("word_loss", std::span<const Tensor>(&loss, 1), inputs,
                [=, kept = std::move(kept), gradients = std::move(gradients)] {

@@ -19,7 +19,7 @@ enum class Padding {
 
 struct TokenBatch {
   size_t steps = 0, rows = 0;  ///< T, the longest sentence, and B
-  PoolVector<int> tokens;      ///< [T x B]
+  CachedVector<int> tokens;    ///< [T x B]
   Tensor mask;                 ///< [T x B]: 1, or 0 at padded steps; empty when all are equally long
 };
 

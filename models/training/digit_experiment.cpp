@@ -38,7 +38,7 @@ Tensor DigitExperiment::loss(std::uint64_t step) {
   return cross_entropy(answers, labels_);
 }
 
-Score DigitExperiment::score(const Split& split) {
+Score DigitExperiment::score(const DigitSplit& split) {
   constexpr size_t chunk = 250;
   Score total;
   for (size_t begin = 0; begin < split.count(); begin += chunk) {

@@ -46,7 +46,7 @@ class DigitExperiment : public Experiment {
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 
-  Score score(const Split& split);
+  Score score(const DigitSplit& split);
   const MnistData& data() const { return data_; }
 
   std::uint64_t steps_per_epoch() const { return order_.steps_per_epoch(); }

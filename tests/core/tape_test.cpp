@@ -221,12 +221,12 @@ TEST_CASE("an op that is refused leaves nothing behind") {
     Tape first;
     y = square(x);
   }
-  const size_t before = pool::statistics().bytes_in_use;
+  const size_t before = memory::statistics().bytes_in_use;
   {
     Tape second;
     for (int i = 0; i < 100; ++i) CHECK(error_of([&] { x* y; }) != "");
   }
-  CHECK(pool::statistics().bytes_in_use == before);
+  CHECK(memory::statistics().bytes_in_use == before);
 }
 
 TEST_CASE("branches that the loss does not use get nothing, and do not run") {
@@ -242,21 +242,21 @@ TEST_CASE("branches that the loss does not use get nothing, and do not run") {
 }
 
 TEST_CASE("backward and clear release the activations") {
-  const size_t before = pool::statistics().bytes_in_use;
+  const size_t before = memory::statistics().bytes_in_use;
   {
     Tensor x = leaf({1000}, 1);
-    const size_t with_leaf = pool::statistics().bytes_in_use;
+    const size_t with_leaf = memory::statistics().bytes_in_use;
     Tape tape;
     Tensor y = x;
     for (int i = 0; i < 1000; ++i) y = tanh(y);  // more nodes than one chunk of the tape holds
-    CHECK(pool::statistics().bytes_in_use > with_leaf + 1000 * 1000 * sizeof(real));
+    CHECK(memory::statistics().bytes_in_use > with_leaf + 1000 * 1000 * sizeof(real));
     y = Tensor();
     tape.clear();
     CHECK(tape.size() == 0);
-    CHECK(pool::statistics().bytes_in_use == with_leaf);
+    CHECK(memory::statistics().bytes_in_use == with_leaf);
     tape.backward(sum(exp(x)));
   }
-  CHECK(pool::statistics().bytes_in_use == before);
+  CHECK(memory::statistics().bytes_in_use == before);
 }
 
 TEST_CASE("the gradients of an inner and an enclosing tape's losses add up; detach keeps them apart") {

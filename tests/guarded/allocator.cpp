@@ -1,4 +1,4 @@
-// The pool of the program that `make guarded` runs: linked instead of core/memory/allocator.cpp, it puts every tensor and
+// The allocator of the program that `make guarded` runs: linked instead of core/memory/allocator.cpp, it puts every tensor and
 // every scratch buffer against an unmapped page. LAMINA_AGAINST=beginning selects the other end.
 
 #include "core/memory/allocator.h"
@@ -9,7 +9,7 @@
 
 #include "tests/guarded/guarded.h"
 
-namespace lamina::pool {
+namespace lamina::memory {
 
 namespace {
 
@@ -45,4 +45,4 @@ Statistics statistics() {
 
 void trim() {}
 
-}  // namespace lamina::pool
+}  // namespace lamina::memory

@@ -99,8 +99,8 @@ struct Perceptron {
 
 struct Counts {
   size_t heap = heap_allocations;
-  size_t system = pool::statistics().system_allocations;
-  size_t in_use = pool::statistics().bytes_in_use;
+  size_t system = memory::statistics().system_allocations;
+  size_t in_use = memory::statistics().bytes_in_use;
   bool operator==(const Counts&) const = default;
 };
 
@@ -135,7 +135,7 @@ TEST_CASE("a training step allocates nothing after two steps") {
         CAPTURE(hidden);
         CAPTURE(team);
         set_threads(team);
-        pool::trim();
+        memory::trim();
         Perceptron model(norm, 100, hidden, 10);
         Adam adam(model.parameters, {});
         const Tensor x = sample({128, 100}, 1);

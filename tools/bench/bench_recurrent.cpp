@@ -1,5 +1,5 @@
 // How the cost of recurrent layers grows with steps, batch and hidden units, plain and with layer norm, as a
-// markdown table. Times are of forward and backward together; memory is all that the pool took for it.
+// markdown table. Times are of forward and backward together; memory is all that the allocator took for it.
 //
 //   build/bench_recurrent                 # under a minute
 //   build/bench_recurrent --seconds 2     # per line, for steadier numbers
@@ -60,10 +60,10 @@ class Model {
 
 /// What the first step of a model takes beyond the model itself.
 double memory_mb(const Model& model) {
-  pool::trim();
-  const size_t before = pool::statistics().bytes_in_use;
+  memory::trim();
+  const size_t before = memory::statistics().bytes_in_use;
   model();
-  const auto after = pool::statistics();
+  const auto after = memory::statistics();
   return static_cast<double>(after.bytes_in_use + after.bytes_cached - before) / (1 << 20);
 }
 

@@ -93,7 +93,7 @@ double weights_of(const TrainingStep& step) {
 
 /// Each weight serves every glimpse.
 double draw_gflop(const TrainingStep& step, size_t batch) {
-  return gflop_of(weights_of(step), 0, batch * draw::Sizes().glimpses);
+  return gflop_of(weights_of(step), 0, batch * draw::GlimpseSizes().glimpses);
 }
 
 /// Each weight serves every point; the points themselves get no gradient.
@@ -120,7 +120,7 @@ double reader_gflop(const TrainingStep&, size_t batch) {
 
 double skip_gflop(const TrainingStep&, size_t batch) {
   constexpr size_t words = 20;
-  const skip_thoughts::Sizes sizes;
+  const skip_thoughts::EncoderSizes sizes;
   const auto hidden = static_cast<double>(sizes.hidden), embedding = static_cast<double>(sizes.embedding);
   const double grus = 3 * 3 * hidden * (embedding + hidden), conditions = 2 * 3 * hidden * hidden,
                output = 2 * hidden * static_cast<double>(sizes.vocabulary);

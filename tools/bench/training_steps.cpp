@@ -43,7 +43,7 @@ TrainingStep usual_recurrent_step(const TrainingStepOptions& options) {
 /// DRAW at the paper's size, on images of which a fifth is ink.
 TrainingStep draw_step(const TrainingStepOptions& options) {
   const auto parameters = std::make_shared<Parameters>(1);
-  const draw::Sizes sizes;
+  const draw::GlimpseSizes sizes;
   const auto model = std::make_shared<draw::Model>(*parameters, draw::ModelOptions{.norm = options.norm});
   Tensor images({options.batch, sizes.pixels()});
   Random random(3);

@@ -89,7 +89,7 @@ class ReaderCommand final : public TrainingCommand {
     const RunFolder folder = open_single("show", flags.run);
     set_threads(flags.threads);
     load();
-    const Split& split = flags.test ? data_->test : data_->valid;
+    const QuestionSplit& split = flags.test ? data_->test : data_->valid;
     if (flags.number >= split.count)
       fail<UsageError>("show ", flags.run, " ", flags.number, ": the ", flags.test ? "test" : "validation",
                        " questions have the numbers 0 to ", split.count - 1);

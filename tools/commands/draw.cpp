@@ -72,8 +72,8 @@ class DrawCommand final : public TrainingCommand {
   }
 
   /// The small preset is for a first look: a third of the glimpses, and units that train in minutes.
-  draw::Sizes sizes() const {
-    return paper() ? draw::Sizes{} : draw::Sizes{.glimpses = 16, .hidden = 64, .latent = 16};
+  draw::GlimpseSizes sizes() const {
+    return paper() ? draw::GlimpseSizes{} : draw::GlimpseSizes{.glimpses = 16, .hidden = 64, .latent = 16};
   }
 
   std::optional<draw::DrawData> data_;

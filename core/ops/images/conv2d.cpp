@@ -26,11 +26,11 @@
 
 namespace lamina {
 
-using namespace gemm_detail;
+using namespace kernels;
 
 namespace {
 
-struct Sizes {
+struct ConvSizes {
   size_t images, height, width, channels;       // of x
   size_t kernel_height, kernel_width, outputs;  // of the weight
   size_t stride, padding;
@@ -40,7 +40,8 @@ struct Sizes {
   size_t taps() const { return kernel_height * kernel_width * channels; }
 };
 
-Sizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dGeometry& geometry) {
+ConvSizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                   const Conv2dGeometry& geometry) {
   const Shape &image = x.shape(), &kernel = weight.shape();
   if (image.rank() != 4 || kernel.rank() != 4)
     fail("conv2d: images ", image, ", weight ", kernel,
@@ -84,7 +85,7 @@ Panels make_panels(size_t rows, size_t columns) {
   return {rows, columns, Tensor({(columns + panel_columns - 1) / panel_columns, rows, panel_columns})};
 }
 
-Panels pack_weight(const Tensor& weight, const Sizes& s) {
+Panels pack_weight(const Tensor& weight, const ConvSizes& s) {
   Panels panels = make_panels(s.taps(), s.outputs);
   for (size_t j = 0; j < s.outputs; j += panel_columns)
     pack_panel(Transpose::no, s.taps(), std::min(panel_columns, s.outputs - j), weight.data() + j, s.outputs,
@@ -93,7 +94,7 @@ Panels pack_weight(const Tensor& weight, const Sizes& s) {
 }
 
 /// W': the window turned around, inputs and outputs exchanged.
-Panels pack_turned_weight(const Tensor& weight, const Sizes& s) {
+Panels pack_turned_weight(const Tensor& weight, const ConvSizes& s) {
   const size_t places = s.kernel_height * s.kernel_width;
   Panels panels = make_panels(places * s.outputs, s.channels);
   for (size_t j = 0; j < s.channels; j += panel_columns)
@@ -171,7 +172,7 @@ void correlate(const real* x, size_t images, const Patches& patches, const Panel
                   });
 }
 
-Frame frame_of_x(const Sizes& s) {
+Frame frame_of_x(const ConvSizes& s) {
   const auto padding = static_cast<std::ptrdiff_t>(s.padding);
   return {.height = s.height + 2 * s.padding,
           .width = s.width + 2 * s.padding,
@@ -183,11 +184,11 @@ Frame frame_of_x(const Sizes& s) {
           .spacing = 1};
 }
 
-Patches patches_of_x(const Sizes& s) {
+Patches patches_of_x(const ConvSizes& s) {
   return make_patches(frame_of_x(s), s.out_height, s.out_width, s.stride, s.kernel_height, s.kernel_width);
 }
 
-void contribute_input(const Tensor& x, const Tensor& weight, const real* dy, const Sizes& s) {
+void contribute_input(const Tensor& x, const Tensor& weight, const real* dy, const ConvSizes& s) {
   if (!x.needs_gradient()) return;
   const auto margin = [&](size_t kernel) {
     return static_cast<std::ptrdiff_t>(kernel) - 1 - static_cast<std::ptrdiff_t>(s.padding);
@@ -207,7 +208,7 @@ void contribute_input(const Tensor& x, const Tensor& weight, const real* dy, con
 
 /// dW and dbias: every share sums over its images, then the sums are added in the order of the shares.
 void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const real* dy,
-                       const Sizes& s) {
+                       const ConvSizes& s) {
   if (!weight.needs_gradient() && !bias.needs_gradient()) return;
   const Patches patches = patches_of_x(s);
   const Sharing sharing = share_out(s.images, s.out_height, s.out_width * s.taps() * s.outputs);
@@ -255,7 +256,7 @@ void contribute_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
 }  // namespace
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dGeometry& geometry) {
-  const Sizes s = sizes_of(x, weight, bias, geometry);
+  const ConvSizes s = sizes_of(x, weight, bias, geometry);
   Tensor y({s.images, s.out_height, s.out_width, s.outputs});
   correlate(x.data(), s.images, patches_of_x(s), pack_weight(weight, s),
             bias.defined() ? bias.data() : nullptr, y.data(), false);
@@ -268,7 +269,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 namespace composed {
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dGeometry& geometry) {
-  const Sizes s = sizes_of(x, weight, bias, geometry);
+  const ConvSizes s = sizes_of(x, weight, bias, geometry);
   // A table of all pixels, followed by one of zeros that stands for every place outside.
   const size_t pixels = s.images * s.height * s.width;
   const Tensor table = concatenate({x.reshape({pixels, s.channels}), Tensor::zeros({1, s.channels})}, 0);

@@ -46,7 +46,7 @@ struct Frame {
   }
 };
 
-using Offsets = PoolVector<size_t>;
+using Offsets = CachedVector<size_t>;
 
 /// Where each window begins in a frame `stride` apart, row by row.
 inline Offsets window_offsets(const Frame& frame, size_t rows, size_t columns, size_t stride) {

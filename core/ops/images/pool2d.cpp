@@ -12,7 +12,7 @@ namespace lamina {
 
 namespace {
 
-struct Sizes {
+struct WindowSizes {
   size_t images, height, width, channels, window, stride, out_height, out_width;
   Shape out() const { return {images, out_height, out_width, channels}; }
   /// Elements of x in one image, and of y.
@@ -20,7 +20,7 @@ struct Sizes {
   size_t out_area() const { return out_height * out_width * channels; }
 };
 
-Sizes sizes_of(const char* op, const Tensor& x, const Pool2dOptions& options) {
+WindowSizes sizes_of(const char* op, const Tensor& x, const Pool2dOptions& options) {
   const Shape& s = x.shape();
   if (s.rank() != 4) fail(op, ": images [N x height x width x channels] are needed, this is ", s);
   const size_t window = options.window, stride = options.stride == 0 ? window : options.stride;
@@ -31,7 +31,7 @@ Sizes sizes_of(const char* op, const Tensor& x, const Pool2dOptions& options) {
 }
 
 template <class Body>
-void for_each_image(const Sizes& s, const Body& body) {
+void for_each_image(const WindowSizes& s, const Body& body) {
   parallel_for(s.images, grain_of(s.area(), elementwise_grain / 4), [&](size_t begin, size_t end) {
     for (size_t n = begin; n < end; ++n) body(n);
   });
@@ -40,7 +40,7 @@ void for_each_image(const Sizes& s, const Body& body) {
 /// Calls body(y, x) for every window of an image: y the first channel of the output, x of the window's
 /// corner.
 template <class Body>
-void for_each_window(const Sizes& s, const Body& body) {
+void for_each_window(const WindowSizes& s, const Body& body) {
   for (size_t i = 0; i < s.out_height; ++i)
     for (size_t j = 0; j < s.out_width; ++j)
       body((i * s.out_width + j) * s.channels, (i * s.width + j) * s.stride * s.channels);
@@ -48,7 +48,7 @@ void for_each_window(const Sizes& s, const Body& body) {
 
 /// The same for every place of a window: body(x) with its first channel.
 template <class Body>
-void for_each_place(const Sizes& s, size_t corner, const Body& body) {
+void for_each_place(const WindowSizes& s, size_t corner, const Body& body) {
   for (size_t u = 0; u < s.window; ++u)
     for (size_t v = 0; v < s.window; ++v) body(corner + (u * s.width + v) * s.channels);
 }
@@ -56,7 +56,7 @@ void for_each_place(const Sizes& s, size_t corner, const Body& body) {
 }  // namespace
 
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
-  const Sizes s = sizes_of("max_pool2d", x, options);
+  const WindowSizes s = sizes_of("max_pool2d", x, options);
   if (s.stride == s.window) return relu_pool(x, {.relu = false, .window = s.window});
   Tensor y(s.out());
   const auto forward = [=](const real* in, real* out) {
@@ -94,7 +94,7 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
 
 /// dx at a place = the sum of dy / window^2 over the windows that cover it
 Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
-  const Sizes s = sizes_of("average_pool2d", x, options);
+  const WindowSizes s = sizes_of("average_pool2d", x, options);
   const auto count = static_cast<real>(s.window * s.window);
   Tensor y(s.out());
   for_each_image(s, [=, x_all = x.data(), y_all = y.data()](size_t n) {
@@ -129,7 +129,7 @@ Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
 
 Tensor relu_pool(const Tensor& x, const ReluPool& options) {
   if (options.window == 1) return options.relu ? relu(x) : x;
-  const Sizes s = sizes_of("relu_pool", x, {.window = options.window});
+  const WindowSizes s = sizes_of("relu_pool", x, {.window = options.window});
   Tensor y(s.out());
   const size_t band = s.window * s.width * s.channels, row = s.out_width * s.channels;
   for_each_image(s, [=, in = x.data(), out = y.data()](size_t n) {
@@ -159,7 +159,7 @@ namespace composed {
 namespace {
 
 /// Place number k of every window, as images [N x H' x W' x C].
-Tensor place_of_windows(const Tensor& x, const Sizes& s, size_t k) {
+Tensor place_of_windows(const Tensor& x, const WindowSizes& s, size_t k) {
   std::vector<int> pixels;
   for (size_t n = 0; n < s.images; ++n)
     for (size_t i = 0; i < s.out_height; ++i)
@@ -174,7 +174,7 @@ Tensor place_of_windows(const Tensor& x, const Sizes& s, size_t k) {
 
 /// Gathers the first largest number of every window, or a NaN: no arithmetic that could round a tie away.
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
-  const Sizes s = sizes_of("max_pool2d", x, options);
+  const WindowSizes s = sizes_of("max_pool2d", x, options);
   std::vector<int> winners;
   for (size_t n = 0; n < s.images; ++n)
     for_each_window(s, [&](size_t, size_t corner) {
@@ -190,7 +190,7 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
 }
 
 Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
-  const Sizes s = sizes_of("average_pool2d", x, options);
+  const WindowSizes s = sizes_of("average_pool2d", x, options);
   Tensor sum = place_of_windows(x, s, 0);
   for (size_t k = 1; k < s.window * s.window; ++k) sum = sum + place_of_windows(x, s, k);
   return sum / static_cast<real>(s.window * s.window);

@@ -33,12 +33,12 @@ inline real floor_of(const ReluPool& options) {
 // both, because ?: selects element by element when it is given vectors. (Compilers do not vectorize these
 // selections by themselves.)
 
-using gemm_detail::lanes;
-using gemm_detail::vec;
+using simd::lanes;
+using simd::vec;
 
 /// Which place of the window holds the maximum; as wide as a real, so that a vector has as many of both.
 using Place = std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t>;
-using PlaceVec = Place __attribute__((vector_size(gemm_detail::vector_bytes)));
+using PlaceVec = Place __attribute__((vector_size(simd::vector_bytes)));
 
 template <class Value>
 Value load(const real* p) {

@@ -109,7 +109,7 @@ Tensor plain_cross_entropy(const Tensor& logits, std::span<const int> labels) {
   Tensor loss = Tensor::full({}, total / static_cast<real>(rows));
   if (Tape::current() == nullptr) return loss;
 
-  return record("cross_entropy", loss, {logits}, [=, kept = PoolVector<int>(labels.begin(), labels.end())] {
+  return record("cross_entropy", loss, {logits}, [=, kept = CachedVector<int>(labels.begin(), labels.end())] {
     const real scale = *loss.gradient_data() / static_cast<real>(rows);
     const GradientSink sink = logits.gradient_sink();
     const int* const label = kept.data();
@@ -186,7 +186,7 @@ Tensor weighted_cross_entropy(const Tensor& logits, std::span<const int> labels,
   Tensor loss = Tensor::full({}, total / total_weight);
   if (Tape::current() == nullptr) return loss;
 
-  return record("cross_entropy", loss, {logits}, [=, kept = PoolVector<int>(labels.begin(), labels.end())] {
+  return record("cross_entropy", loss, {logits}, [=, kept = CachedVector<int>(labels.begin(), labels.end())] {
     const real scale = *loss.gradient_data() / total_weight;
     const GradientSink sink = logits.gradient_sink();
     const int* const label = kept.data();

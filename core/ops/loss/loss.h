@@ -57,8 +57,8 @@ concept Integers = requires(const Labels& labels) {
 
 /// Labels of any integral type as int. Throws Error for one that an int cannot hold.
 template <Integers Labels>
-PoolVector<int> int_labels(const char* op, const Labels& labels) {
-  PoolVector<int> narrow;
+CachedVector<int> int_labels(const char* op, const Labels& labels) {
+  CachedVector<int> narrow;
   if constexpr (requires { std::ranges::size(labels); }) narrow.reserve(std::ranges::size(labels));
   for (const auto label : labels) {
     // Unary plus promotes characters and bools, so that they compare and print as numbers.
@@ -75,7 +75,7 @@ PoolVector<int> int_labels(const char* op, const Labels& labels) {
 template <detail::Integers Labels>
 requires(!std::convertible_to<const Labels&, std::span<const int>>) Tensor
     cross_entropy(const Tensor& logits, const Labels& labels, const CrossEntropyOptions& options = {}) {
-  const PoolVector<int> narrow = detail::int_labels("cross_entropy", labels);
+  const CachedVector<int> narrow = detail::int_labels("cross_entropy", labels);
   return cross_entropy(logits, std::span<const int>(narrow), options);
 }
 

@@ -167,7 +167,7 @@ template <int sign>
 Tensor extreme(const char* op, const Tensor& x, int axis, const AxisOptions& options) {
   const AxisView view = view_with_some(op, x, axis);
   Tensor result(reduced(x.shape(), axis, options));
-  PoolVector<int> index(result.size());
+  CachedVector<int> index(result.size());
   find_first_largest<sign>(view, x.data(), index.data());
   const auto place = [along = view.along, inner = view.inner](size_t j, int k) {
     return (j / inner * along + static_cast<size_t>(k)) * inner + j % inner;

@@ -64,7 +64,7 @@ Tensor concatenate(std::span<const Tensor> parts, int axis) {
   }
   Tape* const tape = Tape::recording(parts);
   if (tape == nullptr) return y;
-  PoolVector<Tensor> kept(parts.begin(), parts.end());
+  CachedVector<Tensor> kept(parts.begin(), parts.end());
   tape->append("concatenate", std::span<const Tensor>(&y, 1), parts,
                [y, axis, view, stride, kept = std::move(kept)] {
                  size_t offset = 0;
@@ -104,7 +104,7 @@ Tensor stack(std::span<const Tensor> parts, int axis) {
   const int rank = first.rank() + 1, position = axis < 0 ? axis + rank : axis;
   if (rank > Shape::max_rank) fail("stack: parts ", first, " have 4 axes; a fifth is not supported");
   if (position < 0 || position >= rank) fail("stack: parts ", first, " make no axis ", axis);
-  PoolVector<Tensor> views;
+  CachedVector<Tensor> views;
   views.reserve(parts.size());
   for (const Tensor& part : parts) {
     require_values("stack", part);
@@ -132,7 +132,7 @@ Tensor gather(const Tensor& table, std::span<const int> indices) {
                    std::copy_n(from + static_cast<size_t>(indices[i]) * width, width, to + i * width);
                });
   if (Tape::recording({&table, 1}) == nullptr) return y;
-  return record("gather", y, {table}, [=, kept = PoolVector<int>(indices.begin(), indices.end())] {
+  return record("gather", y, {table}, [=, kept = CachedVector<int>(indices.begin(), indices.end())] {
     const GradientSink sink = table.gradient_sink();
     if (!sink.add) for_each_index(table.size(), [=, to = sink.values](size_t i) { to[i] = 0; });
     // Threads take columns, so that the order of each sum is fixed.

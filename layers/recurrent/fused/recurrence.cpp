@@ -67,7 +67,7 @@ RecurrencePass::PackedWeight RecurrencePass::pack(Transpose op) const {
 // ---------------------------------------------------------------- forward
 
 RecurrentState RecurrencePass::forward(Feedback* feedback) {
-  const Schedule work = schedule();
+  const ThreadSchedule work = schedule();
   RowStep::Workspace workspace = step_.workspace(work.threads());
   const PackedWeight weight = pack(Transpose::no);
   work.run([&](const Share& share) {
@@ -145,7 +145,7 @@ void RecurrencePass::add_outside(RowStep::Gradients& d, const Range& rows) const
 }
 
 void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
-  const Schedule work = schedule();
+  const ThreadSchedule work = schedule();
   // The x part is private to the layer, so this is the first and only contribution to its gradient. It cannot
   // overwrite the summed inputs when another pass will need them, nor after such a pass, when it already has
   // a buffer.
@@ -155,7 +155,7 @@ void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
   const Shape state{rows_, step_.hidden()};
   const Tensor& condition = options_.step.condition;
   // A layer that feeds back accumulates each gain's and bias's gradient in one running sum.
-  const size_t levels = feedback != nullptr ? 1 : detail::RowSums::levels(steps_ * rows_);
+  const size_t levels = feedback != nullptr ? 1 : RowSums::levels(steps_ * rows_);
   Back back{.weight = pack(Transpose::yes),
             .dgates = in_place ? x_part_.data_unwatched()
                       : wanted ? x_part_.gradient_sink().values

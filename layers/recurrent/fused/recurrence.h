@@ -64,7 +64,7 @@ class RecurrencePass {
     return {d == nullptr ? d : d + t * rows_ * hidden_.columns(), hidden_.columns()};
   }
   RowStep::Step at(size_t step);
-  Schedule schedule() const { return {rows_, step_.hidden(), step_.width(), steps_, step_.by_rows()}; }
+  ThreadSchedule schedule() const { return {rows_, step_.hidden(), step_.width(), steps_, step_.by_rows()}; }
 
   /// Both column ranges of W_h (or of its transpose) in the layout of the product kernel.
   struct PackedWeight {

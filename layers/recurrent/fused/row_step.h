@@ -93,7 +93,7 @@ class RowStep {
   struct Desk {
     real *gates, *kept;  ///< [gates H] each
     real *state, *dnormalized;
-    detail::RowSums sums;
+    RowSums sums;
   };
   Desk desk(Workspace& all, size_t thread) const;
 

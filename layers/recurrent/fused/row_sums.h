@@ -11,7 +11,7 @@
 
 #include "core/real.h"
 
-namespace lamina::detail {
+namespace lamina {
 
 /// The sums of one thread. All levels together are the sum, in the caller's memory, which must start as
 /// zeros.
@@ -47,4 +47,4 @@ class RowSums {
   size_t width_, levels_, rows_ = 0, blocks_ = 0;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina

@@ -13,7 +13,7 @@ namespace {
 /// c [rows x n] (+)= a [rows x k] b, on as many threads as pay off.
 void multiply(size_t rows, const real* a, const PackedMatrix& b, real* c, bool accumulate) {
   const size_t inner = b.rows(), width = b.columns();
-  Schedule(rows, inner, width, 1, true).run([&](const Share& share) {
+  ThreadSchedule(rows, inner, width, 1, true).run([&](const Share& share) {
     const size_t first = share.rows_of_product.begin;
     share.for_columns(width, [&](size_t begin, size_t end) {
       gemm_packed(share.rows_of_product.size(), a + first * inner, inner, b, c + first * width, width,
@@ -77,7 +77,7 @@ void StepLinear::Gathered::step_backward(const Tensor& x, const Tensor& y) {
 }
 
 StepLinear::StepLinear(const Tensor& weight, const Tensor& bias, size_t steps, size_t rows)
-    : gathered_(std::allocate_shared<Gathered>(PoolAllocator<Gathered>())) {
+    : gathered_(std::allocate_shared<Gathered>(CachingAllocator<Gathered>())) {
   if (weight.shape().rank() != 2 || steps == 0 || rows == 0)
     fail("step_linear: a weight of ", weight.shape(), ", ", steps, " steps and ", rows,
          " rows; a matrix and positive numbers are needed");

@@ -33,10 +33,11 @@ struct Share {
   }
 };
 
-class Schedule {
+class ThreadSchedule {
  public:
   /// For `steps` products of [rows x inner] by [inner x width]. The limits were measured with 2 threads.
-  Schedule(size_t rows, size_t inner, size_t width, size_t steps, bool rows_are_independent) : rows_(rows) {
+  ThreadSchedule(size_t rows, size_t inner, size_t width, size_t steps, bool rows_are_independent)
+      : rows_(rows) {
     constexpr double least_work = 1e6;  // multiplications that are worth a parallel region or a barrier
     constexpr size_t least_rows = 12;   // per thread, for the product kernel to use the weights it reads
     constexpr size_t most_weights = size_t{8} << 20;  // bytes that may be read by every thread

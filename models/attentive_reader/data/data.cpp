@@ -59,13 +59,13 @@ std::vector<std::string> list_questions(const std::string& folder) {
   return names;
 }
 
-Split read_split(const std::string& folder, size_t sentences, bool training, Census& census) {
+QuestionSplit read_split(const std::string& folder, size_t sentences, bool training, Census& census) {
   const auto names = std::make_shared<const std::vector<std::string>>(list_questions(folder));
-  Split split{.count = names->size(), .read = [=](size_t i) {
-                Question question = read_question(folder + '/' + (*names)[i]);
-                question.passage = relevant_sentences(question, sentences);
-                return question;
-              }};
+  QuestionSplit split{.count = names->size(), .read = [=](size_t i) {
+                        Question question = read_question(folder + '/' + (*names)[i]);
+                        question.passage = relevant_sentences(question, sentences);
+                        return question;
+                      }};
   split.lengths.reserve(split.count);
   for (size_t i = 0; i < split.count; ++i) {
     const Question question = split.read(i);
@@ -105,9 +105,9 @@ Data load_questions(const std::string& folder, size_t sentences) {
 Data built_in_stories(std::uint64_t seed, const StorySizes& sizes) {
   constexpr std::uint64_t apart = std::uint64_t{1} << 40;  // more stories than any run reads
   const auto part = [&](size_t count, std::uint64_t number) {
-    return Split{.count = count, .read = [=, events = sizes.events](size_t i) {
-                   return tell_story(seed, number * apart + i, events);
-                 }};
+    return QuestionSplit{.count = count, .read = [=, events = sizes.events](size_t i) {
+                           return tell_story(seed, number * apart + i, events);
+                         }};
   };
   Data data;
   data.train = part(sizes.train, 0);

@@ -14,14 +14,14 @@
 namespace lamina::attentive_reader {
 
 /// Questions that are read or generated on request.
-struct Split {
+struct QuestionSplit {
   size_t count = 0;
   std::function<Question(size_t)> read = {};
   std::vector<std::uint32_t> lengths = {};  ///< words of each passage; empty: nearly the same for all
 };
 
 struct Data {
-  Split train, valid, test;
+  QuestionSplit train, valid, test;
   Vocabulary vocabulary;  ///< <eos>, <unk>, @placeholder, all entities in the order of their numbers, words
   size_t entities = 0;    ///< from @entity0 on
   std::string source;     ///< one line for the log: what the data are, and whether they are real

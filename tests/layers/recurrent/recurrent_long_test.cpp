@@ -34,11 +34,11 @@ size_t working_memory(size_t steps, bool checkpoint) {
                   {.input = input, .hidden = hidden, .norm = Norm::layer, .checkpoint = checkpoint});
   Tensor x = leaf({steps, rows, input}, 1);
   const Tensor seed = sample({steps, rows, hidden}, 2);
-  pool::trim();
-  const size_t before = pool::statistics().bytes_in_use;
+  memory::trim();
+  const size_t before = memory::statistics().bytes_in_use;
   Tape tape;
   tape.backward(lstm(x).hidden, seed);
-  const auto after = pool::statistics();
+  const auto after = memory::statistics();
   const size_t taken = after.bytes_in_use + after.bytes_cached - before;
   return taken - steps * rows * (input + 2 * hidden) * sizeof(real);
 }

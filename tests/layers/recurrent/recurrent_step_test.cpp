@@ -64,9 +64,9 @@ TEST_CASE("step_linear without a tape computes and gathers nothing") {
   const Linear layer(parameters, "layer", {.input = 3, .output = 4});
   const Tensor x = sample({2, 3}, 1);
   StepLinear step(layer, 100, 2);
-  const size_t before = pool::statistics().bytes_in_use;
+  const size_t before = memory::statistics().bytes_in_use;
   for (int t = 0; t < 100; ++t) CHECK(difference(step(x), layer(x)) < 4 * ulp);
-  CHECK(pool::statistics().bytes_in_use == before);
+  CHECK(memory::statistics().bytes_in_use == before);
   CHECK_ERROR(step(x), "step_linear: the session was opened for 100 steps and this is one more");
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("reader experiment: every question is scored once, in batches that dif
   ar::Data data = stories();
   for (const auto& [count, batches] :
        {std::pair<size_t, size_t>(7, 1), {20, 1}, {39, 1}, {41, 2}, {101, 5}}) {
-    ar::Split split = data.valid;
+    ar::QuestionSplit split = data.valid;
     split.count = count;
     const ar::ReaderExperiment experiment(data, {.embedding = 4, .hidden = 4, .batch = 20},
                                           folder_in(scratch, text("of-", count)));

@@ -42,7 +42,7 @@ std::vector<NumberRow> numbers() {
   return rows<NumberRow>(
       {adam_rows("6.2", 8e-5),
        split_rows<ar::ReaderExperiment>("6.2, ours: built-in stories", 100000, 1000, 1000,
-                                        [](const ar::Split& split) { return split.count; }),
+                                        [](const ar::QuestionSplit& split) { return split.count; }),
        {plan_row("6.2", "updates between validations", 1000),
         length_row("6.2: 800,000 updates", 800),
         clipped_row("6.2", 10),

@@ -57,10 +57,10 @@ TEST_CASE("convnet: learns the built-in digits, and a step allocates nothing" * 
     };
     const double first = step(0);
     step(1);
-    const size_t allocations = pool::statistics().system_allocations;
+    const size_t allocations = memory::statistics().system_allocations;
     double last = 0;
     for (std::uint64_t number = 2; number < 20; ++number) last = step(number);
-    CHECK(pool::statistics().system_allocations == allocations);
+    CHECK(memory::statistics().system_allocations == allocations);
     CHECK(last < first / 2);
   }
 }

@@ -30,7 +30,7 @@ std::string complaint(const std::string& folder) {
   return message_of<DataError>([&] { load_mnist(folder); });
 }
 
-void check_split(const Split& split, size_t count) {
+void check_split(const DigitSplit& split, size_t count) {
   CHECK(split.count() == count);
   REQUIRE(split.pixels.size() == count * digit_pixels);
   CHECK(std::all_of(split.pixels.begin(), split.pixels.end(), [](real p) { return p >= 0 && p <= 1; }));

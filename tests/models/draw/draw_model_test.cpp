@@ -13,7 +13,7 @@ namespace d = lamina::draw;
 
 namespace {
 
-constexpr d::Sizes tiny{.side = 6, .glimpses = 3, .hidden = 5, .latent = 4, .read = 2, .write = 3};
+constexpr d::GlimpseSizes tiny{.side = 6, .glimpses = 3, .hidden = 5, .latent = 4, .read = 2, .write = 3};
 const std::vector<Norm> norms{Norm::none, Norm::weight, Norm::layer};
 
 Tensor binary(size_t rows, size_t pixels, std::uint64_t seed) {
@@ -22,7 +22,7 @@ Tensor binary(size_t rows, size_t pixels, std::uint64_t seed) {
   return x;
 }
 
-Tensor noise_for(const d::Sizes& sizes, size_t rows) {
+Tensor noise_for(const d::GlimpseSizes& sizes, size_t rows) {
   Tensor noise({sizes.glimpses, rows, sizes.latent});
   Random(7).fill_normal(noise.data(), noise.size(), 0, 1);
   return noise;
@@ -45,7 +45,7 @@ std::vector<Tensor> gradients_of(const Parameters& parameters, const std::functi
 
 /// The bound computed with sessions, which report to an observer; the composed twin does not.
 d::Bound bound_by_sessions(const d::Model& model, const Tensor& images, const Tensor& noise) {
-  const d::Sizes& sizes = model.sizes();
+  const d::GlimpseSizes& sizes = model.sizes();
   const SessionOptions options{.steps = sizes.glimpses, .rows = images.rows()};
   RecurrentSession encoder(model.encoder, options), decoder(model.decoder, options);
   RecurrentState encoded = encoder.initial(), decoded = decoder.initial();
@@ -116,7 +116,7 @@ TEST_CASE("draw: gradients of the whole model") {
 }
 
 TEST_CASE("draw: without a tape the same numbers, and only as much memory as a glimpse needs") {
-  const d::Sizes sizes{.side = 28, .glimpses = 20, .hidden = 32, .latent = 10};
+  const d::GlimpseSizes sizes{.side = 28, .glimpses = 20, .hidden = 32, .latent = 10};
   Parameters parameters(1);
   const d::Model model(parameters, {.norm = Norm::layer, .sizes = sizes});
   const Tensor images = binary(9, 784, 1), noise = noise_for(sizes, 9);
@@ -128,7 +128,7 @@ TEST_CASE("draw: without a tape the same numbers, and only as much memory as a g
 }
 
 TEST_CASE("draw: one and two threads agree, and repeat bit for bit") {
-  const d::Sizes sizes{.side = 9, .glimpses = 4, .hidden = 40, .latent = 6, .read = 2, .write = 3};
+  const d::GlimpseSizes sizes{.side = 9, .glimpses = 4, .hidden = 40, .latent = 6, .read = 2, .write = 3};
   const Tensor images = binary(24, 81, 1), noise = noise_for(sizes, 24);
   for (const Norm norm : norms) {
     Parameters parameters(1);
@@ -158,9 +158,9 @@ TEST_CASE("draw: a training step allocates nothing after the first") {
   };
   step();
   step();
-  const auto before = pool::statistics();
+  const auto before = memory::statistics();
   for (int i = 0; i < 3; ++i) step();
-  CHECK(pool::statistics().system_allocations == before.system_allocations);
+  CHECK(memory::statistics().system_allocations == before.system_allocations);
 }
 
 TEST_CASE("draw: generation paints what the decoder of the trained model would") {
@@ -195,7 +195,7 @@ TEST_CASE("draw: wrong shapes and sizes are named") {
 TEST_SUITE_BEGIN("slow");
 
 TEST_CASE("draw: ten images are learned by heart") {
-  const d::Sizes sizes{.side = 6, .glimpses = 6, .hidden = 64, .latent = 8, .read = 3, .write = 6};
+  const d::GlimpseSizes sizes{.side = 6, .glimpses = 6, .hidden = 64, .latent = 8, .read = 3, .write = 6};
   Parameters parameters(1);
   const d::Model model(parameters, {.norm = Norm::layer, .sizes = sizes});
   constexpr int steps = 4000, looked_at = 100;

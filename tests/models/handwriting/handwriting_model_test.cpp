@@ -203,10 +203,10 @@ TEST_CASE("handwriting: with checkpoints a long line keeps a fraction of the mem
     hw::ModelOptions options = tiny;
     options.checkpoint = checkpoint;
     const hw::Model model(parameters, options);
-    const size_t before = pool::statistics().bytes_in_use;
+    const size_t before = memory::statistics().bytes_in_use;
     Tape tape;
     const Tensor loss = model.loss(batch);
-    return static_cast<double>(pool::statistics().bytes_in_use - before);
+    return static_cast<double>(memory::statistics().bytes_in_use - before);
   };
   CHECK(kept(true) < kept(false) / 4);
 }
@@ -240,9 +240,9 @@ TEST_CASE("handwriting: a training step allocates nothing after the first") {
   };
   step();
   step();
-  const auto before = pool::statistics();
+  const auto before = memory::statistics();
   for (int i = 0; i < 3; ++i) step();
-  CHECK(pool::statistics().system_allocations == before.system_allocations);
+  CHECK(memory::statistics().system_allocations == before.system_allocations);
 }
 
 TEST_CASE("handwriting: wrong shapes and sizes are named") {

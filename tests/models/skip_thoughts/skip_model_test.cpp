@@ -24,7 +24,7 @@ Neighbours some_neighbours() {
           .next = make_batch(some_sentences, std::vector<int>{2, 3, 4})};
 }
 
-constexpr Sizes tiny{.vocabulary = 7, .embedding = 4, .hidden = 5};
+constexpr EncoderSizes tiny{.vocabulary = 7, .embedding = 4, .hidden = 5};
 
 }  // namespace
 

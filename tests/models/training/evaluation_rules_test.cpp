@@ -36,7 +36,7 @@ RunFolder run_in(const TemporaryFolder& scratch, const std::string& experiment) 
 }
 
 /// Each case evaluated separately, which batch norm cannot do with the statistics of a batch.
-Score one_by_one(DigitExperiment& experiment, const Split& split) {
+Score one_by_one(DigitExperiment& experiment, const DigitSplit& split) {
   Score total;
   const auto cases = static_cast<double>(split.count());
   for (size_t i = 0; i < split.count(); ++i) {
@@ -112,7 +112,7 @@ TEST_CASE("evaluation of order embeddings (6.1): 1000 validation images; the tes
       order_embedding::synthetic_coco(1, {.train = 64, .valid = 1100, .test = 2000, .features = 20});
   order_embedding::OrderExperiment experiment(data, {.embedding = 4, .hidden = 8, .batch = 32},
                                               run_in(scratch, "order-embedding"));
-  const auto search = [&](const order_embedding::Split& split, size_t begin) {
+  const auto search = [&](const order_embedding::CaptionSplit& split, size_t begin) {
     const order_embedding::Points points = experiment.embed(split, begin, begin + 1000);
     return order_embedding::retrieval_of(experiment.model.scores(points.images, points.captions), 5);
   };

@@ -41,7 +41,7 @@ std::vector<WeightRow> mnist_matrices(const std::string& ending) {
 std::vector<NumberRow> digit_numbers(double steps, double epochs) {
   return rows<NumberRow>({adam_rows("6.6", 1e-3),
                           split_rows<DigitExperiment>("6.6: 55,000 cases for training", 55000, 5000, 10000,
-                                                      [](const Split& split) { return split.count(); }),
+                                                      [](const DigitSplit& split) { return split.count(); }),
                           {plan_row("6.6", "updates per epoch of 55,000 cases", steps),
                            length_row("6.6", epochs), clipped_row("6.6, ours: no clipping", 1e4)}});
 }
