@@ -50,7 +50,7 @@ TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/
 OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress guarded))
 TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard $(addprefix tests/,*.cpp */*.cpp */*/*.cpp */*/*/*.cpp))) \
                 tests/fuzz/targets.cpp tests/fuzz/input_file.cpp
-ORACLE_SOURCES := $(wildcard tests/oracle/*.cpp)
+ORACLE_SOURCES := $(wildcard tests/oracle/answers/*.cpp)
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
 SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES) \
            $(ORACLE_SOURCES)
@@ -254,17 +254,17 @@ faults: $(COMMAND) $(FAULT_LIBRARY)  ## every experiment under faults: CLASSES, 
 # --- The report. The page without its data is made once, beside the program that fills it. Only this needs npm.
 
 PAGE := $(BUILD)/report/page.html
-PAGE_PARTS := $(addprefix tools/report/,build.mjs page.html page.css charts.js page.js)
+PAGE_PARTS := $(addprefix tools/report/page/,build.mjs page.html page.css charts.js page.js)
 PACKAGES := $(BUILD)/report/node_modules
 
-$(PACKAGES): tools/report/package.json tools/report/package-lock.json
+$(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
 	@command -v npm >/dev/null || { echo "make report takes uPlot from npm: run tools/install-deps.sh --report" >&2; exit 1; }
 	@mkdir -p $(@D) && cp $^ $(@D)
 	@cd $(@D) && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(PAGE_PARTS) $(PACKAGES)
-	@node tools/report/build.mjs $(PACKAGES) > $@
+	@node tools/report/page/build.mjs $(PACKAGES) > $@
 
 report: setup  ## writes report/index.html: the paper's figures and tables beside the runs in RUNS, or all
 	@+$(SUBMAKE) $(COMMAND) $(PAGE)

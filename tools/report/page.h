@@ -1,6 +1,6 @@
 #pragma once
 // The page: one HTML file with its styles, scripts and data in it. `make report` puts everything but the
-// data together (tools/report/build.mjs), since uPlot comes from npm; here the data go in.
+// data together (tools/report/page/build.mjs), since uPlot comes from npm; here the data go in.
 
 #include <string>
 

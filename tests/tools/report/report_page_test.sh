@@ -38,8 +38,8 @@ make --no-print-directory -s build/report/page.html || exit 1
 check "a folder that does not exist" 1 "nowhere: is not a folder" build/lamina report nowhere --out "$scratch/a.html"
 check "a place that cannot be written" 1 "/dev/null/a.html" build/lamina report tests --out /dev/null/a.html
 modules=build/report-test
-if [ tools/report/package-lock.json -nt $modules/node_modules ]; then
-  mkdir -p $modules && cp tools/report/package.json tools/report/package-lock.json $modules
+if [ tools/report/page/package-lock.json -nt $modules/node_modules ]; then
+  mkdir -p $modules && cp tools/report/page/package.json tools/report/page/package-lock.json $modules
   (cd $modules && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null) || exit 1
   touch $modules/node_modules
 fi

@@ -6,7 +6,7 @@
 #include "layers/linear.h"
 #include "layers/norms/masked_batch_norm.h"
 #include "layers/norms/normalization.h"
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
 

@@ -2,7 +2,7 @@
 
 #include "core/ops.h"
 #include "core/tape.h"
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
 

@@ -13,7 +13,7 @@
 
 #include "core/tape.h"
 #include "core/threads/parallel.h"
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
 

@@ -1,7 +1,7 @@
 // Ops by axes, by name: broadcast operands, reductions, and ops that rearrange elements; and the activations.
 
 #include "core/ops.h"
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
 

@@ -4,7 +4,7 @@
 #include "layers/norms/group_norm.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/weight_norm.h"
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
 

@@ -3,7 +3,7 @@
 #include "core/ops.h"
 #include "layers/recurrent/composed.h"
 #include "layers/recurrent/step.h"
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
 

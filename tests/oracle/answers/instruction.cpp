@@ -1,4 +1,4 @@
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 #include <algorithm>
 

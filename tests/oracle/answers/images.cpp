@@ -1,7 +1,7 @@
 // Ops on images [N x H x W x C], by name.
 
 #include "core/ops.h"
-#include "tests/oracle/instruction.h"
+#include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
 
