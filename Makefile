@@ -18,7 +18,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 WARNINGS += $(if $(findstring clang,$(CXX)),-Wno-pass-failed,-Wno-restrict)
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 # The bounds of operator[] are checked in the sanitizers' builds alone.
-OPTIMIZE := -O3 -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
+LEVEL := -O3
+OPTIMIZE := $(LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
 # In a shared library a call of an own function is a call, not a look-up: none is replaced by what a program brings,
 # in particular no inline function by the program's copy, which was compiled for a lesser CPU.
 ifdef INSTALLED
@@ -156,12 +157,14 @@ demo: setup  ## sets up, builds, and trains none, batch and layer norm side by s
 # The sanitizers skip the doctest suite "slow", and the shell tests, which look at files rather than at memory.
 REALS := $(if $(filter command% environment%,$(origin REAL)),$(REAL),float double)
 SHELL_TESTS := $(if $(SANITIZE),,$(wildcard $(addprefix tests/,*_test.sh */*_test.sh */*/*_test.sh)))
+# By far the longest, so that it does not end alone on one core.
+FIRST_TESTS := $(filter %/install_test.sh,$(SHELL_TESTS))
 
 test: setup  ## builds and runs all tests in float and double, or in REAL; with SANITIZE=1 the fast ones
 	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real test-program || exit; done
 	@+$(if $(SHELL_TESTS),$(SUBMAKE) REAL=float build/lamina build/lamina-double fault-library)
 	@tools/run-tests.sh $(if $(SANITIZE),--skip-slow) \
-	  $(foreach real,$(REALS),$(call build_folder,$(real))/lamina-tests) $(SHELL_TESTS)
+	  $(FIRST_TESTS) $(foreach real,$(REALS),$(call build_folder,$(real))/lamina-tests) $(filter-out $(FIRST_TESTS),$(SHELL_TESTS))
 
 .PHONY: test-program
 test-program: $(BUILD)/lamina-tests
