@@ -76,7 +76,9 @@ inline void moments(const Cases& x, real degrees, size_t begin, size_t end, real
     two_column_sums(x.rows, 0, columns, rest, variance + from,
                     [&](size_t r) { return [row = squares(r), from](size_t c) { return row(from + c); }; });
     for (size_t c = 0; c < columns; ++c) {
-      variance[from + c] = (variance[from + c] - rest[c] * (rest[c] / cases)) / degrees;
+      const real squared = variance[from + c], left = squared - rest[c] * (rest[c] / cases);
+      const bool overflows = std::isinf(squared) && std::isfinite(rest[c]);  // the product may do so as well
+      variance[from + c] = (overflows ? squared : left) / degrees;
       mean[from + c] += rest[c] / cases;
     }
   }
