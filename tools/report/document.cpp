@@ -220,20 +220,24 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
-/// The command that repeats a run: every setting is a flag of the same name.
+/// The command that repeats a run: a setting is a flag of the same name, unless it follows from others or from the
+/// environment.
 std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
   if (!run.config) return exhibit.command;
-  std::string command = "lamina " + quoted(run.config->experiment);
+  std::string smoke, command = "lamina " + quoted(run.config->experiment);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
     const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
-    if (content.empty() || content == "false" || not_given || name == "variants") continue;
+    const bool follows = name == "variants" || name == "embedding" || name == "hidden";
+    if (name == "smoke" && content != "0") smoke = "LAMINA_SMOKE=" + content + ' ';
+    if (content.empty() || content == "false" || not_given || follows || name == "smoke") continue;
     std::string flag = name;
     std::ranges::replace(flag, '_', '-');
     command += " --" + flag;
-    if (!std::holds_alternative<bool>(value)) command += ' ' + quoted(content);
+    if (!std::holds_alternative<bool>(value))
+      command += ' ' + quoted((name == "record" ? "every=" : "") + content);
   }
-  return command + " --threads " + std::to_string(run.config->threads) + " --out " + quoted(run.path);
+  return smoke + command + " --threads " + std::to_string(run.config->threads) + " --out " + quoted(run.path);
 }
 
 double last_of(const Csv& csv, const std::string& column) {

@@ -105,6 +105,20 @@ TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
             folder.path() + "/a");
 }
 
+TEST_CASE("a run's command has no flag for what is none") {
+  const TemporaryFolder folder;
+  make_run(folder / "a", "layer", two_epochs);
+  Json config = Json::parse(read_file(folder / "a/config.json"));
+  config["settings"].update({{"record", 20}, {"smoke", 2}, {"embedding", 620}, {"hidden", 2400}});
+  write_file(folder / "a/config.json", config.dump());
+  const auto command = figure_6(folder.path())["runs"][0]["command"].get<std::string>();
+  CHECK(command.starts_with("LAMINA_SMOKE=2 lamina mnist --norm layer"));
+  CHECK(command.find(" --record every=20 ") != std::string::npos);
+  CHECK(command.find("--smoke") == std::string::npos);
+  CHECK(command.find("620") == std::string::npos);
+  CHECK(command.find("2400") == std::string::npos);
+}
+
 TEST_CASE("what guessing gives is drawn once beside the runs") {
   const TemporaryFolder folder;
   for (const std::string gain : {"1", "0.1"}) {
