@@ -57,7 +57,7 @@ void for_each_place(const WindowSizes& s, size_t corner, const Body& body) {
 
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   const WindowSizes s = sizes_of("max_pool2d", x, options);
-  if (s.stride == s.window) return relu_pool(x, {.relu = false, .window = s.window});
+  if (s.stride == s.window && s.window > 1) return relu_pool(x, {.relu = false, .window = s.window});
   Tensor y(s.out());
   const auto forward = [=](const real* in, real* out) {
     for_each_window(s, [=](size_t to, size_t corner) {

@@ -40,6 +40,16 @@ Layer one(Tensor (*function)(const Tensor&, const Pool2dOptions&), const Pool2dO
 
 }  // namespace
 
+TEST_CASE("max_pool2d: a result, not its input, also for a window of 1") {
+  Tensor x = Tensor::from({1, 1, 1, 1}, {3});
+  x.require_gradient();
+  Tape tape;
+  const Tensor y = max_pool2d(x, {.window = 1});
+  tape.backward(y);
+  CHECK(y[0] == 3);
+  CHECK(x.gradient()[0] == 1);
+}
+
 TEST_CASE("pooling: a 2 x 4 example by hand") {
   const Tensor x = Tensor::from({1, 2, 4, 1}, {1, 5, -3, -4, 2, 0, -1, -2});
   CHECK(difference(max_pool2d(x), {5, -1}) == 0);
