@@ -38,8 +38,11 @@ void tile(const GatheredTile& t) {
       const size_t at = *step;
       vec right[vectors];
 #pragma GCC unroll 16
-      for (size_t v = 0; v < vectors; ++v) right[v] = load(b + v * lanes);
-      hold_row<rows>(right);
+      for (size_t v = 0; v < vectors; ++v) {
+        vec x = load(b + v * lanes);
+        if (v < held_of_row<rows, vectors>) hold(x);
+        right[v] = x;
+      }
 #pragma GCC unroll 16
       for (size_t i = 0; i < rows; ++i) {
         const vec x = splat(row[i][at]);

@@ -19,6 +19,7 @@
 
 #include "core/gemm/kernel.h"
 
+#include <algorithm>
 #include <array>
 
 namespace lamina::kernels {
@@ -34,20 +35,30 @@ constexpr size_t vectors_in_line = vector_bytes >= 64 ? 1 : 2;
 /// seen.
 constexpr size_t steps_at_once = vector_registers == 32 ? 1 : 4;
 
-/// sum += a * b over [begin, end) of k.
+/// Where the next step reads a and b, and keeps b.
+struct Place {
+  const real* a;
+  const real* b;
+  real* kept;
+};
+
+/// sum += a * b over the next `steps` of k.
 template <Source source, size_t rows, size_t vectors>
-[[gnu::always_inline]] inline void add_products(vec (&sum)[rows][vectors], const Tile& t, size_t begin,
-                                                size_t end) {
+[[gnu::always_inline]] inline void add_products(vec (&sum)[rows][vectors], const Tile& t, Place& place,
+                                                size_t steps) {
   const size_t b_row = t.b_row, b_panel = t.b_panel;
-  const real* a = t.a + begin * rows;
-  const real* b = t.b + begin * b_row;
-  [[maybe_unused]] real* kept = source == Source::keep ? t.kept + begin * panel_columns : nullptr;
+  const real* a = place.a;
+  const real* b = place.b;
+  [[maybe_unused]] real* kept = place.kept;
   [[maybe_unused]] const size_t next = t.next;
   const auto step = [&]() __attribute__((always_inline)) {
     vec row[vectors];
 #pragma GCC unroll 16
-    for (size_t v = 0; v < vectors; ++v) row[v] = load(b + v / 2 * b_panel + v % 2 * lanes);
-    hold_row<rows>(row);
+    for (size_t v = 0; v < vectors; ++v) {
+      vec x = load(b + v / 2 * b_panel + v % 2 * lanes);
+      if (v < held_of_row<rows, vectors>) hold(x);
+      row[v] = x;
+    }
     if constexpr (source != Source::cache) {
 #pragma GCC unroll 16
       for (size_t v = 0; v < vectors; v += vectors_in_line) {
@@ -70,12 +81,12 @@ template <Source source, size_t rows, size_t vectors>
     a += rows;
     b += b_row;
   };
-  size_t left = end - begin;
-  for (; left >= steps_at_once; left -= steps_at_once) {
+  for (; steps >= steps_at_once; steps -= steps_at_once) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < steps_at_once; ++i) step();
   }
-  for (; left > 0; --left) step();
+  for (; steps > 0; --steps) step();
+  place = {a, b, kept};
 }
 
 /// A tile with a long k, whose sums restart for every part of it. A separate function, so that short ones pay
@@ -84,13 +95,13 @@ template <size_t rows, size_t vectors, Source source>
 [[gnu::noinline]] void tile_in_parts(const Tile& t) {
   alignas(64) real aside[rows * vectors * lanes];
   real* const before = in_memory(aside);  // the sum of the parts before this one
-  const size_t k = t.k, part = part_of_sum(k);
-  for (size_t p = 0;; p += part) {
-    const bool last = k - p <= part;
+  const size_t part = part_of_sum(t.k);
+  Place place = {t.a, t.b, t.kept};
+  for (size_t left = t.k;; left -= part) {
     vec sum[rows][vectors] = {};
-    add_products<source>(sum, t, p, last ? k : p + part);
-    if (p > 0) add_parts_before(sum, before);
-    if (last) return store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
+    add_products<source>(sum, t, place, std::min(left, part));
+    if (left < t.k) add_parts_before(sum, before);
+    if (left <= part) return store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
     put_aside(sum, before);
   }
 }
@@ -100,8 +111,9 @@ void tile(const Tile& t) {
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows; ++i) __builtin_prefetch(t.c + i * t.c_row, 1);
   if (t.k > longest_part) return tile_in_parts<rows, vectors, source>(t);
+  Place place = {t.a, t.b, t.kept};
   vec sum[rows][vectors] = {};
-  add_products<source>(sum, t, 0, t.k);
+  add_products<source>(sum, t, place, t.k);
   store_sums(sum, t.c, t.c_row, t.addend, t.addend_row);
 }
 

@@ -25,20 +25,16 @@ constexpr size_t widest_tile(size_t rows) {
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
 }
 
-/// A row of b as a tile uses it: each vector once for every row of a. The vectors for which there are
-/// registers left, beside the sums and one number of a, stay in registers. g++ would load them again for
-/// every multiply-add: 15 loads instead of 7 for 10 multiply-adds of a tile of 5 x 2, where a core loads two
-/// vectors in the time of two multiply-adds.
+/// How many vectors of a row of b stay in registers while each row of a uses them: those for which the sums and one number
+/// of a leave room. g++ would rather load them again with every multiply-add: 15 loads instead of 7 for 10 multiply-adds
+/// of a tile of 5 x 2, where a core loads two vectors in the time of two multiply-adds. A vector is held before it goes
+/// into the array of a row; g++ keeps an array whose elements are held on the stack.
 template <size_t rows, size_t vectors>
-[[gnu::always_inline]] inline void hold_row(vec (&row)[vectors]) {
-  constexpr size_t room = vector_registers - 1 - rows * vectors;
-  constexpr size_t held = rows == 1 ? 0 : std::min(vectors, room);
-#pragma GCC unroll 16
-  for (size_t v = 0; v < held; ++v) hold(row[v]);
-}
+constexpr size_t held_of_row = rows == 1 ? 0 : std::min(vectors, vector_registers - 1 - rows * vectors);
 
-/// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a
-/// tile sums its k products in equal parts of at most 191, and keeps the sum of each in L1 meanwhile.
+/// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a tile sums
+/// its k products in equal parts of at most 191, and keeps the sum of each in L1 meanwhile. The end of each costs some
+/// 37 cycles: branch predictors do not foresee the end of a loop of so many steps.
 inline constexpr size_t longest_part = 191;
 constexpr size_t part_of_sum(size_t k) {
   const size_t parts = (k + longest_part - 1) / longest_part;
