@@ -33,8 +33,8 @@ template <size_t rows, size_t vectors>
 constexpr size_t held_of_row = rows == 1 ? 0 : std::min(vectors, vector_registers - 1 - rows * vectors);
 
 /// Rounding grows with the length of a running sum: two of half the length have 0.7 of the error of one. So a tile sums
-/// its k products in equal parts of at most 191, and keeps the sum of each in L1 meanwhile. The end of each costs some
-/// 37 cycles: branch predictors do not foresee the end of a loop of so many steps.
+/// its k products in equal parts of at most 191, and keeps the sum of each in L1 meanwhile. Not in more: branch predictors
+/// do not foresee the end of a loop of so many steps.
 inline constexpr size_t longest_part = 191;
 constexpr size_t part_of_sum(size_t k) {
   const size_t parts = (k + longest_part - 1) / longest_part;

@@ -46,7 +46,7 @@ Tensor read(const Attention& attention, const Tensor& focus, const Tensor& image
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
 }  // namespace composed
 
-/// The same as composed::write, by the functions below and without gradients.
+/// The same as composed::write, by the functions below and without gradients: Error where a tape would record it.
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch);
 
 /// Images [B x A^2] with padded rows [B x image_size], and back.

@@ -1,9 +1,11 @@
 // Reading and writing for a whole batch, from primitive ops; what glimpses.cpp and sampling need besides.
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/ops.h"
+#include "core/tape.h"
 #include "models/draw/attention.h"
 
 namespace lamina::draw {
@@ -41,6 +43,8 @@ Tensor unpadded(const Attention& attention, const Tensor& images) {
 Tensor write(const Attention& attention, const Tensor& focus, const Tensor& patch) {
   const size_t rows = focus.rows();
   require_write(attention, focus, patch);
+  if (Tape::recording(std::array{focus, patch}) != nullptr)
+    fail("draw write: has no gradient; call composed::write on a tape");
   Tensor written = Tensor::zeros({rows, attention.image_size()}), filters({attention.filters_size()}),
          scratch({attention.scratch_size()});
   for (size_t r = 0; r < rows; ++r) {

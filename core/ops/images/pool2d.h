@@ -19,8 +19,8 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options = {});
 /// y = mean over the window. Throws Error when the window is 0 or larger than the image.
 Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options = {});
 
-/// What often follows a layer, in one pass: y = max over window x window of max(x, 0). A window of 1 is relu alone, of
-/// any shape.
+/// What often follows a layer, in one pass: y = max over window x window of max(x, 0). A window of 1 is relu
+/// alone, of any shape, and without relu x itself.
 struct ReluPool {
   bool relu = false;
   size_t window = 1;

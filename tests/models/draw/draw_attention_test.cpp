@@ -78,7 +78,10 @@ Tensor write_op(const d::Attention& attention, const Tensor& focus, const Tensor
   Tensor kept_focus = focus, kept_patch = patch, filters({focus.rows(), attention.filters_size()}),
          scratch({attention.scratch_size()});
   for (size_t r = 0; r < focus.rows(); ++r) d::make_filters(attention, row(kept_focus, r), row(filters, r));
-  const Tensor added = d::write(attention, focus, patch);
+  const Tensor added = [&] {
+    const Tape::Pause pause;
+    return d::write(attention, focus, patch);
+  }();
   return record("write", added, {focus, patch}, [=]() mutable {
     Tensor dfocus(focus.shape()), dpatch(patch.shape()), dadded = padded(attention, added.gradient());
     for (size_t r = 0; r < focus.rows(); ++r)
@@ -172,6 +175,13 @@ TEST_CASE("draw: foci beyond all bounds give finite numbers") {
   for (const real value : patch.values()) CHECK(std::isfinite(value));
   const Tensor gradient = focus.gradient();
   for (const real value : gradient.values()) CHECK(std::isfinite(value));
+}
+
+TEST_CASE("draw: writing without gradients refuses a tape") {
+  const Tensor focus = Tensor::zeros({1, 5}).require_gradient(), patch = Tensor::zeros({1, 4});
+  CHECK(d::write({4, 2}, focus, patch).columns() == 16);
+  const Tape tape;
+  CHECK_ERROR(d::write({4, 2}, focus, patch), "draw write: has no gradient; call composed::write on a tape");
 }
 
 TEST_CASE("draw: wrong shapes are named") {
