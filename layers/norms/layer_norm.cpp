@@ -1,9 +1,9 @@
 #include "layers/norms/layer_norm.h"
 
 #include "core/ops.h"
-#include "core/ops/map.h"
 #include "layers/named.h"
 #include "layers/statistics/row_norm.h"
+#include "layers/statistics/row_sums.h"
 
 namespace lamina {
 
@@ -26,8 +26,6 @@ Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon) {
 
 namespace {
 
-constexpr size_t row_grain(size_t columns) { return grain_of(columns, elementwise_grain / 4); }
-
 void require_features(const char* op, const Tensor& a, const Tensor& parameter, const char* which) {
   if (a.shape().rank() == 0 || a.columns() == 0)
     fail(op, ": ", a.shape(), " has no features in its last axis");
@@ -35,39 +33,6 @@ void require_features(const char* op, const Tensor& a, const Tensor& parameter, 
     fail(op, ": the ", which, " is ", parameter.shape(), ", the input ", a.shape(), "; it must be [",
          a.columns(), "]");
 }
-
-/// Adds one row of partial sums per share to the gradient of a parameter, in the order of the shares.
-void contribute_partial_sums(const Tensor& parameter, const real* partial, size_t shares, size_t stride) {
-  contribute_summed_rows(parameter, shares,
-                         [=](size_t share, size_t c) { return partial[share * stride + c]; });
-}
-
-/// The backward pass of some rows.
-template <bool centered>
-struct RowsBackward {
-  size_t columns;
-  const real *a, *dy, *gain;
-  const row_norm::Statistics* statistics;
-  GradientSink da;
-
-  /// Adds dgain and dbias [2 x columns] of the rows [begin, end) to `sums`, many rows pairwise (core/math/sum.h).
-  void operator()(size_t begin, size_t end, real* sums) const {
-    constexpr size_t rows_in_sequence = 256;
-    if (end - begin > rows_in_sequence) {
-      const size_t middle = begin + (end - begin) / 2;
-      Tensor below = Tensor::zeros({2, columns});
-      (*this)(begin, middle, sums);
-      real* const rest = below.data();
-      (*this)(middle, end, rest);
-#pragma omp simd
-      for (size_t c = 0; c < 2 * columns; ++c) sums[c] += rest[c];
-      return;
-    }
-    for (size_t r = begin; r < end; ++r)
-      row_norm::backward<centered>(a + r * columns, dy + r * columns, columns, statistics[r], gain,
-                                   da.values + r * columns, da.add, sums, sums + columns);
-  }
-};
 
 template <bool centered>
 Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
@@ -84,18 +49,18 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
       });
 
   return record(op, y, {a, gain, bias}, [=] {
-    const auto* const s = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
+    const auto* const kept_statistics = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
     const GradientTarget da(a);
-    // One row of sums for gain and bias per share: no two shares write to the same place.
-    const size_t shares = shares_of(rows, row_grain(columns));
-    Tensor partial = Tensor::zeros({shares, 2, columns});
-    const RowsBackward<centered> backward = {columns, a.data(), y.gradient_data(), gain.data(), s, da.sink()};
-    for_each_share(shares, [=, &backward, sums = partial.data()](size_t share) {
-      const Range range = part_of(rows, share, shares);
-      backward(range.begin, range.end, sums + share * 2 * columns);
-    });
-    contribute_partial_sums(gain, partial.data(), shares, 2 * columns);
-    contribute_partial_sums(bias, partial.data() + columns, shares, 2 * columns);
+    // Of every row: the derivatives for the gain, then those for the bias.
+    const RowSums sums(
+        rows, columns, 2 * columns,
+        [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), to = da.sink()](size_t r, real* of_row) {
+          const size_t first = r * columns;
+          row_norm::backward<centered>(x + first, dy + first, columns, kept_statistics[r], g,
+                                       to.values + first, to.add, of_row, of_row + columns);
+        });
+    sums.contribute_to(gain, 0);
+    sums.contribute_to(bias, columns);
   });
 }
 

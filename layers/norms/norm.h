@@ -8,8 +8,20 @@
 
 namespace lamina {
 
-/// `layer_interior` is layer norm that leaves the border of feature maps out of its statistics.
-enum class Norm { none, batch, layer, weight, rms, group, instance, layer_interior };
+enum class Norm {
+  none,
+  batch,
+  layer,
+  weight,
+  rms,             ///< layer norm without re-centering
+  group,           ///< layer norm of groups of units or channels
+  instance,        ///< of each channel of each case
+  layer_interior,  ///< layer norm that leaves the border of feature maps out of its statistics
+  layer_simple,    ///< layer norm without gain and bias
+  detached,        ///< the same with mu and sigma constant in the backward pass
+  ada,             ///< the same with its gain a function of what it normalizes
+  dyt              ///< tanh in layer norm's place
+};
 
 /// The names of a scheme in commands, figures and benchmarks, and what it can normalize.
 struct NormEntry {
@@ -31,6 +43,10 @@ inline constexpr NormEntry norm_table[] = {
     {Norm::weight, "weight", "weight norm", "wn", 2, false, true, true, true},
     {Norm::batch, "batch", "batch norm", "bn", 1, true, true, true, true},
     {Norm::rms, "rms", "rms norm", "", 7, false, true, false, false},
+    {Norm::dyt, "dyt", "DyT", "", 11, true, true, false, false},
+    {Norm::ada, "ada", "ada norm", "", 10, false, true, false, false},
+    {Norm::detached, "detached", "layer norm, detached", "", 9, false, true, false, false},
+    {Norm::layer_simple, "layer-simple", "layer norm, simple", "", 8, false, true, false, false},
     {Norm::instance, "instance", "instance norm", "", 4, true, false, true, false},
     {Norm::group, "group", "group norm", "", 3, true, true, true, false},
     {Norm::layer_interior, "layer-interior", "layer norm, interior", "", 5, true, true, true, false},

@@ -7,9 +7,10 @@ namespace lamina {
 Normalization::Normalization(Parameters& parameters, const std::string& name,
                              const NormalizationOptions& options) {
   const size_t features = options.features;
+  const real gain = options.gain, epsilon = options.epsilon;
   const bool maps = options.height * options.width > 1;
   const auto within_case = [&](const Shape& shape, const GroupNormOptions& chosen) {
-    scheme_.emplace<GroupNorm>(parameters, name, shape, chosen, options.gain);
+    scheme_.emplace<GroupNorm>(parameters, name, shape, chosen, gain);
   };
   const Shape channel = {features}, unit = {options.height, options.width, features};
   if (const NormEntry& entry = entry_of(options.norm); maps ? !entry.maps : !entry.vectors)
@@ -21,42 +22,59 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
       break;
     case Norm::rms:
       scheme_.emplace<RmsNorm>(parameters, name,
-                               LayerNormOptions{.features = features, .gain = options.gain});
+                               LayerNormOptions{.features = features, .epsilon = epsilon, .gain = gain});
+      break;
+    case Norm::layer_simple:
+      scheme_.emplace<LayerNormSimple>(parameters, name,
+                                       ParameterFreeNormOptions{.features = features, .epsilon = epsilon});
+      break;
+    case Norm::detached:
+      scheme_.emplace<DetachNorm>(parameters, name,
+                                  ParameterFreeNormOptions{.features = features, .epsilon = epsilon});
+      break;
+    case Norm::ada:
+      scheme_.emplace<AdaNorm>(parameters, name, AdaNormOptions{.features = features, .epsilon = epsilon});
+      break;
+    case Norm::dyt:
+      scheme_.emplace<DyT>(parameters, name, DyTOptions{.features = features, .gain = gain});
       break;
     case Norm::batch:
       scheme_.emplace<BatchNorm>(
           parameters, name,
-          BatchNormOptions{.features = features, .variance = options.variance, .gain = options.gain});
+          BatchNormOptions{
+              .features = features, .epsilon = epsilon, .variance = options.variance, .gain = gain});
       break;
     case Norm::group:
-      within_case(channel, {.groups = options.groups});
+      within_case(channel, {.groups = options.groups, .epsilon = epsilon});
       break;
     case Norm::instance:
-      within_case(channel, {.groups = features});
+      within_case(channel, {.groups = features, .epsilon = epsilon});
       break;
     case Norm::layer:
     case Norm::layer_interior:
       if (maps)
-        within_case(unit, {.border = options.norm == Norm::layer ? 0 : options.border});
+        within_case(unit, {.border = options.norm == Norm::layer ? 0 : options.border, .epsilon = epsilon});
       else
         scheme_.emplace<LayerNorm>(parameters, name,
-                                   LayerNormOptions{.features = features, .gain = options.gain});
+                                   LayerNormOptions{.features = features, .epsilon = epsilon, .gain = gain});
       break;
   }
 }
 
+/// Some schemes see the mode, some run relu and pooling in their own pass.
 Tensor Normalization::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
-  struct {
-    const Tensor& a;
-    Mode mode;
-    const ReluPool& then;
-    Tensor operator()(std::monostate) const { return relu_pool(a, then); }
-    Tensor operator()(const LayerNorm& scheme) const { return relu_pool(scheme(a), then); }
-    Tensor operator()(const RmsNorm& scheme) const { return relu_pool(scheme(a), then); }
-    Tensor operator()(const GroupNorm& scheme) const { return scheme(a, then); }
-    Tensor operator()(BatchNorm& scheme) const { return scheme(a, mode, then); }
-  } const apply{a, mode, then};
-  return std::visit(apply, scheme_);
+  return std::visit(
+      [&]<class Scheme>(Scheme& scheme) {
+        if constexpr (requires { scheme(a, mode, then); })
+          return scheme(a, mode, then);
+        else if constexpr (requires { scheme(a, then); })
+          return scheme(a, then);
+        else if constexpr (requires { scheme(a); })
+          return relu_pool(scheme(a), then);
+        else
+          return relu_pool(a, then);
+      },
+      scheme_);
 }
 
 }  // namespace lamina

@@ -13,6 +13,8 @@
 #include "layers/norms/group_norm.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/norm.h"
+#include "layers/norms/variants/dyt.h"
+#include "layers/norms/variants/parameter_free_norm.h"
 
 namespace lamina {
 
@@ -24,14 +26,15 @@ struct NormalizationOptions {
   size_t border = 2;                     ///< for layer_interior: the overhang of a 5 x 5 kernel's window
   Variance variance = Variance::biased;  ///< for batch norm
   real gain = 1;                         ///< initial value of every gain
+  real epsilon = real(1e-5);             ///< beside the variance
 };
 
 class Normalization {
  public:
-  /// Parameters as those of LayerNorm, RmsNorm, BatchNorm or GroupNorm under `name`; none for Norm::none and
-  /// Norm::weight, which acts on the weights (LinearOptions::weight_norm). Layer norm of feature maps has a
-  /// gain and a bias for each unit, the other schemes for each channel. Throws Error for RMS norm of maps,
-  /// and for instance norm of anything else.
+  /// Parameters as those of the scheme's class under `name`; none for Norm::none and Norm::weight, which acts on
+  /// the weights (LinearOptions::weight_norm). Layer norm of feature maps has a gain and a bias for each unit, the
+  /// other schemes for each channel. Throws Error for maps under a scheme for vectors only (norm_table), and for
+  /// instance norm of anything but maps.
   Normalization(Parameters& parameters, const std::string& name, const NormalizationOptions& options);
 
   /// a [... x features], or feature maps [N x height x width x features]. `then` runs in the same pass where
@@ -39,7 +42,9 @@ class Normalization {
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
  private:
-  std::variant<std::monostate, LayerNorm, RmsNorm, BatchNorm, GroupNorm> scheme_;
+  std::variant<std::monostate, LayerNorm, RmsNorm, LayerNormSimple, DetachNorm, AdaNorm, DyT, BatchNorm,
+               GroupNorm>
+      scheme_;
 };
 
 }  // namespace lamina

@@ -59,29 +59,43 @@ inline void apply(const real* a, size_t size, Statistics s, const real* gain, co
   for (size_t i = 0; i < size; ++i) y[i] = (a[i] - s.mean) * s.inverse_deviation * gain[i] + bias[i];
 }
 
-/// With n = normalized and dn_i = dy_i gain_i:
+/// The backward pass of n = normalized itself, from its derivative dn:
 ///
-///   da_i = (dn_i - mean_k(dn_k) - n_i mean_k(dn_k n_k)) / deviation        (mean_k(dn_k) only if centered)
-///   dgain_i += dy_i n_i,   dbias_i += dy_i
+///   da_i = (dn_i - level - n_i along) scale,  level = mean_k(dn_k) (0 if not centered),  along = mean_k(dn_k n_k)
 ///
-/// `add` adds to da instead of writing it. da may be dy, or a. A single unit is its own mean: da is 0, not
-/// the rounding error of dn - dn divided by a deviation of sqrt(epsilon).
+/// with scale = 1 / deviation. A single unit is its own mean: its scale is 0, so that da is 0 and not the rounding
+/// error of dn - dn divided by a deviation of sqrt(epsilon).
+struct Back {
+  real level, along, scale;
+  real operator()(real dn, real n) const { return (dn - level - n * along) * scale; }
+};
+
+/// `dn` and `n` as functions of i.
+template <bool centered, class Derivative, class Normalized>
+Back back(size_t size, Statistics s, const Derivative& dn, const Normalized& n) {
+  const auto count = static_cast<real>(size);
+  const Pair sums = two_sums_over(
+      size, [=](size_t i) { return dn(i) * n(i); }, dn);
+  return {.level = centered ? sums.second / count : 0,
+          .along = sums.first / count,
+          .scale = centered && size == 1 ? 0 : s.inverse_deviation};
+}
+
+/// With dn_i = dy_i gain_i, and da as above:  dgain_i += dy_i n_i,   dbias_i += dy_i
+///
+/// `add` adds to da instead of writing it. da may be dy, or a.
 template <bool centered>
 void backward(const real* a, const real* dy, size_t size, Statistics s, const real* gain, real* da, bool add,
               real* dgain, real* dbias) {
-  const auto count = static_cast<real>(size);
   const auto normalized = [=](size_t i) { return (a[i] - s.mean) * s.inverse_deviation; };
-  const auto sums = two_sums_over(
-      size, [=](size_t i) { return dy[i] * gain[i] * normalized(i); },
-      [=](size_t i) { return dy[i] * gain[i]; });
-  const real along = sums.first / count, level = centered ? sums.second / count : 0;
-  const real scale = centered && size == 1 ? 0 : s.inverse_deviation;
+  const Back through = back<centered>(
+      size, s, [=](size_t i) { return dy[i] * gain[i]; }, normalized);
 #pragma omp simd
   for (size_t i = 0; i < size; ++i) {
     const real n = normalized(i), upstream = dy[i];
     dgain[i] += upstream * n;
     dbias[i] += upstream;
-    da[i] = (add ? da[i] : 0) + (upstream * gain[i] - level - n * along) * scale;
+    da[i] = (add ? da[i] : 0) + through(upstream * gain[i], n);
   }
 }
 

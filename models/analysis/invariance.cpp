@@ -34,7 +34,7 @@ Subject draw(Norm norm, const InvarianceOptions& options, Random& random) {
   const Shape vectors{options.cases, options.inputs},
       maps{options.cases, options.side, options.side, options.inputs};
   const double deviation = 1 / std::sqrt(static_cast<double>(options.inputs));
-  return {.x = normal(norm == Norm::instance ? maps : vectors, 1, random),
+  return {.x = normal(entry_of(norm).vectors ? vectors : maps, 1, random),
           .layer = {.weight = normal({options.inputs, options.units}, deviation, random),
                     .gain = uniform({options.units}, 0.5, 1.5, random),
                     .bias = uniform({options.units}, -0.5, 0.5, random)}};
@@ -125,6 +125,17 @@ const char* name_of(Transformation transformation) {
   return "";
 }
 
+const std::vector<Norm>& table_schemes() {
+  static const std::vector<Norm> schemes = [] {
+    std::vector<Norm> rows{Norm::batch, Norm::weight, Norm::layer};
+    for (const NormEntry& entry : norm_table)
+      if (entry.norm != Norm::layer_interior && std::ranges::find(rows, entry.norm) == rows.end())
+        rows.push_back(entry.norm);
+    return rows;
+  }();
+  return schemes;
+}
+
 std::optional<bool> paper_says(Norm norm, Transformation transformation) {
   // In the order of `transformations`.
   static constexpr bool batch[] = {true, false, true, true, true, false};
@@ -139,7 +150,7 @@ std::optional<bool> paper_says(Norm norm, Transformation transformation) {
 
 std::vector<InvarianceResult> measure_invariance(const InvarianceOptions& options) {
   std::vector<InvarianceResult> results;
-  for (const Norm norm : table_schemes)
+  for (const Norm norm : table_schemes())
     for (const Transformation transformation : transformations)
       for (const double magnitude : options.magnitudes) {
         InvarianceResult exact{norm, transformation, magnitude, 0, 0}, usual = exact;
@@ -172,7 +183,7 @@ std::string invariance_table(const std::vector<InvarianceResult>& results, doubl
     head += text(' ', name_of(t), " |");
     rule += "---|";
   }
-  for (const Norm norm : table_schemes) {
+  for (const Norm norm : table_schemes()) {
     body += text("| ", lamina::name_of(norm), " |");
     for (const Transformation t : transformations) {
       const double change = largest_change(results, norm, t, epsilon);
@@ -188,7 +199,7 @@ std::string invariance_table(const std::vector<InvarianceResult>& results, doubl
 
 std::string disagreements(const std::vector<InvarianceResult>& results) {
   std::string lines;
-  for (const Norm norm : table_schemes)
+  for (const Norm norm : table_schemes())
     for (const Transformation t : transformations) {
       const double change = largest_change(results, norm, t, 0);
       const bool invariant = change < invariance_threshold;

@@ -14,6 +14,8 @@
 #include "layers/norms/group_norm.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/masked_batch_norm.h"
+#include "layers/norms/variants/dyt.h"
+#include "layers/norms/variants/parameter_free_norm.h"
 #include "tests/layers/recurrent/recurrent_cases.h"
 
 namespace lamina::test {
@@ -91,6 +93,11 @@ inline std::vector<LayerCase> every_layer() {
                                       LinearOptions{.input = 5, .output = 3, .weight_norm = true}));
   all.push_back(layer_case_of<LayerNorm>("layer norm", rows, LayerNormOptions{.features = 5}));
   all.push_back(layer_case_of<RmsNorm>("RMS norm", rows, LayerNormOptions{.features = 5}));
+  all.push_back(
+      layer_case_of<LayerNormSimple>("layer norm, simple", rows, ParameterFreeNormOptions{.features = 5}));
+  all.push_back(layer_case_of<DetachNorm>("detach norm", rows, ParameterFreeNormOptions{.features = 5}));
+  all.push_back(layer_case_of<AdaNorm>("ada norm", rows, AdaNormOptions{.features = 5}));
+  all.push_back(layer_case_of<DyT>("DyT", rows, DyTOptions{.features = 5}));
   all.push_back(layer_case_of<BatchNorm>("batch norm", rows, BatchNormOptions{.features = 5}));
   all.push_back(layer_case_of<BatchNorm>("batch norm of maps", maps, BatchNormOptions{.features = 4}));
   all.push_back(

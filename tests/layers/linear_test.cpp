@@ -56,7 +56,6 @@ TEST_CASE("linear layer: a size of zero is refused") {
 
 TEST_CASE("the names of the normalizations") {
   std::string all;
-  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms})
-    all += std::string(name_of(norm)) + " ";
-  CHECK(all == "none batch layer weight rms ");
+  for (const NormEntry& entry : norm_table) all += std::string(entry.name) + " ";
+  CHECK(all == "none weight batch rms dyt ada detached layer-simple instance group layer-interior layer ");
 }

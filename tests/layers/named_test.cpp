@@ -8,6 +8,8 @@
 #include "layers/norms/batch_norm.h"
 #include "layers/norms/group_norm.h"
 #include "layers/norms/layer_norm.h"
+#include "layers/norms/variants/dyt.h"
+#include "layers/norms/variants/parameter_free_norm.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -25,6 +27,10 @@ TEST_CASE("layers: an error about shapes names the layer") {
               "layer_norm 'norm1': the gain is [5], the input [4 x 3]; it must be [3]");
   CHECK_ERROR(RmsNorm(parameters, "norm2", {.features = 5})(x),
               "rms_norm 'norm2': the gain is [5], the input [4 x 3]; it must be [3]");
+  CHECK_ERROR(LayerNormSimple(parameters, "norm5", {.features = 5})(x),
+              "layer_norm_simple 'norm5': the input is [4 x 3]; rows of 5 are needed");
+  CHECK_ERROR(DyT(parameters, "norm6", {.features = 5})(x),
+              "dyt 'norm6': the gain is [5], the input [4 x 3]; it must be [3]");
   CHECK_ERROR(
       BatchNorm(parameters, "norm3", {.features = 5})(x, Mode::train),
       "batch_norm 'norm3': input [4 x 3], gain [5], bias [5]; gain and bias must have the input's last size");

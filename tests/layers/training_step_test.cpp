@@ -7,9 +7,7 @@
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 #include "layers/linear.h"
-#include "layers/norms/batch_norm.h"
-#include "layers/norms/layer_norm.h"
-#include "layers/norms/norm.h"
+#include "layers/norms/normalization.h"
 #include "layers/recurrent/recurrent.h"
 #include "layers/recurrent/step.h"
 #include "optim/adam.h"
@@ -70,32 +68,30 @@ namespace {
 /// Two layers with any normalization, dropout between them.
 struct Perceptron {
   Parameters parameters{1};
-  Norm norm;
   Linear first, second;
-  BatchNorm batch_norm;
-  LayerNorm layer_norm;
-  RmsNorm rms_norm;
+  Normalization normalize;
   Random random{2};
 
   Perceptron(Norm chosen, size_t inputs, size_t hidden, size_t classes)
-      : norm(chosen),
-        first(parameters, "first",
+      : first(parameters, "first",
               {.input = inputs, .output = hidden, .weight_norm = chosen == Norm::weight}),
         second(parameters, "second", {.input = hidden, .output = classes}),
-        batch_norm(parameters, "batch_norm", {.features = hidden}),
-        layer_norm(parameters, "layer_norm", {.features = hidden}),
-        rms_norm(parameters, "rms_norm", {.features = hidden}) {}
+        normalize(parameters, "norm", {.norm = chosen, .features = hidden, .groups = 1}) {}
 
   Tensor operator()(const Tensor& x, Mode mode = Mode::train) {
-    Tensor a = first(x);
-    if (norm == Norm::batch) a = batch_norm(a, mode);
-    if (norm == Norm::layer) a = layer_norm(a);
-    if (norm == Norm::rms) a = rms_norm(a);
-    Tensor h = relu(a);
+    Tensor h = relu(normalize(first(x), mode));
     if (mode == Mode::train) h = dropout(h, real(0.3), random);
     return second(h);
   }
 };
+
+/// Every scheme that acts on vectors.
+std::vector<Norm> schemes() {
+  std::vector<Norm> all;
+  for (const NormEntry& entry : norm_table)
+    if (entry.vectors) all.push_back(entry.norm);
+  return all;
+}
 
 struct Counts {
   size_t heap = heap_allocations;
@@ -129,7 +125,7 @@ TEST_CASE("a training step allocates nothing after two steps") {
   MESSAGE("sanitizer build: heap allocations are not counted, only those of the pool");
 #endif
   for (const int team : {1, 2})
-    for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms})
+    for (const Norm norm : schemes())
       for (const size_t hidden : {33U, 400U}) {
         CAPTURE(std::string(name_of(norm)));
         CAPTURE(hidden);
@@ -238,7 +234,7 @@ TEST_CASE("every primitive op allocates nothing after two steps") {
 }
 
 TEST_CASE("the same seed and thread count give bit-identical training") {
-  for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight, Norm::rms}) {
+  for (const Norm norm : schemes()) {
     const auto train = [&] {
       Perceptron model(norm, 50, 301, 10);
       Adam adam(model.parameters, {});

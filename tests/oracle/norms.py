@@ -17,6 +17,29 @@ def rms_norm(at, a, gain):
     return a * torch.rsqrt(a.square().mean(-1, keepdim=True) + at.get("epsilon", 1e-5)) * gain
 
 
+@truth("layer_norm_simple", "composed_layer_norm_simple")
+def layer_norm_simple(at, a):
+    return layer_norm(at, a, None, None)
+
+
+@truth("detach_norm", "composed_detach_norm")
+def detach_norm(at, a):
+    x = a.detach()
+    deviation = (x.var(-1, unbiased=False, keepdim=True) + at.get("epsilon", 1e-5)).sqrt()
+    return (a - x.mean(-1, keepdim=True)) / deviation
+
+
+@truth("ada_norm", "composed_ada_norm")
+def ada_norm(at, a):
+    n = layer_norm_simple(at, a)
+    return at.get("scale", 1.0) * (1 - at.get("slope", 0.1) * n).detach() * n
+
+
+@truth("dyt", "composed_dyt")
+def dyt(at, a, alpha, gain, bias):
+    return torch.tanh(alpha * a) * gain + bias
+
+
 @truth("batch_norm", "composed_batch_norm")
 def batch_norm(at, a, gain, bias):
     y = batch_norm_of(at, a, gain, bias)
@@ -53,8 +76,12 @@ def masked_batch_norm(at, a, mask, gain, bias, mean, variance, cases):
 
 
 @truth("normalization")
-def normalization(at, a, gain=None, bias=None, running_mean=None, running_variance=None):
+def normalization(at, a, *given):
     norm = at["norm"]
+    free = {"layer-simple": layer_norm_simple, "detached": detach_norm, "ada": ada_norm, "dyt": dyt}
+    if norm in free:
+        return relu_pool({"window": 1} | at, free[norm](at, a, *given))
+    gain, bias, running_mean, running_variance = given + (None,) * (4 - len(given))
     if norm in ("none", "weight"):
         y = a
     elif norm == "batch" and at.get("evaluate"):
@@ -83,6 +110,25 @@ def norm_of_rows(d):
         y = d.call(op, [a, gain, d.leaf("bias", (shape[-1],))], epsilon=epsilon)
     else:
         y = d.call(d.pick(["rms_norm", "rms_norm", "composed_rms_norm"]), [a, gain], epsilon=epsilon)
+    d.answer(y, shape, measure="row")
+    d.measure("row", "d a")
+    if d.chance(0.1):
+        d.use_again(a, shape)
+
+
+@kind("variants of layer norm", 2)
+def variant_of_layer_norm(d):
+    d.start("variants of layer norm")
+    shape = d.shape(empty=True)
+    composed = "composed_" * d.chance(0.25)
+    op = d.pick(["layer_norm_simple", "detach_norm", "ada_norm", "dyt"])
+    a = d.leaf("a", shape, d.pick(ANY if op != "dyt" else ANY + GENTLE))
+    if op == "dyt":
+        gain = d.leaf("gain", (shape[-1],), d.pick(["plain", "positive"]))
+        y = d.call(composed + op, [a, d.leaf("alpha", (1,), "positive"), gain, d.leaf("bias", (shape[-1],))])
+    else:
+        of_ada = {"scale": d.uniform(0.5, 2), "slope": d.uniform(0.05, 0.3)} if op == "ada_norm" else {}
+        y = d.call(composed + op, [a], epsilon=d.pick([1e-5, 1e-5, 1e-5, 1e-3]), **of_ada)
     d.answer(y, shape, measure="row")
     d.measure("row", "d a")
     if d.chance(0.1):
@@ -118,7 +164,8 @@ def parameters(d, names, shape, **others):
         elif name in ("running_variance", "variance"):
             d.constant("layer." + name, abs(d.numbers(others.get("state", shape))) + 0.1)
         else:
-            d.leaf("layer." + name, shape, "positive" if name == "gain" else "plain", view=0)
+            d.leaf("layer." + name, (1,) if name == "alpha" else shape,
+                   "positive" if name in ("gain", "alpha") else "plain", view=0)
     return ["layer." + name for name in names]
 
 
@@ -153,8 +200,10 @@ def layer_of_batch_norm(d):
 @kind("layers", 1.2)
 def layer_of_normalization(d):
     d.start("layers")
-    norm = d.pick(["none", "batch", "layer", "weight", "rms", "group", "instance", "layer_interior"])
-    maps = norm in ("group", "instance", "layer_interior") or (norm != "rms" and d.chance(0.4))
+    norm = d.pick(["none", "batch", "layer", "weight", "rms", "group", "instance", "layer_interior",
+                   "layer_simple", "detached", "ada", "dyt"])
+    vectors = norm in ("rms", "layer_simple", "detached", "ada", "dyt")
+    maps = norm in ("group", "instance", "layer_interior") or (not vectors and d.chance(0.4))
     n, h, w, c = image(d)
     border = 0
     if norm == "layer_interior":
@@ -166,7 +215,8 @@ def layer_of_normalization(d):
     shape = (n, h, w, c) if maps else (max(n * h, 2), c)
     unit = (h, w, c) if maps and h * w > 1 and norm in ("layer", "layer_interior") else (c,)
     x = d.leaf("a", shape, d.pick(["plain", "uniform", "mean 100"]))
-    names = parameters(d, {"none": [], "weight": [], "rms": ["gain"],
+    names = parameters(d, {"none": [], "weight": [], "rms": ["gain"], "layer_simple": [], "detached": [], "ada": [],
+                           "dyt": ["alpha", "gain", "bias"],
                            "batch": ["gain", "bias", "running_mean", "running_variance"]}.get(norm, ["gain", "bias"]),
                        unit)
     twice = d.call("multiply_number", [x], ["twice"], number=2.0)

@@ -23,12 +23,12 @@ struct InvarianceFlags {
 
 /// log10 of the largest change, a square for each scheme and transformation.
 Panel heat_map(const std::vector<InvarianceResult>& results, double epsilon) {
-  HeatMap map{.rows = std::size(table_schemes),
+  HeatMap map{.rows = table_schemes().size(),
               .columns = std::size(transformations),
               .column_names = {"δW", "W+γ", "δw", "δX", "X+γ", "δx"},
               .low = -17,
               .high = 2};
-  for (const Norm norm : table_schemes) {
+  for (const Norm norm : table_schemes()) {
     map.row_names.emplace_back(name_of(norm));
     for (const Transformation transformation : transformations)
       map.values.push_back(

@@ -41,6 +41,9 @@ TEST_CASE("invariance: our own rows") {
   };
   CHECK(row(Norm::none) == "nnnnnn");
   CHECK(row(Norm::rms) == "ynnyny");
+  for (const Norm norm : {Norm::layer_simple, Norm::detached, Norm::ada})
+    CHECK(row(norm) == row(Norm::layer));
+  CHECK(row(Norm::dyt) == "nnnnnn");
   CHECK(row(Norm::group) == "yynyny");     // layer norm of parts of the units
   CHECK(row(Norm::instance) == "ynyyyy");  // batch norm over positions instead of cases
 }
@@ -63,7 +66,7 @@ TEST_CASE("invariance: a verdict is the measurement's, and one that differs from
       {Norm::layer, Transformation::vector_rescaling, 2, 0, 1e-12},  // the paper: no
       {Norm::layer, Transformation::case_rescaling, 2, 0, 0.3},      // the paper: yes
       {Norm::rms, Transformation::case_rescaling, 2, 0, 0.3}};       // not in the paper
-  for (const Norm norm : table_schemes)
+  for (const Norm norm : table_schemes())
     for (const Transformation t : transformations)
       if (paper_says(norm, t) == false && !(norm == Norm::layer && t == Transformation::vector_rescaling))
         results.push_back({norm, t, 2, 0, 1});

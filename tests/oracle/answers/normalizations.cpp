@@ -3,6 +3,8 @@
 #include "layers/norms/batch_norm.h"
 #include "layers/norms/group_norm.h"
 #include "layers/norms/layer_norm.h"
+#include "layers/norms/variants/dyt.h"
+#include "layers/norms/variants/parameter_free_norm.h"
 #include "layers/norms/weight_norm.h"
 #include "tests/oracle/answers/instruction.h"
 
@@ -40,6 +42,35 @@ void add_row_norms(Functions& functions) {
   };
 }
 
+void add_variants_of_layer_norm(Functions& functions) {
+  functions["layer_norm_simple"] = [](const Instruction& in) {
+    return std::vector{layer_norm_simple(in.input(0), epsilon(in))};
+  };
+  functions["composed_layer_norm_simple"] = [](const Instruction& in) {
+    return std::vector{composed::layer_norm_simple(in.input(0), epsilon(in))};
+  };
+  functions["detach_norm"] = [](const Instruction& in) {
+    return std::vector{detach_norm(in.input(0), epsilon(in))};
+  };
+  functions["composed_detach_norm"] = [](const Instruction& in) {
+    return std::vector{composed::detach_norm(in.input(0), epsilon(in))};
+  };
+  functions["ada_norm"] = [](const Instruction& in) {
+    return std::vector{
+        ada_norm(in.input(0), in.number("scale", 1), in.number("slope", real(0.1)), epsilon(in))};
+  };
+  functions["composed_ada_norm"] = [](const Instruction& in) {
+    return std::vector{
+        composed::ada_norm(in.input(0), in.number("scale", 1), in.number("slope", real(0.1)), epsilon(in))};
+  };
+  functions["dyt"] = [](const Instruction& in) {
+    return std::vector{dyt(in.input(0), in.input(1), in.input(2), in.input(3))};
+  };
+  functions["composed_dyt"] = [](const Instruction& in) {
+    return std::vector{composed::dyt(in.input(0), in.input(1), in.input(2), in.input(3))};
+  };
+}
+
 void add_batch_norms(Functions& functions) {
   functions["batch_norm"] = [](const Instruction& in) {
     BatchStatistics of_batch;
@@ -64,6 +95,7 @@ void add_batch_norms(Functions& functions) {
 
 void add_normalizations(Functions& functions) {
   add_row_norms(functions);
+  add_variants_of_layer_norm(functions);
   add_batch_norms(functions);
   functions["group_norm"] = [](const Instruction& in) {
     return std::vector{group_norm(in.input(0), in.input(1), in.input(2), group_options(in))};

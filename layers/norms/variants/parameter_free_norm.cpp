@@ -1,0 +1,165 @@
+#include "layers/norms/variants/parameter_free_norm.h"
+
+#include "core/ops.h"
+#include "layers/named.h"
+#include "layers/statistics/row_norm.h"
+#include "layers/statistics/row_sums.h"
+
+namespace lamina {
+
+namespace composed {
+
+namespace {
+
+/// The mean is taken of the distances from the first unit, as in composed::layer_norm.
+struct Parts {
+  Tensor centered, deviation;
+};
+
+Parts parts_of(const Tensor& a, const Tensor& statistics_of, real epsilon) {
+  const Tensor& x = statistics_of;
+  const Tensor first = slice(x.detach(), -1, 0, 1), mean = first + mean_columns(x - first);
+  return {a - mean, sqrt(mean_columns(square(x - mean)) + epsilon)};
+}
+
+}  // namespace
+
+Tensor layer_norm_simple(const Tensor& a, real epsilon) {
+  const auto [centered, deviation] = parts_of(a, a, epsilon);
+  return centered / deviation;
+}
+
+Tensor detach_norm(const Tensor& a, real epsilon) {
+  const auto [centered, deviation] = parts_of(a, a.detach(), epsilon);
+  return centered / deviation;
+}
+
+Tensor ada_norm(const Tensor& a, real scale, real slope, real epsilon) {
+  const Tensor n = composed::layer_norm_simple(a, epsilon);
+  return (real(1) - slope * n).detach() * n * scale;
+}
+
+}  // namespace composed
+
+namespace {
+
+/// What the backward pass of a row has: its numbers, the derivatives of its outputs, and where its own belong.
+struct Row {
+  const real *a, *dy;
+  size_t size;
+  row_norm::Statistics s;
+  real* da;
+  bool add;
+
+  /// da_i (+)= value(i, n_i)
+  template <class Value>
+  void contribute(const Value& value) const {
+    const Row row = *this;
+#pragma omp simd
+    for (size_t i = 0; i < row.size; ++i)
+      row.da[i] = (row.add ? row.da[i] : 0) + value(i, (row.a[i] - row.s.mean) * row.s.inverse_deviation);
+  }
+};
+
+/// y_i = value(n_i); backward(row) is the derivative.
+template <class Value, class Backward>
+Tensor normalize_rows(const char* op, const Tensor& a, real epsilon, const Value& value,
+                      const Backward& backward) {
+  if (a.shape().rank() == 0 || a.columns() == 0)
+    fail(op, ": ", a.shape(), " has no features in its last axis");
+  const size_t rows = a.rows(), columns = a.columns();
+  Tensor y(a.shape()), statistics({rows, 2});
+  auto* const kept = reinterpret_cast<row_norm::Statistics*>(statistics.data());
+  parallel_for(rows, row_grain(columns), [=, in = a.data(), out = y.data()](size_t begin, size_t end) {
+    for (size_t r = begin; r < end; ++r) {
+      const real* const row = in + r * columns;
+      const auto s = kept[r] = row_norm::statistics<true>(row, columns, epsilon);
+#pragma omp simd
+      for (size_t i = 0; i < columns; ++i)
+        out[r * columns + i] = value((row[i] - s.mean) * s.inverse_deviation);
+    }
+  });
+
+  return record(op, y, {a}, [=] {
+    const auto* const s = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
+    parallel_for(
+        rows, row_grain(columns),
+        [=, x = a.data(), dy = y.gradient_data(), da = a.gradient_sink()](size_t begin, size_t end) {
+          for (size_t r = begin; r < end; ++r)
+            backward(Row{x + r * columns, dy + r * columns, columns, s[r], da.values + r * columns, da.add});
+        });
+  });
+}
+
+/// The derivative dn_i = factor(n_i) dy_i, through n and its statistics.
+template <class Factor>
+void through_statistics(const Row& row, const Factor& factor) {
+  const auto n = [=](size_t i) { return (row.a[i] - row.s.mean) * row.s.inverse_deviation; };
+  const row_norm::Back back = row_norm::back<true>(
+      row.size, row.s, [=](size_t i) { return row.dy[i] * factor(n(i)); }, n);
+  row.contribute([=, dy = row.dy](size_t i, real n_i) { return back(dy[i] * factor(n_i), n_i); });
+}
+
+void require_features(const char* op, const Tensor& a, size_t features) {
+  if (a.shape().rank() == 0 || a.columns() != features)
+    fail(op, ": the input is ", a.shape(), "; rows of ", features, " are needed");
+}
+
+}  // namespace
+
+/// da = (dy - mean(dy) - n mean(dy n)) / deviation
+Tensor layer_norm_simple(const Tensor& a, real epsilon) {
+  return normalize_rows(
+      "layer_norm_simple", a, epsilon, [](real n) { return n; },
+      [](const Row& row) { through_statistics(row, [](real) { return real{1}; }); });
+}
+
+/// da = dy / deviation
+Tensor detach_norm(const Tensor& a, real epsilon) {
+  return normalize_rows(
+      "detach_norm", a, epsilon, [](real n) { return n; },
+      [](const Row& row) {
+        row.contribute(
+            [dy = row.dy, scale = row.s.inverse_deviation](size_t i, real) { return dy[i] * scale; });
+      });
+}
+
+/// With dn = C (1 - k n) dy:  da = (dn - mean(dn) - n mean(dn n)) / deviation
+Tensor ada_norm(const Tensor& a, real scale, real slope, real epsilon) {
+  const auto factor = [=](real n) { return scale * (1 - slope * n); };
+  return normalize_rows(
+      "ada_norm", a, epsilon, [=](real n) { return factor(n) * n; },
+      [=](const Row& row) { through_statistics(row, factor); });
+}
+
+LayerNormSimple::LayerNormSimple(Parameters&, const std::string& name, const ParameterFreeNormOptions& chosen)
+    : options(chosen), name_(name) {}
+
+DetachNorm::DetachNorm(Parameters&, const std::string& name, const ParameterFreeNormOptions& chosen)
+    : options(chosen), name_(name) {}
+
+AdaNorm::AdaNorm(Parameters&, const std::string& name, const AdaNormOptions& chosen)
+    : options(chosen), name_(name) {}
+
+Tensor LayerNormSimple::operator()(const Tensor& a) const {
+  return in_layer(name_, [&] {
+    require_features("layer_norm_simple", a, options.features);
+    return layer_norm_simple(a, options.epsilon);
+  });
+}
+
+Tensor DetachNorm::operator()(const Tensor& a) const {
+  return in_layer(name_, [&] {
+    require_features("detach_norm", a, options.features);
+    return detach_norm(a, options.epsilon);
+  });
+}
+
+Tensor AdaNorm::operator()(const Tensor& a) const {
+  return in_layer(name_, [&] {
+    require_features("ada_norm", a, options.features);
+    return ada_norm(a, options.scale, options.slope, options.epsilon);
+  });
+}
+
+}  // namespace lamina
