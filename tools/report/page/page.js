@@ -16,7 +16,11 @@
   }
 
   const badges = (list) => list.map(({ kind, text }) => make("span", { class: `badge ${kind}` }, text));
-  const swatch = (norm, dash) => make("span", { class: "swatch", "data-norm": norm, "data-dash": dash, "aria-hidden": "true" });
+  const swatch = (norm, dash) => {
+    const line = make("span", { class: "swatch", "data-norm": norm, "data-dash": dash, "aria-hidden": "true" });
+    line.style.borderTopColor = `var(--norm-${norm}, var(--norm-other))`;
+    return line;
+  };
 
   function table({ title, columns, rows }) {
     const both = new Set(rows.map((row) => row.source)).size > 1;
