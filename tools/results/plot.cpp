@@ -171,14 +171,15 @@ class Layout {
   bool shared_legend() const { return shared_legend_; }
 
   /// gnuplot's settings for one panel: its axes at fixed places, so that all panels are of one size.
-  std::string place(size_t number, bool square) const {
+  std::string place(size_t number, const std::optional<HeatMap>& map) const {
     const size_t row = number / columns_, column = number % columns_;
     const double left = panel_width * static_cast<double>(column);
     const double top = height() - row_height() * static_cast<double>(row);
     const double height_of_axes = panel_height - bottom_margin - top_margin;
-    const double right = square ? left_margin + height_of_axes : panel_width - right_margin;
+    const double margin = map ? margin_for(map->row_names) : left_margin;
+    const double right = map ? margin + height_of_axes : panel_width - right_margin;
     const std::string axes =
-        margins(left + left_margin, left + right, top - panel_height + bottom_margin, top - top_margin);
+        margins(left + margin, left + right, top - panel_height + bottom_margin, top - top_margin);
     if (shared_legend_) return axes + "unset key\n";
     return axes + key(left + (left_margin + panel_width - right_margin) / 2, top - panel_height);
   }
@@ -192,6 +193,12 @@ class Layout {
     std::vector<std::tuple<std::string, int, Line>> entries;
     for (const Curve& curve : panel.curves) entries.emplace_back(curve.title, curve.color, curve.line);
     return entries;
+  }
+  /// A map is square and leaves room for names that are longer than numbers.
+  static double margin_for(const std::vector<std::string>& names) {
+    size_t longest = 0;
+    for (const std::string& name : names) longest = std::max(longest, name.size());
+    return std::max(left_margin, 20 + 7 * static_cast<double>(longest));
   }
   double legend_height() const { return 10 + legend_row * static_cast<double>(legend_rows_); }
   double row_height() const { return panel_height + (shared_legend_ ? 0 : legend_height()); }
@@ -233,7 +240,7 @@ std::string figure_script(const std::string& terminal, const Layout& layout,
          << "set grid xtics ytics lt 1 lc rgb '#E4E4E4' lw 0.8\n"
          << "set key noenhanced Left reverse samplen 3 width 1\n";
   for (size_t i = 0; i < panels.size(); ++i) {
-    script << layout.place(i, panels[i].heat_map.has_value());
+    script << layout.place(i, panels[i].heat_map);
     write_panel(script, panels[i], i);
   }
   if (layout.shared_legend()) write_shared_legend(script, layout, panels.front());
