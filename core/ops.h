@@ -1,6 +1,7 @@
 #pragma once
 // All differentiable primitives.
 
+#include "core/ops/attention/attention.h"
 #include "core/ops/clip_gradient.h"
 #include "core/ops/dropout.h"
 #include "core/ops/elementwise.h"
