@@ -1,5 +1,6 @@
 #include "core/ops/attention/attention.h"
 
+#include "core/ops/attention/few_queries.h"
 #include "core/ops/attention/head.h"
 #include "core/ops/attention/sizes.h"
 #include "core/ops/map.h"
@@ -10,8 +11,8 @@ namespace {
 
 using namespace attention_head;
 
-/// Multiply-adds that are worth a share: some 3 us.
-constexpr size_t worth_a_share = 400'000;
+/// Multiply-adds that are worth a share, some 3 us; and those with few queries, which wait for memory.
+constexpr size_t worth_a_share = 400'000, worth_a_share_of_few = 50'000;
 
 // Purposes of scratch memory.
 struct QueriesGradient;
@@ -38,8 +39,12 @@ class AllHeads {
   Shape kept_shape() const { return {2, sizes_.cases, sizes_.heads, sizes_.queries}; }
 
   void forward(const real* q, const real* k, const real* v, real* y, real* kept) const {
+    if (sizes_.queries <= few_queries)
+      return for_each_part(split(1, worth_a_share_of_few), [&](size_t i, const Part&) {
+        forward_few(head(i, q, k, v), rows(y, out_, i), softmax(kept, i));
+      });
     const Offsets offsets(sizes_.width);
-    for_each_part(split(sizes_.queries / panel_queries + 1), [&](size_t i, const Part& part) {
+    for_each_part(split(panels_of(sizes_.queries)), [&](size_t i, const Part& part) {
       attention_head::forward(head(i, q, k, v), offsets, part, rows(y, out_, i), softmax(kept, i));
     });
   }
@@ -50,7 +55,7 @@ class AllHeads {
   void backward(const real* q, const real* k, const real* v, const real* y, const real* dy, real* kept,
                 const Gradients& to) const {
     const Offsets offsets(sizes_.width);
-    const Split heads = split(sizes_.keys / block_keys + 1);
+    const Split heads = split(blocks_of(sizes_.keys));
     const size_t size = queries_gradient_size(sizes_.queries, sizes_.width);
     Tensor contributions;  // to dQ, where several parts of a head make them
     if (heads.parts > 1) contributions = Tensor({count() * heads.parts, size});
@@ -109,9 +114,10 @@ class AllHeads {
   struct Split {
     size_t shares, parts;
   };
-  Split split(size_t most_parts) const {
+  Split split(size_t pieces, size_t worth = worth_a_share) const {
+    const size_t most_parts = std::max<size_t>(pieces, 1);
     const size_t products = 2 * sizes_.queries * sizes_.keys * sizes_.width;  // of a head
-    const size_t shares = shares_of(count() * most_parts, grain_of(products / most_parts, worth_a_share));
+    const size_t shares = shares_of(count() * most_parts, grain_of(products / most_parts, worth));
     const bool enough = count() % shares == 0 || count() >= 4 * shares;
     return {shares, enough ? 1 : std::min(shares, most_parts)};
   }

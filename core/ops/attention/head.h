@@ -2,30 +2,22 @@
 // One head of attention for one case, on one thread: forward and backward in blocks of queries and keys.
 //
 //   S = scale Q K^T + mask,   P = softmax of the rows of S,   Y = P V
-//
-// Queries go in panels: as many as two vectors have lanes, so that each lane is one query. The scores of a panel are
-// computed transposed, [keys x panel]: then the maximum and the sum over the keys that a softmax needs are plain
-// vector operations, and the same matrix is, as it stands, the packed operand of the next product (core/gemm/kernel.h).
 
 #include <algorithm>
-#include <cstddef>
 
 #include "core/gemm/kernel.h"
 #include "core/memory/cached_vector.h"
+#include "core/ops/attention/rows.h"
 
 namespace lamina::attention_head {
 
+/// Queries that are computed together, see scores.h.
 inline constexpr size_t panel_queries = kernels::panel_columns;
+inline size_t panels_of(size_t queries) { return (queries + panel_queries - 1) / panel_queries; }
+
 /// Keys that meet a panel at once: their scores stay in L1.
 inline constexpr size_t block_keys = 128;
-
-/// The rows of one head inside a larger tensor: row t begins at data + t * stride.
-template <class Number>
-struct Rows {
-  Number* data;
-  size_t stride;
-  Number* operator[](size_t t) const { return data + t * stride; }
-};
+inline size_t blocks_of(size_t keys) { return (keys + block_keys - 1) / block_keys; }
 
 struct Head {
   size_t queries;   ///< Tq
@@ -43,18 +35,24 @@ struct Head {
     const size_t end = i + 1 + all_keys;
     return end > queries ? std::min(keys, end - queries) : 0;
   }
-  size_t panels() const { return (queries + panel_queries - 1) / panel_queries; }
-  /// Queries of a panel: its last one may have fewer.
+  size_t panels() const { return panels_of(queries); }
+  /// Queries of a panel: the last one may have fewer.
   size_t queries_of(size_t panel) const { return std::min(panel_queries, queries - panel * panel_queries); }
   /// How many keys any query of a panel sees.
   size_t seen_by(size_t panel) const { return seen(panel * panel_queries + queries_of(panel) - 1); }
 };
 
-/// What the backward pass needs of the softmax of query i: p_ij = e^(s_ij - largest[i]) share[i], where `share` is 1 over
-/// the sum of the exponentials. Two numbers, because their logarithms' sum would lose digits where scores are large. For
-/// a query that sees nothing both are 0.
+/// What the backward pass needs of the softmax of query i: p_ij = 2^(s_ij - largest[i]) share[i], with s as in scores.h and
+/// `share` 1 over the sum of the powers. Two numbers, because one logarithm of both would lose digits where scores are
+/// large. For a query that sees nothing both are 0.
 struct Softmax {
   real *largest, *share;
+};
+
+/// One of several parts of a head: of its panels in the forward pass, of its blocks of keys in the backward pass, every
+/// `count`-th.
+struct Part {
+  size_t index = 0, count = 1;
 };
 
 /// Where the elements of a matrix lie from which a product is computed in place (core/gemm/gathered_tile.h); the same
@@ -71,12 +69,6 @@ class Offsets {
   size_t rows_, panels_;
 };
 
-/// One of several parts into which a head is cut where there are more threads than heads: of the panels in the forward
-/// pass, of the blocks of keys in the backward pass, every `count`-th.
-struct Part {
-  size_t index, count;
-};
-
 /// Y and the softmax of the part's queries.
 void forward(const Head& head, const Offsets& offsets, const Part& part, const Rows<real>& y,
              const Softmax& softmax);
@@ -88,7 +80,9 @@ struct GradientRows {
 };
 
 /// The size of `queries_gradient` below.
-size_t queries_gradient_size(size_t queries, size_t width);
+inline size_t queries_gradient_size(size_t queries, size_t width) {
+  return panels_of(queries) * panel_queries * width;
+}
 
 /// dK and dV of the part's keys, and what these contribute to dQ, as finish_queries_gradient() needs it.
 void backward(const Head& head, const Offsets& offsets, const Part& part, const Rows<const real>& y,

@@ -1,0 +1,15 @@
+#pragma once
+// The forward pass of one head for a few queries, as when text is written word by word: lanes are numbers of a row here,
+// because panels of queries would be almost empty.
+
+#include "core/ops/attention/head.h"
+
+namespace lamina::attention_head {
+
+/// Up to how many queries this is faster than panels.
+inline constexpr size_t few_queries = 4;
+
+/// The same as forward().
+void forward_few(const Head& head, const Rows<real>& y, const Softmax& softmax);
+
+}  // namespace lamina::attention_head
