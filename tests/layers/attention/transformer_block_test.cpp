@@ -99,10 +99,11 @@ TEST_CASE("transformer block: gradients with causal order, rotary positions, len
     const Tensor x = leaf({2, 3, 4}, 1);
     std::vector<Tensor> leaves = made.drawn;
     leaves.push_back(x);
-    check_gradients(leaves, [&] {
+    const auto loss = [&] {
       Random random(7);
       return weighted(made.block(x, Mode::train, random, {.lengths = {3, 2}}));
-    });
+    };
+    check_gradients(leaves, loss, 3e-4);  // small: a norm of few features is strongly curved
   }
 }
 
