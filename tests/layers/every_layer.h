@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/ops.h"
+#include "layers/attention/transformer_block.h"
 #include "layers/conv2d.h"
 #include "layers/embedding.h"
 #include "layers/linear.h"
@@ -85,6 +86,31 @@ inline void add_recurrent_cases(std::vector<LayerCase>& all) {
     }
 }
 
+inline void add_attention_cases(std::vector<LayerCase>& all) {
+  const Shape texts{2, 4, 6};
+  all.push_back(layer_case("self attention", texts, [](Parameters& parameters) {
+    const MultiHeadAttention layer(parameters, "layer",
+                                   {.width = 6, .heads = 3, .causal = true, .rotary = true});
+    return [=](const Tensor& x) { return layer(x, {.lengths = {4, 2}}); };
+  }));
+  all.push_back(layer_case("cross attention", texts, [](Parameters& parameters) {
+    const MultiHeadAttention layer(parameters, "layer", {.width = 6, .heads = 2, .memory_width = 5});
+    const Tensor memory = sample({2, 3, 5}, 12);
+    return [=](const Tensor& x) { return layer(x, memory); };
+  }));
+  for (const PlacementEntry& entry : placement_table)
+    all.push_back(layer_case(text("transformer block, ", entry.title), texts, [=](Parameters& parameters) {
+      auto block = std::make_shared<TransformerBlock>(
+          parameters, "layer",
+          TransformerBlockOptions{
+              .width = 6, .heads = 2, .placement = entry.placement, .number = 2, .dropout = real(0.25)});
+      return [=](const Tensor& x) {
+        Random random(3);
+        return (*block)(x, Mode::train, random);
+      };
+    }));
+}
+
 inline std::vector<LayerCase> every_layer() {
   const Shape rows{6, 5}, maps{2, 6, 6, 4};
   std::vector<LayerCase> all;
@@ -153,6 +179,7 @@ inline std::vector<LayerCase> every_layer() {
                         real(1) / weight.slice(0, 1).reshape({5, 3}).slice(0, 1)));
     };
   }));
+  add_attention_cases(all);
   add_recurrent_cases(all);
   return all;
 }
