@@ -107,7 +107,7 @@ Tensor MultiHeadAttention::next(const Tensor& x, KeyValueCache& cache) const {
   in_layer(name_, [&] { cache.append(qkv, heads_); });
   const size_t cases = x.shape()[0], length = x.shape()[1];
   const Tensor queries = slice(qkv, -1, 0, width_).reshape({cases, length, heads_, width_ / heads_});
-  std::vector<Tensor> results;
+  CachedVector<Tensor> results;
   for (size_t i = 0; i < cases; ++i)
     results.push_back(attention(queries.slice(i, i + 1), cache.keys(i), cache.values(i), {.causal = true}));
   const Tensor heads = cases == 1 ? results[0] : concatenate(results, 0);

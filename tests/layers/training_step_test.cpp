@@ -6,6 +6,7 @@
 
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
+#include "layers/attention/transformer_block.h"
 #include "layers/linear.h"
 #include "layers/norms/normalization.h"
 #include "layers/recurrent/recurrent.h"
@@ -190,6 +191,39 @@ TEST_CASE("a training step of a recurrent layer allocates nothing after two step
         check_recurrent<Lstm>(norm, step_by_step);
         check_recurrent<Gru>(norm, step_by_step);
       }
+  set_threads(0);
+}
+
+TEST_CASE("a training step of a Transformer, and writing with one, allocate nothing after two steps") {
+  constexpr size_t cases = 3, length = 20, width = 48;
+  for (const int team : {1, 2})
+    for (const Placement placement : {Placement::post, Placement::sandwich, Placement::scaled_pre}) {
+      CAPTURE(name_of(placement));
+      CAPTURE(team);
+      set_threads(team);
+      Parameters parameters(1);
+      TransformerBlock block(parameters, "block",
+                             {.width = width,
+                              .heads = 4,
+                              .placement = placement,
+                              .causal = true,
+                              .rotary = true,
+                              .dropout = real(0.1)});
+      Adam adam(parameters, {});
+      const Tensor x = sample({cases, length, width}, 1);
+      const AttentionOptions options = {.lengths = {20, 7, 1}};
+      check_steady([&] {
+        Tape tape;
+        Random random(2);
+        tape.backward(mean(square(block(x, Mode::train, random, options))));
+        adam.step();
+      });
+      KeyValueCache cache({.capacity = length});
+      check_steady([&] {
+        cache.reset();
+        for (size_t t = 0; t < length; ++t) block.next(slice(x, 1, t, t + 1), cache);
+      });
+    }
   set_threads(0);
 }
 
