@@ -10,8 +10,8 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "core/files/mapped_file.h"
-#include "models/skip_thoughts/stories.h"
 #include "models/text/sentences.h"
+#include "models/text/stories.h"
 #include "models/text/tokenizer.h"
 
 namespace lamina::skip_thoughts {

@@ -12,6 +12,7 @@
 #include "models/mnist/experiment.h"
 #include "models/order_embedding/model.h"
 #include "models/skip_thoughts/model.h"
+#include "models/transformer/model.h"
 
 namespace lamina {
 
@@ -129,6 +130,28 @@ TrainingStep skip_thoughts_step(const TrainingStepOptions& options) {
   return {.parameters = parameters, .loss = [=] { return model->loss(*data); }};
 }
 
+/// A language model of characters: 6 layers of width 256 with 8 heads, texts of 256 characters, 80 different ones.
+TrainingStep transformer_step(const TrainingStepOptions& options) {
+  const transformer::ModelOptions sizes{.vocabulary = 80, .norm = options.norm};
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model = std::make_shared<transformer::Model>(*parameters, sizes);
+  const auto texts =
+      std::make_shared<const TokenBatch>(random_sentences(options.batch, sizes.length, sizes.vocabulary));
+  const auto next =
+      std::make_shared<const TokenBatch>(random_sentences(options.batch, sizes.length, sizes.vocabulary, 4));
+  return {.parameters = parameters, .loss = [=, rows = options.batch] {
+            return model->loss(texts->tokens, next->tokens, rows, Mode::train, Random(5));
+          }};
+}
+
+/// The schemes that can normalize a vector, layer norm first.
+std::vector<Norm> norms_of_vectors() {
+  std::vector<Norm> norms{Norm::layer};
+  for (const NormEntry& entry : norm_table)
+    if (entry.vectors && entry.norm != Norm::layer) norms.push_back(entry.norm);
+  return norms;
+}
+
 }  // namespace
 
 template <class Layer>
@@ -161,6 +184,7 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
       {"attentive-reader", {Norm::layer, Norm::none, Norm::batch}, 64, attentive_reader_step},
       {"skip-thoughts", {Norm::layer, Norm::none}, 64, skip_thoughts_step},
+      {"transformer", norms_of_vectors(), 16, transformer_step},
       {"rnn", dense, 32, usual_recurrent_step<Rnn>},
       {"lstm", dense, 32, usual_recurrent_step<Lstm>},
       {"gru", dense, 32, usual_recurrent_step<Gru>},

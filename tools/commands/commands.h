@@ -14,6 +14,7 @@ void add_handwriting_command(Command& program);
 void add_attentive_reader_command(Command& program);
 void add_data_command(Command& program);
 void add_skip_thoughts_command(Command& program);
+void add_transformer_command(Command& program);
 void add_invariance_command(Command& program);
 void add_geometry_command(Command& program);
 void add_inspect_command(Command& program);
@@ -21,10 +22,20 @@ void add_graph_command(Command& program);
 void add_report_command(Command& program);
 
 /// All of them, in the order of --help.
-inline constexpr void (*add_commands[])(Command& program) = {
-    add_mnist_command,           add_stability_command,   add_convnet_command,          add_draw_command,
-    add_order_embedding_command, add_handwriting_command, add_attentive_reader_command, add_data_command,
-    add_skip_thoughts_command,   add_invariance_command,  add_geometry_command,         add_inspect_command,
-    add_graph_command,           add_report_command};
+inline constexpr void (*add_commands[])(Command& program) = {add_mnist_command,
+                                                             add_stability_command,
+                                                             add_convnet_command,
+                                                             add_draw_command,
+                                                             add_order_embedding_command,
+                                                             add_handwriting_command,
+                                                             add_attentive_reader_command,
+                                                             add_data_command,
+                                                             add_skip_thoughts_command,
+                                                             add_transformer_command,
+                                                             add_invariance_command,
+                                                             add_geometry_command,
+                                                             add_inspect_command,
+                                                             add_graph_command,
+                                                             add_report_command};
 
 }  // namespace lamina

@@ -39,7 +39,7 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
   fields.add("--epochs", epochs, "passes over the training data", defaults.epochs).positive();
   fields
       .add("--batch", batches, "cases per step, or several sizes separated by commas",
-           {.paper = {defaults.batch}, .small = {defaults.batch}})
+           {.paper = {defaults.batch}, .small = {defaults.small_batch}})
       .separated_by_commas()
       .positive();
   fields.add("--lr", learning_rate, "learning rate", defaults.learning_rate).positive();

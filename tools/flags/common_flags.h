@@ -22,6 +22,7 @@ void add_threads_flag(Command& command, int& threads);
 struct CommonDefaults {
   FieldOptions<size_t> epochs = {};
   size_t batch = 128;
+  size_t small_batch = batch;  ///< of the small preset
   FieldOptions<double> learning_rate = {1e-3, 1e-3};
 };
 

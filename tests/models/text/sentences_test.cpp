@@ -4,8 +4,8 @@
 
 #include "core/files/file.h"
 #include "models/skip_thoughts/corpus.h"
-#include "models/skip_thoughts/stories.h"
 #include "models/text/sentences.h"
+#include "models/text/stories.h"
 #include "models/text/tokenizer.h"
 #include "tests/check.h"
 #include "tests/models/data/damage.h"

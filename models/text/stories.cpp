@@ -1,4 +1,4 @@
-#include "models/skip_thoughts/stories.h"
+#include "models/text/stories.h"
 
 #include <array>
 #include <span>
@@ -6,7 +6,7 @@
 
 #include "core/math/random.h"
 
-namespace lamina::skip_thoughts {
+namespace lamina {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::vector<std::string> tell_story(std::uint64_t seed, std::uint64_t index) {
   return sentences;
 }
 
-}  // namespace lamina::skip_thoughts
+}  // namespace lamina

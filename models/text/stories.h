@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace lamina::skip_thoughts {
+namespace lamina {
 
 /// The sentences of story number `index` of the endless sequence `seed`, a function of both.
 std::vector<std::string> tell_story(std::uint64_t seed, std::uint64_t index);
 
-}  // namespace lamina::skip_thoughts
+}  // namespace lamina

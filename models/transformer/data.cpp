@@ -1,0 +1,103 @@
+#include "models/transformer/data.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/files/folder.h"
+#include "models/text/lines.h"
+#include "models/text/stories.h"
+
+namespace lamina::transformer {
+
+namespace {
+
+std::string name_of_file(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+/// The plain texts in the folder, or the one that is asked for.
+std::vector<std::string> books_in(const std::string& folder, const std::string& book) {
+  if (!is_folder(folder))
+    fail<DataError>(folder,
+                    ": is not a folder; give one that holds books as plain text (*.txt), or leave --data out "
+                    "for built-in stories");
+  const std::vector<std::string> all = files_below(folder, ".txt");
+  if (all.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
+  if (book.empty()) return all;
+  std::string names;
+  for (const std::string& path : all) {
+    const std::string name = name_of_file(path);
+    if (book == name || book == name + ".txt") return {path};
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  fail<UsageError>("--book ", book, ": no such text in ", folder, "; there are ", names);
+}
+
+/// The text of a book, its lines ended by "\n", without what Project Gutenberg puts before and after it: the notices
+/// are a twentieth of a short book, and all of them would be in the part that tests.
+std::string text_of_book(const std::string& path) {
+  const std::vector<std::string> lines = read_lines(path);
+  const auto is_mark = [](std::string_view line, std::string_view what) {
+    return line.starts_with("*** ") && line.find("PROJECT GUTENBERG") != line.npos &&
+           line.substr(4).starts_with(what);
+  };
+  auto begin = std::ranges::find_if(lines, [&](const auto& line) { return is_mark(line, "START"); });
+  begin = begin == lines.end() ? lines.begin() : begin + 1;
+  const auto end = std::find_if(begin, lines.end(), [&](const auto& line) { return is_mark(line, "END"); });
+  std::string text;
+  for (auto line = begin; line != end; ++line) text += *line + '\n';
+  return text;
+}
+
+/// Where a text of this many units is cut.
+struct Cuts {
+  explicit Cuts(size_t count) : train(count / 10 * 9), valid(train + (count - train) / 2) {}
+  size_t train, valid;  ///< the ends of two parts; the test goes to the end
+};
+
+Data data_of(Unit unit, std::span<const std::string> books, const std::string& called) {
+  WordCounter counter;
+  std::vector<Cuts> cuts;
+  for (const std::string& book : books) {
+    size_t count = 0, place = 0;
+    for_each_unit(unit, book, [&](std::string_view) { ++count; });
+    cuts.emplace_back(count);
+    for_each_unit(unit, book, [&](std::string_view each) {
+      if (place++ < cuts.back().train) counter.add(each);
+    });
+  }
+  Data data{.alphabet = {unit, counter.most_frequent(unit == Unit::word ? most_words : WordCounter::all)}};
+  for (size_t i = 0; i < books.size(); ++i) {
+    const std::vector<int> numbers = data.alphabet.numbers_of(books[i]);
+    const auto begin = numbers.begin();
+    const auto train = begin + static_cast<std::ptrdiff_t>(cuts[i].train);
+    const auto valid = begin + static_cast<std::ptrdiff_t>(cuts[i].valid);
+    data.train.insert(data.train.end(), begin, train);
+    data.valid.insert(data.valid.end(), train, valid);
+    data.test.insert(data.test.end(), valid, numbers.end());
+  }
+  data.source =
+      text(called, ": ", data.train.size(), ' ', name_of(unit), "s to train on, ", data.valid.size(),
+           " to validate, ", data.test.size(), " to test; ", data.alphabet.size() - 2, " different ones");
+  return data;
+}
+
+}  // namespace
+
+Data load_books(const std::string& folder, Unit unit, const std::string& book) {
+  const std::vector<std::string> paths = books_in(folder, book);
+  std::vector<std::string> texts;
+  for (const std::string& path : paths) texts.push_back(text_of_book(path));
+  return data_of(unit, texts, paths.size() == 1 ? paths.front() : text(paths.size(), " books in ", folder));
+}
+
+Data built_in_stories(Unit unit, std::uint64_t seed, size_t stories) {
+  std::string told;
+  for (size_t i = 0; i < stories; ++i) {
+    for (const std::string& sentence : tell_story(seed, i)) told += sentence + ' ';
+    told.back() = '\n';
+    if (unit == Unit::word) told += '\n';  // a paragraph each
+  }
+  return data_of(unit, {&told, 1}, text("built-in stories, not a book (seed ", seed, ")"));
+}
+
+}  // namespace lamina::transformer
