@@ -68,8 +68,11 @@ std::string LayerNames::name_by_inputs(std::span<const Tensor> inputs) const {
 std::string LayerNames::layer_of(const Tape::Node& node, std::span<const Tensor> inputs) {
   const std::string_view scope = Scope::current();
   std::string layer = scope.empty() ? name_by_inputs(inputs) : std::string(scope);
-  const bool parameter = std::ranges::all_of(
-      inputs, [this](const Tensor& input) { return !input.defined() || is_parameter(input); });
+  // What an embedding picks out of its table depends on the data as well.
+  const bool parameter =
+      std::string_view(node.op) != "embedding" && std::ranges::all_of(inputs, [this](const Tensor& input) {
+        return !input.defined() || is_parameter(input);
+      });
   ++ops_;
   for (const Tensor& output : node.outputs)
     if (output.defined())

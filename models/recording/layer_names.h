@@ -7,7 +7,8 @@
 //   else the layer of that input which was computed last: relu(hidden1) belongs to hidden1;
 //   else "input".
 //
-// A tensor computed only from parameters, such as g v / norm2(v), counts as a parameter itself.
+// A tensor computed only from parameters, such as g v / norm2(v), counts as a parameter itself, but for the vectors that
+// an embedding picks.
 
 #include <cstdint>
 #include <span>

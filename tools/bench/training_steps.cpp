@@ -144,11 +144,11 @@ TrainingStep transformer_step(const TrainingStepOptions& options) {
           }};
 }
 
-/// The schemes that can normalize a vector, layer norm first.
-std::vector<Norm> norms_of_vectors() {
+/// The schemes that a block of a Transformer can have, layer norm first. Group norm takes no texts of vectors.
+std::vector<Norm> norms_of_blocks() {
   std::vector<Norm> norms{Norm::layer};
   for (const NormEntry& entry : norm_table)
-    if (entry.vectors && entry.norm != Norm::layer) norms.push_back(entry.norm);
+    if (entry.vectors && entry.norm != Norm::layer && entry.norm != Norm::group) norms.push_back(entry.norm);
   return norms;
 }
 
@@ -184,7 +184,7 @@ const std::vector<NamedTrainingStep>& training_steps() {
       {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
       {"attentive-reader", {Norm::layer, Norm::none, Norm::batch}, 64, attentive_reader_step},
       {"skip-thoughts", {Norm::layer, Norm::none}, 64, skip_thoughts_step},
-      {"transformer", norms_of_vectors(), 16, transformer_step},
+      {"transformer", norms_of_blocks(), 16, transformer_step},
       {"rnn", dense, 32, usual_recurrent_step<Rnn>},
       {"lstm", dense, 32, usual_recurrent_step<Lstm>},
       {"gru", dense, 32, usual_recurrent_step<Gru>},

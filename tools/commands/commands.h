@@ -15,6 +15,7 @@ void add_attentive_reader_command(Command& program);
 void add_data_command(Command& program);
 void add_skip_thoughts_command(Command& program);
 void add_transformer_command(Command& program);
+void add_placement_command(Command& program);
 void add_invariance_command(Command& program);
 void add_geometry_command(Command& program);
 void add_inspect_command(Command& program);
@@ -32,6 +33,7 @@ inline constexpr void (*add_commands[])(Command& program) = {add_mnist_command,
                                                              add_data_command,
                                                              add_skip_thoughts_command,
                                                              add_transformer_command,
+                                                             add_placement_command,
                                                              add_invariance_command,
                                                              add_geometry_command,
                                                              add_inspect_command,
