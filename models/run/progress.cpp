@@ -21,17 +21,6 @@ constexpr double seconds_between_draws = 0.1;
 constexpr double seconds_between_looks = 0.025;
 constexpr int fallback_width = 80;
 
-bool redraws() {
-  const char* const terminal = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
-}
-
-/// Queried at every redraw, because a window can be resized.
-int terminal_width() {
-  winsize size = {};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : fallback_width;
-}
-
 /// Three digits, as more would be unreadable and flicker: "0.52", "21.4", "215", "12400".
 std::string rate_text(double rate) {
   char text[32];
@@ -40,6 +29,17 @@ std::string rate_text(double rate) {
 }
 
 }  // namespace
+
+bool redraws() {
+  const char* const terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
+}
+
+// Queried at every redraw, because a window can be resized.
+int terminal_width() {
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : fallback_width;
+}
 
 std::string duration_text(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e8) return "--:--";

@@ -66,6 +66,10 @@ class Progress {
   double start_;
 };
 
+/// Whether standard output is a terminal that can redraw a line, and its width now.
+bool redraws();
+int terminal_width();
+
 /// "0:07", "12:34", "3:05:09"; "--:--" when unknown.
 std::string duration_text(double seconds);
 

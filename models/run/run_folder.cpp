@@ -14,6 +14,7 @@
 #include "core/threads/parallel.h"
 #include "core/version.h"
 #include "models/run/json_number.h"
+#include "models/run/metrics.h"
 #include "models/text/utf8.h"
 
 namespace lamina {
@@ -101,6 +102,13 @@ std::string make_default_folder(const RunConfig& config) {
 }
 
 }  // namespace
+
+std::string text_of(const SettingValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  return text(std::get<std::int64_t>(value));
+}
 
 void Settings::put(std::string_view name, SettingValue value) {
   const auto place = std::ranges::find(entries_, name, &std::pair<std::string, SettingValue>::first);

@@ -17,6 +17,8 @@ namespace lamina {
 
 /// One setting's value, as config.json can hold it.
 using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
+/// A setting as its flag has it: 0.001, true, layer.
+std::string text_of(const SettingValue& value);
 
 /// A run's settings by name, in the order in which they were first set.
 class Settings {

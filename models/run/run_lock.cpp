@@ -95,4 +95,9 @@ RunLock::RunLock(std::string path, Descriptor file) : path_(std::move(path)), fi
 
 RunLock::~RunLock() { ::unlink(path_.c_str()); }
 
+bool is_locked(const std::string& folder) {
+  const Descriptor file(::open((folder + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return file.number() >= 0 && ::flock(file.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 }  // namespace lamina

@@ -28,4 +28,7 @@ class RunLock {
   Descriptor file_;
 };
 
+/// Whether a process trains in a folder now.
+bool is_locked(const std::string& folder);
+
 }  // namespace lamina

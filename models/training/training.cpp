@@ -26,11 +26,15 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Stops a run that has diverged; nothing more is saved.
+constexpr const char* diverged_file = "diverged.txt";
+
+/// Stops a run that has diverged; nothing more is saved but the reason.
 [[noreturn]] void stop(const RunFolder& folder, const std::string& what, const char* op,
                        std::uint64_t saved_step) {
+  const std::string reason = text(what, op == nullptr ? "" : text(", first in the op '", op, "'"));
+  write_file(folder.file(diverged_file), reason + '\n');
   fail<DataError>(
-      folder.path(), ": ", what, op == nullptr ? "" : text(", first in the op '", op, "'"), "; ",
+      folder.path(), ": ", reason, "; ",
       saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
       "; lower --lr or look for such values in the data");
 }

@@ -84,7 +84,7 @@ enum class Outcome { finished, interrupted };
 /// model.safetensors (models/run/run_state.h), and record.csv when the run's settings say `record`
 /// (models/recording/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
 /// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
-/// which stays; and for files of the run that are damaged or do not fit the model, before any file is
+/// which stays (the file diverged.txt of the run then holds what was not finite); and for files of the run that are damaged or do not fit the model, before any file is
 /// changed.
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan);

@@ -133,6 +133,7 @@ std::string Command::description() const { return app_->get_description(); }
 void Command::footer(const std::string& text) { app_->footer(text); }
 void Command::require_command() { app_->require_subcommand(1); }
 void Command::add_version(const std::string& version) { app_->set_version_flag("--version", version); }
+bool Command::has(const std::string& name) const { return app_->get_option_no_throw(name) != nullptr; }
 bool Command::given(const std::string& name) const {
   const CLI::Option* const option = app_->get_option_no_throw(name);
   return option != nullptr && option->count() > 0;
@@ -184,8 +185,8 @@ const Command& Command::chosen() const {
   return *this;
 }
 
-/// A mistake on the command line is an error; --help and --version are what was asked for.
-int Command::parse_and_act(int argc, const char* const* argv) const {
+/// A mistake on the command line is an error; --help and --version are what was asked for, and leave an exit code.
+std::optional<int> Command::parse(int argc, const char* const* argv) const {
   try {
     refuse_empty_values(argc, argv);
     app_->parse(argc, argv);
@@ -195,14 +196,22 @@ int Command::parse_and_act(int argc, const char* const* argv) const {
     fail<UsageError>(problem.what(), "; see ", name(), commands.empty() ? "" : " " + commands[0]->get_name(),
                      " --help");
   }
-  return chosen().action_();
+  return {};
+}
+
+void Command::check(const std::vector<std::string>& words) const {
+  std::vector<const char*> arguments;
+  arguments.reserve(words.size());
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  parse(static_cast<int>(arguments.size()), arguments.data());
 }
 
 int Command::run(int argc, const char* const* argv) const {
   const Error no_memory(
       "not enough memory; choose a smaller --batch or --preset small, or raise the limit (ulimit -v)");
   try {
-    const int code = parse_and_act(argc, argv);
+    const std::optional<int> answered = parse(argc, argv);
+    const int code = answered ? *answered : chosen().action_();
     if (!std::cout.flush() && code == 0)
       fail("standard output cannot be written, so results are missing from it; free some space on its disk");
     return code;

@@ -16,6 +16,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,7 +81,8 @@ class Command {
   Flag add_read(const std::string& name, const std::function<void(const std::string&)>& read,
                 const std::string& description);
   void add_version(const std::string& version);
-  bool given(const std::string& name) const;  ///< does the command have this flag, and was it used?
+  bool has(const std::string& name) const;    ///< does the command have this flag?
+  bool given(const std::string& name) const;  ///< and was it used?
 
   /// Ends --help: examples of how the command is called.
   void footer(const std::string& text);
@@ -92,10 +94,13 @@ class Command {
   /// the exit code: the action's, 0 after --help and --version, 1 for bad data, 2 for bad usage.
   int run(int argc, const char* const* argv) const;
 
+  /// Reads a command line, the program's name first, and does nothing else. UsageError when run() would say one.
+  void check(const std::vector<std::string>& words) const;
+
  private:
   explicit Command(std::shared_ptr<CLI::App> app);
   const Command& chosen() const;
-  int parse_and_act(int argc, const char* const* argv) const;
+  std::optional<int> parse(int argc, const char* const* argv) const;
 
   std::shared_ptr<CLI::App> app_;
   std::list<Command> commands_;

@@ -63,13 +63,6 @@ void write_setting(Settings& settings, const std::string& name, const std::vecto
 
 }  // namespace
 
-std::string text_of(const SettingValue& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
-  if (const auto* word = std::get_if<std::string>(&value)) return *word;
-  return text(std::get<std::int64_t>(value));
-}
-
 std::string Fields::name_of_flag(const std::string& flag) {
   std::string name = flag.substr(2);
   std::ranges::replace(name, '-', '_');

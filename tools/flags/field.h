@@ -71,7 +71,4 @@ class Fields {
   std::vector<Field> fields_;
 };
 
-/// A setting as its flag has it: 0.001, true, layer.
-std::string text_of(const SettingValue& value);
-
 }  // namespace lamina

@@ -1,0 +1,75 @@
+#pragma once
+// The file of a study: one experiment, what all its runs share, what tells them apart, and the seeds.
+//
+//   {"question": "Does layer norm help more where batches are small?",
+//    "experiment": "mnist",
+//    "settings": {"preset": "small", "epochs": 3},
+//    "variants": {"norm": ["none", "layer"], "batch": [128, 4]},
+//    "seeds": [1, 2, 3, 4, 5]}
+//
+// is 2 x 2 combinations with five runs each. README.md beside this file says what else there is.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/evidence/claim.h"
+#include "models/run/run_folder.h"
+
+namespace lamina {
+
+/// Settings of one variant, which all its runs share, whatever their seed.
+struct Combination {
+  std::string name;   ///< of folders and in tables: "layer-batch4"
+  Settings settings;  ///< what tells it apart: norm and batch
+
+  bool operator==(const Combination&) const = default;
+};
+
+/// One run of a study.
+struct StudyRun {
+  std::string name = {};  ///< of its folder: "layer-batch4-seed1"
+  size_t combination = 0;
+  std::int64_t seed = 0;
+};
+
+struct Study {
+  std::string file;  ///< for errors
+  std::string question, experiment;
+  Settings settings;  ///< of all runs
+  std::vector<Combination> combinations;
+  std::vector<std::int64_t> seeds;
+  int threads = 1;  ///< of each run
+  std::vector<Claim> claims;
+
+  // What is shown of the runs.
+  std::vector<std::string> metrics;  ///< tables and figure; empty: all that the runs measure
+  std::vector<std::string> log;      ///< metrics with a logarithmic axis
+  std::vector<std::string> higher;   ///< metrics of which the highest value is the best
+  std::string panels;                ///< a setting: a panel for each of its values; empty: all in one
+  std::string choose;                ///< metric by which the best of several combinations is chosen
+  bool best_is_highest(std::string_view metric) const;
+
+  /// All runs, the first seed of every combination first: what is done early can be compared.
+  std::vector<StudyRun> runs() const;
+  /// The words of the command line behind `lamina EXPERIMENT`, without the run's folder: "--norm", "layer", ...
+  std::vector<std::string> flags_of(const StudyRun& run) const;
+  /// The combinations that have all these settings.
+  std::vector<size_t> matching(const Settings& wanted) const;
+};
+
+/// Reads a study's file. DataError with its name and the remedy for what is no JSON, an unknown, missing or double key,
+/// an empty list, a value of the wrong kind, and combinations that are the same.
+Study read_study(const std::string& path);
+/// The same for the file's content.
+Study study_from(const std::string& path, std::string_view content);
+
+/// What of a study must stay as it is while its runs are used: kept in its folder as study.json.
+std::string kept_of(const Study& study, size_t smoke);
+/// The content of study.json after `study` has been added to what was kept. DataError when runs that were kept would
+/// have other settings now.
+std::string merged_with_kept(const Study& study, size_t smoke, const std::string& kept_file,
+                             const std::string& kept);
+
+}  // namespace lamina

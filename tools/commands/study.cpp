@@ -1,0 +1,119 @@
+// lamina study: every combination of an experiment's settings with several seeds, and what can be told from them.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "models/evidence/study.h"
+#include "models/run/interrupt.h"
+#include "models/run/run_lock.h"
+#include "tools/commands/commands.h"
+#include "tools/flags/common_flags.h"
+#include "tools/study/queue.h"
+
+namespace lamina {
+
+namespace {
+
+struct StudyFlags {
+  std::string file, out;
+  size_t jobs = 0;
+  bool tables = false, single = false;
+};
+
+/// runs/study-mnist-batch for batch.json.
+std::string default_folder(const Study& study) {
+  return "runs/study-" + study.experiment + '-' + std::filesystem::path(study.file).stem().string();
+}
+
+/// The experiment must train, know every flag and accept every value.
+void require_flags(const Study& study) {
+  Command program("lamina", "");
+  for (const auto add : add_commands) add(program);
+  const auto& commands = program.commands();
+  const auto experiment = std::ranges::find(commands, study.experiment, &Command::name);
+  if (experiment == commands.end() || !experiment->has("--resume")) {
+    std::string list;
+    for (const Command& command : commands)
+      if (command.has("--resume")) list += (list.empty() ? "" : ", ") + command.name();
+    fail<DataError>(study.file, ": 'experiment' is '", study.experiment,
+                    "', which trains nothing; there are ", list);
+  }
+  std::vector<Settings> parts{study.settings};
+  for (const Combination& each : study.combinations) parts.push_back(each.settings);
+  for (const Settings& part : parts)
+    for (const auto& [name, value] : part.entries())
+      if (!experiment->has("--" + name))
+        fail<DataError>(study.file, ": '", name, "' is no flag of lamina ", study.experiment, "; see lamina ",
+                        study.experiment, " --help");
+  for (size_t i = 0; i < study.combinations.size(); ++i) {
+    std::vector<std::string> words{"lamina", study.experiment};
+    std::ranges::copy(study.flags_of({.combination = i, .seed = study.seeds[0]}), std::back_inserter(words));
+    try {
+      program.check(words);
+    } catch (const UsageError& problem) {
+      fail<DataError>(study.file, ": ", study.combinations[i].name, ": ", problem.what());
+    }
+  }
+}
+
+/// What the runs in the folder were trained with must be what the file says.
+void keep(const Study& study, const std::string& folder) {
+  const std::string file = folder + "/study.json";
+  const size_t smoke = smoke_epochs();
+  write_file(file,
+             exists(file) ? merged_with_kept(study, smoke, file, read_file(file)) : kept_of(study, smoke));
+}
+
+/// One run a core.
+size_t jobs_for(const Study& study) {
+  return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<unsigned>(study.threads));
+}
+
+int run(const StudyFlags& flags) {
+  const Study study = read_study(flags.file);
+  require_flags(study);
+  const std::string folder = flags.out.empty() ? default_folder(study) : flags.out;
+  make_folder(folder);
+  const RunLock lock(folder);
+  remove_unfinished_files(folder);
+  keep(study, folder);
+  StudyQueue queue(study, {.folder = folder, .jobs = flags.jobs > 0 ? flags.jobs : jobs_for(study)});
+  const bool all = queue.train();
+  if (!all) {
+    std::cout << "saved; go on with: lamina study " << flags.file << " --out " << folder << '\n';
+    return interrupted_exit_code;
+  }
+  return queue.failed() > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+void add_study_command(Command& program) {
+  Command& command =
+      program.add_command("study", "an experiment's variants with several seeds, and what they tell");
+  command.footer(
+      "FILE is JSON:\n"
+      "  {\"question\": \"Does layer norm help more where batches are small?\",\n"
+      "   \"experiment\": \"mnist\",\n"
+      "   \"settings\": {\"preset\": \"small\", \"epochs\": 3},\n"
+      "   \"variants\": {\"norm\": [\"none\", \"layer\"], \"batch\": [128, 4]},\n"
+      "   \"seeds\": [1, 2, 3, 4, 5]}\n"
+      "trains 2 x 2 variants with 5 seeds each; [{...}, {...}] in 'variants' names combinations instead.\n"
+      "The other keys are in models/evidence/README.md. Seeds and variants can be added later; what is\n"
+      "finished is not trained again, what was interrupted goes on.\n"
+      "Example: lamina study models/mnist/studies/batch.json --out runs/batch-study");
+  const auto flags = std::make_shared<StudyFlags>();
+  command.add("FILE", flags->file, "the study: an experiment, its variants and seeds").required();
+  command.add("--out", flags->out, "folder of the study; by default runs/study-EXPERIMENT-FILE");
+  command.add("--jobs", flags->jobs, "runs at a time; 0: one per core, fewer where memory does not allow")
+      .range(0, 1024)
+      .show_default();
+  command.action([flags] { return run(*flags); });
+}
+
+}  // namespace lamina

@@ -1,0 +1,287 @@
+#include "tools/study/queue.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "models/run/interrupt.h"
+#include "models/run/metrics.h"
+#include "models/run/progress.h"
+#include "tools/study/memory.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr unsigned microseconds_between_looks = 20'000;
+constexpr std::size_t looks_between_reading = 50;  ///< the children's logs, once a second
+constexpr std::size_t most_ends_by_signal = 3;
+constexpr std::size_t spare_memory = std::size_t{256} << 20;  ///< for everything else that runs
+
+/// A text file that a child may be writing to; empty where it cannot be read.
+std::string content_of(const std::string& path) {
+  try {
+    return read_file(path);
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
+/// The first line of a log that says something: what the data are.
+std::string first_line(const std::string& log) { return log.substr(0, log.find('\n')); }
+
+/// The last line of a log, which is the error where there was one, without the name of the program.
+std::string last_line(std::string_view log) {
+  while (log.ends_with('\n')) log.remove_suffix(1);
+  log.remove_prefix(log.find_last_of("\n\r") == std::string_view::npos ? 0 : log.find_last_of("\n\r") + 1);
+  constexpr std::string_view program = "lamina: ";
+  if (log.starts_with(program)) log.remove_prefix(program.size());
+  return log.empty() ? "it said nothing" : std::string(log);
+}
+
+/// Of the last line such as "layer norm, epoch 3/20: ..." of a log the part that is done; 0 where there is none.
+double share_done(const std::string& log) {
+  double share = 0;
+  for (std::size_t slash = log.find('/'); slash != std::string::npos; slash = log.find('/', slash + 1)) {
+    const std::size_t begin = log.find_last_not_of("0123456789", slash - 1) + 1;
+    const std::size_t end = log.find_first_not_of("0123456789", slash + 1);
+    if (begin == slash || end == std::string::npos || end == slash + 1 || log[end] != ':') continue;
+    const auto done = number_from<std::int64_t>(std::string_view(log).substr(begin, slash - begin));
+    const auto all = number_from<std::int64_t>(std::string_view(log).substr(slash + 1, end - slash - 1));
+    if (done && all && *all > 0)
+      share = std::min(1.0, static_cast<double>(*done) / static_cast<double>(*all));
+  }
+  return share;
+}
+
+/// The time that a run has trained for, as its last row says.
+double seconds_of(const std::string& folder) {
+  const std::string path = folder + "/metrics.csv";
+  try {
+    const Table table = table_of(path, content_of(path));
+    return table.rows.empty() ? 0 : table.column("seconds").back();
+  } catch (const DataError&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
+StudyQueue::StudyQueue(const Study& study, const QueueOptions& options) : study_(study), options_(options) {
+  for (const StudyRun& run : study.runs()) {
+    const std::string folder = options.folder + '/' + run.name;
+    RunEnd how = read_end(folder);
+    if (how.outcome == RunEnd::failed) how = {};  // the reason may be gone by now
+    runs_.push_back({.run = run, .folder = folder, .how = how});
+    look_at(runs_.back());
+  }
+}
+
+bool StudyQueue::train() {
+  const CatchInterrupts catching;
+  const std::size_t before = runs_.size() - count(RunEnd::waiting);
+  status_.line(text(runs_.size(), " runs of lamina ", study_.experiment, " in ", options_.folder, ": ",
+                    before, " done before, ", runs_.size() - before, " to go, at most ", options_.jobs,
+                    " at a time"));
+  while (!interrupted() && !(count(RunEnd::waiting) == 0)) {
+    look_at_children();
+    start_some();
+    if (at_work().empty() && std::ranges::all_of(runs_, [](const Run& run) {
+          return run.how.outcome != RunEnd::waiting || run.ends_by_signal >= most_ends_by_signal;
+        }))
+      break;
+    show();
+    ::usleep(microseconds_between_looks);
+  }
+  stop_all();
+  status_.erase();
+  return count(RunEnd::waiting) == 0;
+}
+
+std::size_t StudyQueue::failed() const { return count(RunEnd::failed); }
+
+// --- Starting
+
+void StudyQueue::start_some() {
+  for (Run& run : runs_) {
+    if (at_work().size() >= options_.jobs) return;
+    if (run.how.outcome != RunEnd::waiting || run.child || run.ends_by_signal >= most_ends_by_signal)
+      continue;
+    if (is_locked(run.folder)) continue;  // its process outlived an earlier session, and is saving now
+    if (!may_start(run)) return;
+    start(run);
+  }
+}
+
+/// The most that a run of this combination, or else of any, has held.
+std::size_t StudyQueue::peak_of(std::size_t combination) const {
+  std::size_t own = 0, any = 0;
+  for (const Run& each : runs_) {
+    const std::size_t peak = each.child ? each.child->peak_bytes() : each.how.peak_bytes;
+    any = std::max(any, peak);
+    if (each.run.combination == combination) own = std::max(own, each.child ? 0 : peak);
+  }
+  return own > 0 ? own : any;
+}
+
+/// Whether memory allows one more. The first run shows how much one needs: others start when it has been evaluated once.
+/// Those at work may still grow to their peak.
+bool StudyQueue::may_start(const Run& next) const {
+  const std::vector<const Run*> others = at_work();
+  if (others.empty()) return true;
+  const bool measured = std::ranges::any_of(
+      runs_, [](const Run& each) { return each.how.peak_bytes > 0 || (each.child && each.share > 0); });
+  const std::size_t available = available_memory(), peak = peak_of(next.run.combination);
+  std::size_t needed = peak + spare_memory;
+  for (const Run* other : others) {
+    const std::size_t expected = std::max(peak_of(other->run.combination), other->child->peak_bytes());
+    needed += expected - std::min(expected, other->child->bytes());
+  }
+  // Until then its need is a guess, four times what it has; enough for small models on a large machine.
+  return peak > 0 && (measured ? needed : 4 * needed) <= available;
+}
+
+/// A run that had begun goes on.
+void StudyQueue::start(Run& run) {
+  make_folder(run.folder);
+  const bool begun = exists(run.folder + "/config.json");
+  std::vector<std::string> arguments{study_.experiment, "--out=" + run.folder};
+  if (begun)
+    arguments.emplace_back("--resume");
+  else
+    std::ranges::copy(study_.flags_of(run.run), std::back_inserter(arguments));
+  run.child = std::make_unique<ChildProcess>(arguments, run.folder + "/log.txt");
+  status_.line(text(begun ? "goes on: " : "starts: ", run.run.name));
+}
+
+// --- Watching
+
+std::vector<StudyQueue::Run*> StudyQueue::at_work() {
+  std::vector<Run*> all;
+  for (Run& run : runs_)
+    if (run.child) all.push_back(&run);
+  return all;
+}
+std::vector<const StudyQueue::Run*> StudyQueue::at_work() const {
+  std::vector<const Run*> all;
+  for (const Run& run : runs_)
+    if (run.child) all.push_back(&run);
+  return all;
+}
+
+std::size_t StudyQueue::count(RunEnd::Outcome outcome) const {
+  return static_cast<std::size_t>(
+      std::ranges::count(runs_, outcome, [](const Run& run) { return run.how.outcome; }));
+}
+
+void StudyQueue::look_at_children() {
+  const bool reads = ++looks_ % looks_between_reading == 0;
+  for (Run* run : at_work()) {
+    if (reads) look_at(*run);
+    if (run->child->ended()) end(*run);
+  }
+}
+
+void StudyQueue::look_at(Run& run) {
+  run.share = run.how.outcome == RunEnd::waiting ? share_done(content_of(run.folder + "/log.txt")) : 1;
+  run.seconds = seconds_of(run.folder);
+}
+
+/// Records how a run ended. One that was stopped by a signal, ours or another's, has not: it goes on later.
+void StudyQueue::end(Run& run) {
+  const int code = run.child->exit_code();
+  const std::string log = content_of(run.folder + "/log.txt"), diverged = run.folder + "/diverged.txt";
+  RunEnd how{.data = code == 0 || exists(diverged) ? first_line(log) : "",
+             .peak_bytes = run.child->peak_bytes()};
+  run.child.reset();
+  if (code < 0 || code == interrupted_exit_code) {
+    if (interrupted()) return;
+    ++run.ends_by_signal;
+    if (code == -SIGKILL && options_.jobs > 1) --options_.jobs;
+    status_.line(text(
+        run.run.name, code < 0 ? ": was killed by signal " : ": was interrupted", code < 0 ? text(-code) : "",
+        code == -SIGKILL ? text(", perhaps for want of memory; at most ", options_.jobs, " at a time now")
+        : run.ends_by_signal < most_ends_by_signal ? "; goes on later"
+                                                   : "; left to the next session"));
+    return;
+  }
+  if (exists(diverged)) {
+    how.outcome = RunEnd::diverged;
+    how.reason = last_line(content_of(diverged));
+  } else if (code == 0 && exists(run.folder + "/metrics.csv")) {
+    how.outcome = RunEnd::finished;
+  } else {
+    how.outcome = RunEnd::failed;
+    how.reason = code == 0
+                     ? "it trained several variants; name one value of each of its lists in the study's file"
+                     : last_line(log);
+  }
+  write_end(run.folder, how);
+  run.how = how;
+  look_at(run);
+  status_.line(text(name_of(how.outcome), ": ", run.run.name, how.reason.empty() ? "" : ", " + how.reason,
+                    "; ", totals()));
+}
+
+void StudyQueue::stop_all() {
+  if (at_work().empty()) return;
+  status_.line(text("saving ", at_work().size(), " runs"));
+  for (Run* run : at_work()) run->child->stop();
+  while (!at_work().empty()) {
+    look_at_children();
+    ::usleep(microseconds_between_looks);
+  }
+}
+
+// --- Showing
+
+/// From what the runs of a combination have taken so far, or all where it has none yet.
+double StudyQueue::seconds_left() const {
+  std::map<std::size_t, std::pair<double, double>> taken;  // of a combination: seconds and shares
+  std::pair<double, double> all;
+  for (const Run& run : runs_) {
+    if (run.share <= 0 || run.seconds <= 0 || run.how.outcome == RunEnd::diverged) continue;
+    auto& own = taken[run.run.combination];
+    own = {own.first + run.seconds, own.second + run.share};
+    all = {all.first + run.seconds, all.second + run.share};
+  }
+  double sum = 0, longest = 0;
+  for (const Run& run : runs_) {
+    if (run.how.outcome != RunEnd::waiting) continue;
+    const auto own = taken.find(run.run.combination);
+    const auto [seconds, shares] = own == taken.end() ? all : own->second;
+    const double left = (1 - run.share) * seconds / shares;  // not a number where nothing is known
+    sum += left;
+    longest = std::max(longest, left);
+  }
+  return std::max(sum / static_cast<double>(options_.jobs), longest);
+}
+
+std::string StudyQueue::totals() const {
+  const std::size_t waiting = count(RunEnd::waiting);
+  std::string all = text(runs_.size() - waiting, " of ", runs_.size(), " done");
+  if (const std::size_t diverged = count(RunEnd::diverged); diverged > 0)
+    all += text(", ", diverged, " diverged");
+  if (const std::size_t failures = failed(); failures > 0) all += text(", ", failures, " failed");
+  return waiting == 0 ? all : all + ", " + duration_text(seconds_left()) + " left";
+}
+
+/// "study: 5 of 12 done, 1:23 left; at work: layer-batch4-seed2 30%, none-batch4-seed2 10%"
+void StudyQueue::show() {
+  std::string list;
+  for (const Run* run : at_work()) {
+    char percent[16];
+    std::snprintf(percent, sizeof percent, " %.0f%%", 100 * run->share);
+    list += (list.empty() ? "; at work: " : ", ") + run->run.name + percent;
+  }
+  status_.show("study: " + totals() + list);
+}
+
+}  // namespace lamina

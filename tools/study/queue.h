@@ -1,0 +1,67 @@
+#pragma once
+// Trains the runs of a study, several at a time, each in a process of its own.
+//
+// What is finished has its outcome.json (models/evidence/run_end.h) and is never trained again. What was interrupted,
+// however, goes on from its last checkpoint. So the queue keeps nothing of its own: killed at any moment, the next session
+// finds everything in the folders of the runs.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/evidence/run_end.h"
+#include "models/evidence/study.h"
+#include "tools/programs/child_process.h"
+#include "tools/study/status_line.h"
+
+namespace lamina {
+
+struct QueueOptions {
+  std::string folder;    ///< of the study
+  std::size_t jobs = 1;  ///< runs at a time at most
+};
+
+class StudyQueue {
+ public:
+  StudyQueue(const Study& study, const QueueOptions& options);
+
+  /// Trains until all runs have ended, or until Ctrl-C, which saves all that are at work. Returns whether all ended.
+  bool train();
+
+  std::size_t failed() const;
+
+ private:
+  struct Run {
+    StudyRun run;
+    std::string folder;
+    RunEnd how;
+    std::unique_ptr<ChildProcess> child = {};
+    std::size_t ends_by_signal = 0;
+    double share = 0, seconds = 0;  ///< of its training done, and the time it took
+  };
+
+  void start_some();
+  bool may_start(const Run& next) const;
+  void start(Run& run);
+  void look_at_children();
+  static void look_at(Run& run);
+  void end(Run& run);
+  void stop_all();
+  void show();
+
+  std::vector<Run*> at_work();
+  std::vector<const Run*> at_work() const;
+  std::size_t count(RunEnd::Outcome outcome) const;
+  std::size_t peak_of(std::size_t combination) const;
+  double seconds_left() const;
+  std::string totals() const;
+
+  const Study& study_;
+  QueueOptions options_;
+  std::vector<Run> runs_;
+  StatusLine status_;
+  std::size_t looks_ = 0;
+};
+
+}  // namespace lamina
