@@ -20,7 +20,12 @@ from bench_cases import chosen, listed
 SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
             ("attentive_reader", "ln"),
-            ("skip_thoughts", "none"), ("skip_thoughts", "ln")}  # PyTorch cases that also run under torch.jit
+            ("skip_thoughts", "none"), ("skip_thoughts", "ln"),
+            *((case, variant) for case in ("transformer", "transformer_small")
+              for variant in ("none", "ln", "rms"))}  # PyTorch cases that also run under torch.jit
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OWN_PEERS = {case: os.path.join(TOP, "tools", "peers", "torch_transformer.py")
+             for case in ("transformer", "transformer_small")}  # the other cases are in the script that --peer names
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                 "MALLOC_TOP_PAD_": "67108864"}
 
@@ -44,6 +49,12 @@ def peer_modes(case, variant):
     return [[], ["--jit"]] if (case, variant) in SCRIPTED else [[]]
 
 
+def peer_of(args, case):
+    """PyTorch's script that has this case, or None."""
+    peer = OWN_PEERS.get(case, args.peer)
+    return peer if args.has_torch and os.path.exists(peer) else None
+
+
 def compare(args, case, variant):
     """Medians of both sides and the ratio of each round."""
     ours, theirs, ratios, last = [], [], [], None
@@ -52,8 +63,8 @@ def compare(args, case, variant):
         if last is None:
             return None
         ours.append(last["ms_per_step"])
-        if args.peer:
-            runs = [measure([args.python, args.peer, "--case", case, "--variant", variant, "--seconds",
+        if peer := peer_of(args, case):
+            runs = [measure([args.python, peer, "--case", case, "--variant", variant, "--seconds",
                              str(args.seconds), *mode], tuned=True) for mode in peer_modes(case, variant)]
             times = [run["ms_per_step"] for run in runs if run]
             if times:
@@ -96,23 +107,22 @@ def write_json(args, rows):
 
 
 def main():
-    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", nargs="+", help="all by default; build/bench_steps --list shows them")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2, help="measured per run")
-    parser.add_argument("--program", default=os.path.join(top, "build", "bench_steps"))
-    parser.add_argument("--peer", default=os.path.join(top, "..", "shared", "peers", "torch", "bench.py"),
-                        help="PyTorch's script with the same cases")
+    parser.add_argument("--program", default=os.path.join(TOP, "build", "bench_steps"))
+    parser.add_argument("--peer", default=os.path.join(TOP, "..", "shared", "peers", "torch", "bench.py"),
+                        help="PyTorch's script with the same cases, but for those of tools/peers")
     parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers there, for lamina report")
     args = parser.parse_args()
     variants = {each["case"]: each["beside_pytorch"] for each in listed(args.program) if each["beside_pytorch"]}
     args.case = chosen(parser, args.case, variants)
-    has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
-    if not has_torch or not os.path.exists(args.peer):
-        print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed")
-        args.peer = None
+    args.has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
+    if alone := [case for case in args.case if not peer_of(args, case)]:
+        print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed in "
+              + ", ".join(alone))
     rows = [row for case in args.case for variant in variants[case] if (row := compare(args, case, variant))]
     if rows:
         print(f"\n{rows[0]['backend']}; {args.rounds} rounds of {args.seconds} s, interleaved; load "

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The Transformer cases of tools/bench.py in PyTorch (CPU, written for 1.13): a causal language model of characters.
+
+A step is forward, loss, backward, Adam, on random data. A step of a case that ends in _write is one written character:
+a forward pass of one token against the cached keys and values of the positions before it.
+
+What makes it fast here: queries, keys and values from one product; scale and mask inside `baddbmm`; softmax in place of the
+scores where no gradient needs them; weights in the order in which `addmm` reads them without a copy; no mask or position
+made inside a step.
+
+Example: tools/peers/torch_transformer.py --case transformer_small --variant ln --seconds 2
+"""
+import argparse
+import json
+import resource
+import statistics
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+VOCABULARY = 96
+SIZES = {  # layers, width, heads, T, batch
+    "transformer": (6, 256, 8, 256, 16),
+    "transformer_small": (2, 64, 4, 64, 4),
+}
+
+
+class Norm(nn.Module):
+    def __init__(self, variant: str, width: int):
+        super().__init__()
+        self.variant = variant
+        if variant != "none":
+            self.gain = nn.Parameter(torch.ones(width))
+        if variant == "ln":
+            self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.variant == "ln":
+            return F.layer_norm(x, self.gain.shape, self.gain, self.bias)
+        if self.variant == "rms":
+            return x * torch.rsqrt(torch.mean(x * x, -1, True) + 1e-5) * self.gain
+        return x
+
+
+class Linear(nn.Module):
+    """y = x W + b of rows [N x input]."""
+
+    def __init__(self, inputs: int, outputs: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(inputs, outputs))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        nn.init.xavier_uniform_(self.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.addmm(self.bias, x, self.weight)
+
+
+class Block(nn.Module):
+    """Pre-norm: x + attention(norm(x)), then x + outer(gelu(inner(norm(x)))); x [B T x width]."""
+
+    def __init__(self, variant: str, width: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.first, self.second = Norm(variant, width), Norm(variant, width)
+        self.qkv, self.out = Linear(width, 3 * width), Linear(width, width)
+        self.inner, self.outer = Linear(width, 4 * width), Linear(4 * width, width)
+
+    def attend(self, x: Tensor, mask: Tensor) -> Tensor:
+        length, width = mask.shape[-1], x.shape[-1]
+        batch, d = x.shape[0] // length, width // self.heads
+        qkv = self.qkv(x).view(batch, length, 3, self.heads, d).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv.reshape(3, batch * self.heads, length, d).unbind(0)
+        shares = torch.softmax(torch.baddbmm(mask, q, k.transpose(1, 2), alpha=d ** -0.5), -1)
+        mixed = torch.bmm(shares, v).view(batch, self.heads, length, d).transpose(1, 2)
+        return self.out(mixed.reshape(batch * length, width))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = x + self.attend(self.first(x), mask)
+        return x + self.outer(F.gelu(self.inner(self.second(x))))
+
+    def write(self, x: Tensor, keys: Tensor, values: Tensor, place: int) -> Tensor:
+        """One row of one text; keys and values [heads x T x d] are filled up to `place`."""
+        width, d = x.shape[-1], x.shape[-1] // self.heads
+        q, k, v = self.qkv(self.first(x)).view(3, self.heads, 1, d).unbind(0)
+        keys[:, place:place + 1] = k
+        values[:, place:place + 1] = v
+        scores = torch.bmm(q, keys[:, :place + 1].transpose(1, 2)).mul_(d ** -0.5)
+        x = x + self.out(torch.bmm(torch.softmax(scores, -1), values[:, :place + 1]).view(1, width))
+        return x + self.outer(F.gelu(self.inner(self.second(x))))
+
+
+class Transformer(nn.Module):
+    def __init__(self, variant: str, layers: int, width: int, heads: int, length: int):
+        super().__init__()
+        self.tokens = nn.Parameter(0.02 * torch.randn(VOCABULARY, width))
+        self.positions = nn.Parameter(0.02 * torch.randn(length, width))
+        self.blocks = nn.ModuleList(Block(variant, width, heads) for _ in range(layers))
+        self.norm, self.output = Norm(variant, width), Linear(width, VOCABULARY)
+        self.register_buffer("mask", torch.full((1, length, length), float("-inf")).triu_(1))
+
+    def forward(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        batch, length = tokens.shape
+        x = F.embedding(tokens, self.tokens) + self.positions
+        x = x.view(batch * length, -1)
+        for block in self.blocks:
+            x = block(x, self.mask)
+        return F.cross_entropy(self.output(self.norm(x)), targets)
+
+    def write(self, token: Tensor, caches, place: int) -> Tensor:
+        x = F.embedding(token, self.tokens) + self.positions[place]
+        for block, (keys, values) in zip(self.blocks, caches):
+            x = block.write(x, keys, values, place)
+        return self.output(self.norm(x))
+
+
+def training_step(args):
+    layers, width, heads, length, batch = SIZES[args.case]
+    model = Transformer(args.variant, layers, width, heads, length)
+    tokens, targets = torch.randint(VOCABULARY, (batch, length)), torch.randint(VOCABULARY, (batch * length,))
+    adam = torch.optim.Adam(model.parameters(), lr=args.lr)
+    forward = torch.jit.trace(model, (tokens, targets)) if args.jit else model
+
+    def step():
+        adam.zero_grad(set_to_none=True)
+        loss = forward(tokens, targets)
+        loss.backward()
+        adam.step()
+        return loss.item()
+
+    return model, step
+
+
+def writing_step(args):
+    layers, width, heads, length, _ = SIZES[args.case.removesuffix("_write")]
+    model = Transformer(args.variant, layers, width, heads, length).eval()
+    caches = [(torch.zeros(heads, length, width // heads), torch.zeros(heads, length, width // heads))
+              for _ in range(layers)]
+    state = {"token": torch.zeros(1, dtype=torch.long), "place": 0}
+
+    def step():
+        with torch.inference_mode():
+            shares = torch.softmax(model.write(state["token"], caches, state["place"]), -1)
+            state["token"] = torch.multinomial(shares, 1)[0]
+            state["place"] = (state["place"] + 1) % length
+            return float(state["token"])
+
+    return model, step
+
+
+def measure(args):
+    torch.set_num_threads(args.threads)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(0)
+    model, step = (writing_step if args.case.endswith("_write") else training_step)(args)
+    start = time.perf_counter()
+    first = step()
+    while time.perf_counter() - start < min(1.0, args.seconds):
+        step()
+    times, start = [], time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - start < args.seconds:
+        begin = time.perf_counter()
+        step()
+        times.append((time.perf_counter() - begin) * 1e3)
+    print(json.dumps({
+        "case": args.case, "variant": args.variant, "mode": "jit" if args.jit else "eager",
+        "ms_per_step": round(statistics.median(times), 4), "min": round(min(times), 4), "max": round(max(times), 4),
+        "steps": len(times), "params": sum(p.numel() for p in model.parameters()),
+        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "threads": args.threads, "first_loss": round(first, 4)}), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", choices=[*SIZES, *(case + "_write" for case in SIZES)], default="transformer_small")
+    parser.add_argument("--variant", choices=["none", "ln", "rms"], default="ln")
+    parser.add_argument("--jit", action="store_true", help="trace the forward pass (training cases)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--lr", type=float, default=1e-5)
+    measure(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
