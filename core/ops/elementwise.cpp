@@ -25,6 +25,34 @@ Tensor unary(const Op& op, const Tensor& x, const Function& function, const Grad
   });
 }
 
+/// y and f'(x) together.
+struct Rise {
+  real value, slope;
+};
+
+/// Derivatives of more elements are not kept: to write and read so much memory takes longer than to compute them again.
+constexpr size_t most_slopes_kept = size_t{1} << 18;
+
+/// For functions whose derivative takes most of the work that they take: function(x) gives both, and a tape keeps the
+/// derivative.
+template <class Function>
+Tensor unary_with_slope(const Op& op, const Tensor& x, const Function& function) {
+  if (x.size() > most_slopes_kept || Tape::recording({&x, 1}) == nullptr)
+    return unary(
+        op, x, [=](real v) { return function(v).value; },
+        [=](real dy, real v, real) { return dy * function(v).slope; });
+  const real* const from = x.data();
+  Tensor y(x.shape()), slopes(x.shape());
+  for_each_index(x.size(), [=, to = y.data(), slope = slopes.data()](size_t i) {
+    const Rise rise = function(from[i]);
+    to[i] = rise.value;
+    slope[i] = rise.slope;
+  });
+  return record(op, y, {x}, [x, y, slopes] {
+    contribute(x, [dy = y.gradient_data(), slope = slopes.data()](size_t i) { return dy[i] * slope[i]; });
+  });
+}
+
 }  // namespace
 
 Tensor exp(const Tensor& x) {
@@ -151,12 +179,10 @@ Tensor silu(const Tensor& x) {
 /// The share is the normal distribution, s' its density.
 Tensor gelu(const Tensor& x, const GeluOptions& options) {
   if (options.tanh) return gelu_by_tanh(x);
-  return unary(
-      "gelu", x, [](real v) { return above_flat(v) * scalar::normal(v).below; },
-      [](real dy, real v, real) {
-        const auto normal = scalar::normal(v);
-        return dy * (normal.below + within_flat(v) * normal.density);
-      });
+  return unary_with_slope("gelu", x, [](real v) -> Rise {
+    const auto normal = scalar::normal(v);
+    return {above_flat(v) * normal.below, normal.below + within_flat(v) * normal.density};
+  });
 }
 
 Tensor operator+(const Tensor& a, real b) {

@@ -141,6 +141,23 @@ Maker sequence_of(size_t steps, size_t batch, size_t inputs, size_t hidden, size
   return [=](Norm norm) { return recurrent<Layer>({norm, steps, batch, inputs, hidden}, gates); };
 }
 
+/// Each matrix but the tables of vectors serves every token. Attention has six products of rows of a head with those
+/// that they see, half of all on average: two forward, four backward.
+Maker language_model(const LanguageModelSizes& sizes) {
+  return [=](Norm norm) {
+    LanguageModelSizes chosen = sizes;
+    chosen.norm = norm;
+    const TrainingStep step = language_model_step(chosen);
+    size_t weights = 0;
+    for (const auto& [name, value] : step.parameters->learned())
+      if (value.shape().rank() == 2 && name.ends_with(".weight")) weights += value.size();
+    const auto pairs =
+        static_cast<double>(sizes.batch * sizes.layers * sizes.length * (sizes.length + 1) / 2);
+    return Case{step, gflop_of(static_cast<double>(weights), 0, sizes.batch * sizes.length) +
+                          6 * 2e-9 * pairs * static_cast<double>(sizes.width)};
+  };
+}
+
 struct NamedCase {
   std::string name;
   std::vector<std::string> beside_pytorch;  ///< the variants that its script has, too
@@ -160,6 +177,11 @@ const std::vector<NamedCase> cases{
     {"order_embedding", {"none", "ln"}, {}, step_of("order-embedding", order_gflop)},
     {"attentive_reader", {"none", "ln"}, {"bn"}, step_of("attentive-reader", reader_gflop)},
     {"skip_thoughts", {"none", "ln"}, {}, step_of("skip-thoughts", skip_gflop)},
+    {"transformer", {"none", "ln", "rms"}, {}, language_model({})},
+    {"transformer_small",
+     {"none", "ln", "rms"},
+     {},
+     language_model({.layers = 2, .width = 64, .heads = 4, .length = 64, .batch = 4})},
     {"lstm_h64", {}, {"none", "ln"}, sequence_of<Lstm>(100, 32, 64, 64, 4)},
     {"lstm_h1024", {}, {"none", "ln"}, sequence_of<Lstm>(50, 32, 512, 1024, 4)},
     {"lstm_h2400", {}, {"none", "ln"}, sequence_of<Lstm>(20, 64, 620, 2400, 4)},
@@ -293,7 +315,7 @@ int main(int argc, char** argv) {
   bench::Flags flags{.seconds = 4};
   bool bursts = false, list = false;
   program.add("--case", name, "one case, or all").show_default();
-  program.add("--variant", variant, "none, ln, bn or wn").show_default();
+  program.add("--variant", variant, "none, ln, bn, wn or rms").show_default();
   flags.add_to(program, "measured per case");
   program.add("--bursts", bursts, "time a burst for every line on standard input, a number of seconds");
   program.add("--list", list, "print the cases and their variants, a JSON line each");

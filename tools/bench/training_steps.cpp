@@ -130,18 +130,8 @@ TrainingStep skip_thoughts_step(const TrainingStepOptions& options) {
   return {.parameters = parameters, .loss = [=] { return model->loss(*data); }};
 }
 
-/// A language model of characters: 6 layers of width 256 with 8 heads, texts of 256 characters, 80 different ones.
 TrainingStep transformer_step(const TrainingStepOptions& options) {
-  const transformer::ModelOptions sizes{.vocabulary = 80, .norm = options.norm};
-  const auto parameters = std::make_shared<Parameters>(1);
-  const auto model = std::make_shared<transformer::Model>(*parameters, sizes);
-  const auto texts =
-      std::make_shared<const TokenBatch>(random_sentences(options.batch, sizes.length, sizes.vocabulary));
-  const auto next =
-      std::make_shared<const TokenBatch>(random_sentences(options.batch, sizes.length, sizes.vocabulary, 4));
-  return {.parameters = parameters, .loss = [=, rows = options.batch] {
-            return model->loss(texts->tokens, next->tokens, rows, Mode::train, Random(5));
-          }};
+  return language_model_step({.norm = options.norm, .batch = options.batch});
 }
 
 /// The schemes that a block of a Transformer can have, layer norm first. Group norm takes no texts of vectors.
@@ -165,6 +155,25 @@ TrainingStep recurrent_step(const SequenceSizes& sizes) {
             const Tensor states = (*layer)(x).hidden;
             const Scope scope("loss");
             return mean_square(states);
+          }};
+}
+
+TrainingStep language_model_step(const LanguageModelSizes& sizes) {
+  constexpr size_t characters = 80;
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model =
+      std::make_shared<transformer::Model>(*parameters, transformer::ModelOptions{.vocabulary = characters,
+                                                                                  .width = sizes.width,
+                                                                                  .layers = sizes.layers,
+                                                                                  .heads = sizes.heads,
+                                                                                  .length = sizes.length,
+                                                                                  .norm = sizes.norm});
+  const auto texts =
+      std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters));
+  const auto next =
+      std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters, 4));
+  return {.parameters = parameters, .loss = [=, rows = sizes.batch] {
+            return model->loss(texts->tokens, next->tokens, rows, Mode::train, Random(5));
           }};
 }
 

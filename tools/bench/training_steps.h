@@ -19,6 +19,14 @@ struct SequenceSizes {
 template <class Layer>
 TrainingStep recurrent_step(const SequenceSizes& sizes);
 
+struct LanguageModelSizes {
+  Norm norm = Norm::none;
+  size_t layers = 6, width = 256, heads = 8, length = 256, batch = 16;
+};
+
+/// The loss of a causal Transformer with pre-LN on random characters, 80 different ones.
+TrainingStep language_model_step(const LanguageModelSizes& sizes);
+
 struct NamedTrainingStep {
   std::string name;
   std::vector<Norm> norms;  ///< that it can be built with; the first is the default

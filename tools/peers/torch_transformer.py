@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-VOCABULARY = 96
+VOCABULARY = 80
 SIZES = {  # layers, width, heads, T, batch
     "transformer": (6, 256, 8, 256, 16),
     "transformer_small": (2, 64, 4, 64, 4),
