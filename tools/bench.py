@@ -21,11 +21,11 @@ SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
             ("attentive_reader", "ln"),
             ("skip_thoughts", "none"), ("skip_thoughts", "ln"),
-            *((case, variant) for case in ("transformer", "transformer_small")
-              for variant in ("none", "ln", "rms"))}  # PyTorch cases that also run under torch.jit
+            *((case, variant) for case in ("transformer", "transformer_small") for variant in ("none", "ln", "rms")),
+            ("transformer_write", "ln"), ("transformer_small_write", "ln")}  # PyTorch cases that also run under torch.jit
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OWN_PEERS = {case: os.path.join(TOP, "tools", "peers", "torch_transformer.py")
-             for case in ("transformer", "transformer_small")}  # the other cases are in the script that --peer names
+             for case in ("transformer", "transformer_small", "transformer_write", "transformer_small_write")}  # the other cases are in the script that --peer names
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                 "MALLOC_TOP_PAD_": "67108864"}
 

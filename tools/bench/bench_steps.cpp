@@ -41,7 +41,8 @@ constexpr real learning_rate = real(1e-5);  // repeating one batch must not drif
 
 struct Case {
   TrainingStep step;
-  double gflop;  ///< of the products in one step, forward and backward
+  double gflop;            ///< of the products in one step, forward and backward
+  bool inference = false;  ///< the step is a forward pass alone
 };
 
 using Maker = std::function<Case(Norm)>;
@@ -141,6 +142,9 @@ Maker sequence_of(size_t steps, size_t batch, size_t inputs, size_t hidden, size
   return [=](Norm norm) { return recurrent<Layer>({norm, steps, batch, inputs, hidden}, gates); };
 }
 
+constexpr LanguageModelSizes small_language_model{
+    .layers = 2, .width = 64, .heads = 4, .length = 64, .batch = 4};
+
 /// Each matrix but the tables of vectors serves every token. Attention has six products of rows of a head with those
 /// that they see, half of all on average: two forward, four backward.
 Maker language_model(const LanguageModelSizes& sizes) {
@@ -155,6 +159,17 @@ Maker language_model(const LanguageModelSizes& sizes) {
         static_cast<double>(sizes.batch * sizes.layers * sizes.length * (sizes.length + 1) / 2);
     return Case{step, gflop_of(static_cast<double>(weights), 0, sizes.batch * sizes.length) +
                           6 * 2e-9 * pairs * static_cast<double>(sizes.width)};
+  };
+}
+
+/// One character of a text that a language model writes, on one thread, drawn from what the model says of the one before;
+/// the positions before it are in the cache. The text begins anew when the model sees no more.
+Maker writing(const LanguageModelSizes& sizes) {
+  return [=](Norm norm) {
+    LanguageModelSizes chosen = sizes;
+    chosen.norm = norm;
+    set_threads(1);
+    return Case{writing_step(chosen), 0, true};
   };
 }
 
@@ -178,10 +193,9 @@ const std::vector<NamedCase> cases{
     {"attentive_reader", {"none", "ln"}, {"bn"}, step_of("attentive-reader", reader_gflop)},
     {"skip_thoughts", {"none", "ln"}, {}, step_of("skip-thoughts", skip_gflop)},
     {"transformer", {"none", "ln", "rms"}, {}, language_model({})},
-    {"transformer_small",
-     {"none", "ln", "rms"},
-     {},
-     language_model({.layers = 2, .width = 64, .heads = 4, .length = 64, .batch = 4})},
+    {"transformer_small", {"none", "ln", "rms"}, {}, language_model(small_language_model)},
+    {"transformer_write", {"ln"}, {}, writing({})},
+    {"transformer_small_write", {"ln"}, {}, writing(small_language_model)},
     {"lstm_h64", {}, {"none", "ln"}, sequence_of<Lstm>(100, 32, 64, 64, 4)},
     {"lstm_h1024", {}, {"none", "ln"}, sequence_of<Lstm>(50, 32, 512, 1024, 4)},
     {"lstm_h2400", {}, {"none", "ln"}, sequence_of<Lstm>(20, 64, 620, 2400, 4)},
@@ -227,6 +241,7 @@ class Trainer {
         first_loss_(step()) {}
 
   double step() {
+    if (timed_.inference) return static_cast<double>(timed_.step.loss().item());
     Tape tape;
     const Tensor loss = timed_.step.loss();
     tape.backward(loss);

@@ -12,7 +12,7 @@
 #include "models/mnist/experiment.h"
 #include "models/order_embedding/model.h"
 #include "models/skip_thoughts/model.h"
-#include "models/transformer/model.h"
+#include "models/transformer/writing.h"
 
 namespace lamina {
 
@@ -158,22 +158,50 @@ TrainingStep recurrent_step(const SequenceSizes& sizes) {
           }};
 }
 
+namespace {
+
+constexpr size_t characters = 80;
+
+std::shared_ptr<transformer::Model> language_model(Parameters& parameters, const LanguageModelSizes& sizes) {
+  return std::make_shared<transformer::Model>(parameters, transformer::ModelOptions{.vocabulary = characters,
+                                                                                    .width = sizes.width,
+                                                                                    .layers = sizes.layers,
+                                                                                    .heads = sizes.heads,
+                                                                                    .length = sizes.length,
+                                                                                    .norm = sizes.norm});
+}
+
+}  // namespace
+
 TrainingStep language_model_step(const LanguageModelSizes& sizes) {
-  constexpr size_t characters = 80;
   const auto parameters = std::make_shared<Parameters>(1);
-  const auto model =
-      std::make_shared<transformer::Model>(*parameters, transformer::ModelOptions{.vocabulary = characters,
-                                                                                  .width = sizes.width,
-                                                                                  .layers = sizes.layers,
-                                                                                  .heads = sizes.heads,
-                                                                                  .length = sizes.length,
-                                                                                  .norm = sizes.norm});
+  const auto model = language_model(*parameters, sizes);
   const auto texts =
       std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters));
   const auto next =
       std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters, 4));
   return {.parameters = parameters, .loss = [=, rows = sizes.batch] {
             return model->loss(texts->tokens, next->tokens, rows, Mode::train, Random(5));
+          }};
+}
+
+TrainingStep writing_step(const LanguageModelSizes& sizes) {
+  struct Writer {
+    std::shared_ptr<transformer::Model> model;
+    transformer::Caches caches;
+    Random random{2};
+    size_t written = 0;
+    int last = 0;
+  };
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model = language_model(*parameters, sizes);
+  const auto writer = std::make_shared<Writer>(Writer{.model = model, .caches = model->caches()});
+  return {.parameters = parameters, .loss = [writer, length = sizes.length] {
+            if (writer->written++ % length == 0)
+              for (KeyValueCache& cache : writer->caches) cache.reset();
+            const Tensor logits = writer->model->next({&writer->last, 1}, writer->caches);
+            writer->last = transformer::draw_token(logits.values(), {}, writer->random);
+            return Tensor::full({1}, static_cast<real>(writer->last));
           }};
 }
 

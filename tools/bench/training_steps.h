@@ -26,6 +26,8 @@ struct LanguageModelSizes {
 
 /// The loss of a causal Transformer with pre-LN on random characters, 80 different ones.
 TrainingStep language_model_step(const LanguageModelSizes& sizes);
+/// The same model writes: each call of `loss` reads one more character of a text and gives the number of the next.
+TrainingStep writing_step(const LanguageModelSizes& sizes);
 
 struct NamedTrainingStep {
   std::string name;
