@@ -87,7 +87,12 @@ Data load_books(const std::string& folder, Unit unit, const std::string& book) {
   const std::vector<std::string> paths = books_in(folder, book);
   std::vector<std::string> texts;
   for (const std::string& path : paths) texts.push_back(text_of_book(path));
-  return data_of(unit, texts, paths.size() == 1 ? paths.front() : text(paths.size(), " books in ", folder));
+  const std::string called = paths.size() == 1 ? paths.front() : text(paths.size(), " books in ", folder);
+  Data data = data_of(unit, texts, called);
+  if (std::min(data.valid.size(), data.test.size()) < 2)
+    fail<DataError>(called, ": has only ", data.train.size() + data.valid.size() + data.test.size(), ' ',
+                    transformer::name_of(unit), "s; give a longer text");
+  return data;
 }
 
 Data built_in_stories(Unit unit, std::uint64_t seed, size_t stories) {

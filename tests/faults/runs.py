@@ -21,6 +21,7 @@ EXPERIMENTS = {
     "draw": ["--batch", "256", "--epochs", "2"],
     "handwriting": ["--batch", "2", "--length", "8", "--updates", "450"],
     "skip-thoughts": ["--epochs", "1", "--batch", "64", "--evaluate-every", "4"],
+    "transformer": ["--layers", "1", "--batch", "16", "--updates", "9", "--validate-every", "4", "--sample", "30"],
     "attentive-reader": ["--norm", "layer", "--batch", "64", "--updates", "5", "--validate-every", "2"],
     "order-embedding": ["--score", "order", "--norm", "layer", "--batch", "64", "--epochs", "2", "--validate-every", "4"],
 }

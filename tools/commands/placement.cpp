@@ -191,13 +191,15 @@ Curve by_block(const Measured& each, std::vector<double> Stream::*numbers, int c
   return curve;
 }
 
-/// The squared length by block, with the mean field dotted; pre-LN between its bounds, which are lines.
+/// The squared length by block, with the mean field dotted; pre-LN between its bounds. Without norms the stream leaves
+/// the panel.
 std::vector<Panel> stream_figure(const std::vector<Measured>& all) {
   const size_t depth = all.front().deepest().depth;
   Panel every{.title = text("every placement, L = ", depth),
               .x_label = "block l",
               .y_label = "squared length / d",
-              .log_y = true};
+              .log_y = true,
+              .y_max = 1000};
   Panel bounds{.title = "pre-LN and its bounds", .x_label = "block l", .y_label = "squared length / d"};
   for (size_t i = 0; i < all.size(); ++i) {
     const int color = static_cast<int>(i);
@@ -217,11 +219,13 @@ std::vector<Panel> stream_figure(const std::vector<Measured>& all) {
   return {every, bounds};
 }
 
-/// The gradients by block in the deepest model, and the last block's against the depth, with the mean field dotted.
+/// The gradients by block in the deepest model, and the last block's against the depth, with the mean field dotted. Those
+/// without norms would leave the others no room.
 std::vector<Panel> gradient_figure(const std::vector<Measured>& all) {
   Panel blocks{.title = text("by block, L = ", all.front().deepest().depth),
                .x_label = "block l",
                .y_label = "norm of dL/dW(2,l)",
+               .log_x = true,
                .log_y = true};
   Panel depths{.title = "last block, against the depth",
                .x_label = "blocks L",
@@ -230,8 +234,8 @@ std::vector<Panel> gradient_figure(const std::vector<Measured>& all) {
                .log_y = true};
   for (size_t i = 0; i < all.size(); ++i) {
     const int color = static_cast<int>(i);
+    if (all[i].how.norm == Norm::none) continue;
     blocks.curves.push_back(by_block(all[i], &Stream::gradient, color));
-    if (all[i].how.norm == Norm::none) continue;  // leaves the others no room
     Curve seen{.title = all[i].how.title, .color = color}, formula{.line = Line::dotted, .color = color};
     for (const AtDepth& at : all[i].depths) {
       seen.x.push_back(static_cast<double>(at.depth));
@@ -264,7 +268,7 @@ int run(PlacementFlags flags) {
   flags.depths.erase(repeated.begin(), repeated.end());
   if (flags.depths.size() < 2)
     fail<UsageError>("--depths: an exponent needs two different depths; give more, as in 2,8,24");
-  if (smoke_epochs() > 0) flags.depths = {2, 4}, flags.seeds = 2;
+  if (smoke_epochs() > 0) flags.depths = {2, 4}, flags.seeds = std::min<size_t>(flags.seeds, 2);
   continue_in_double();
   set_threads(flags.threads);
   const ResultFolder folder(flags.out);

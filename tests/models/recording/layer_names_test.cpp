@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/listener.h"
+#include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/weight_norm.h"
@@ -59,6 +60,18 @@ TEST_CASE("what is computed from parameters alone counts as a parameter") {
     matmul(h, weight);  // h was computed last
   });
   CHECK(all == "weight_norm:a linear:b matmul:a");
+}
+
+TEST_CASE("what an embedding picks is no parameter: what follows belongs to its own layer") {
+  Parameters parameters(1);
+  const Embedding words(parameters, "words", {.entries = 5, .width = 4});
+  const Embedding places(parameters, "places", {.entries = 3, .width = 4});
+  const LayerNorm norm(parameters, "block.norm", {.features = 4});
+  const std::vector<int> some{4, 0, 2}, order{0, 1, 2};
+  CHECK(names_of(parameters, [&] {
+          const Tensor x = words(some);
+          norm(x + places(order));
+        }) == "embedding:words embedding:places add:places layer_norm:block.norm");
 }
 
 TEST_CASE("recurrent layers name all they do, at once and step by step") {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lamina invariance and lamina geometry from outside: the files that they write, and that the float program passes on to
+# lamina invariance, geometry and placement from outside: the files that they write, and that the float program passes on to
 # the double one and prints a remedy when that is missing. Every mistake must give one line and the right exit code.
 source "$(dirname "$0")/../checks.sh"
 export LAMINA_SMOKE=1
@@ -22,6 +22,13 @@ check "geometry leaves tables and figures" has_files geometry summary.md \
 check "geometry says that its data are not MNIST" grep -q "not MNIST" out
 check "(12) holds to rounding" grep -qE '^\| gaussian \| none \| [0-9.]+e-1[4-9]' out
 
+"$lamina" placement --out placement >out || echo "placement failed"
+check "placement leaves tables and figures" has_files placement summary.md config.json placement.csv {stream,gradient}.svg
+check "placement has a row for every place" [ "$(grep -cE '^\| (post-LN|pre-LN|none|sandwich|scaled pre-LN) \|' placement/summary.md)" = 5 ]
+check "post-LN's sums are 1.5 in the mean field" grep -qF "(1.500)" out
+
+check "one depth" refuses 2 "--depths: an exponent needs two different depths" placement --depths 4,4
+check "no seeds" refuses 2 "--seeds" placement --seeds 0
 check "no draws" refuses 2 "--draws" invariance --draws 0
 check "a negative magnitude" refuses 2 "--magnitudes" invariance --magnitudes 1,-2
 check "scales without 1" refuses 2 "--scales" geometry --scales 2,4
