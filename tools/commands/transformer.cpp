@@ -66,6 +66,9 @@ class TransformerCommand final : public TrainingCommand {
     fields.add("--book", book_,
                "with --data: one of its texts by name, such as emma for emma.txt; by default all",
                {.required = false});
+    fields.add("--train-on", train_on_,
+               "characters or words of the text to train on, the first ones; by default all",
+               {.required = false});
     fields.add("--unit", unit_, "what is read and written one after another")
         .one_of({"character", "word"})
         .show_default();
@@ -149,6 +152,10 @@ class TransformerCommand final : public TrainingCommand {
       fail<UsageError>("--book ", book_, ": without --data there are only built-in stories; add --data DIR");
     data_ = data_folder.empty() ? built_in_stories(unit(), seed, stories)
                                 : load_books(data_folder, unit(), book_);
+    if (train_on_ > 0 && train_on_ < data_->train.size()) {
+      data_->train.resize(train_on_);
+      data_->source += text("; trained on the first ", train_on_);
+    }
     return {.source = data_->source,
             .cases = texts_in(*data_, length_),
             .called = text("texts of ", length_, ' ', unit_, "s to train on")};
@@ -262,7 +269,7 @@ class TransformerCommand final : public TrainingCommand {
   std::string book_, unit_ = "character", positions_ = "learned", start_ = "xavier", decay_ = "cosine";
   std::vector<std::string> placements_{"pre"};
   size_t layers_ = 0, width_ = 0, heads_ = 0, length_ = 0, validate_every_ = 0;  ///< 0: the preset's
-  size_t updates_ = 0, warmup_ = 100, sample_ = 300;
+  size_t train_on_ = 0, updates_ = 0, warmup_ = 100, sample_ = 300;
   double dropout_ = 0, weight_decay_ = 0;
   std::optional<Data> data_;
 };
