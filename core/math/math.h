@@ -2,7 +2,7 @@
 // exp, tanh and sigmoid of one number, written without branches so that a compiler turns a loop over them
 // into vector code. Errors against the exact value, measured by tests/core/math/math_test.cpp over all floats:
 //
-//   exp      1.01 ulp     sigmoid  2.45 ulp     tanh  1.2 ulp
+//   exp, exp_up_to_zero      1.01 ulp     sigmoid  2.45 ulp     tanh  1.2 ulp
 //
 // (results that are denormal numbers excepted: threads that flush them return zero). NaN gives NaN,
 // infinities their limits. In double the functions of the standard library are used.
@@ -16,6 +16,7 @@
 namespace lamina::scalar {
 
 inline double exp(double x) { return std::exp(x); }
+inline double exp_up_to_zero(double x) { return std::exp(x); }
 inline double tanh(double x) { return std::tanh(x); }
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -43,7 +44,7 @@ inline PowerOfTwo power_of_two(float x) {
   return {std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(magic), r + r * r * p};
 }
 
-/// 2^n for -126 <= n <= 127
+/// 2^n for -126 <= n <= 127, and 0 for n = -127
 inline float two_to(std::int32_t n) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23U);
 }
@@ -67,6 +68,14 @@ inline float exp(float x) {
   const auto [n, rest] = detail::power_of_two(x);
   const std::int32_t half = n >> 1;
   return (1.0F + rest) * detail::two_to(half) * detail::two_to(n - half);
+}
+
+/// e^x for x <= 0, which is all that a softmax needs, in half of the time of exp: one factor holds 2^n. Below -87.3,
+/// where e^x is denormal, anything from 0 to the smallest normal number. (Rounding may put x a little above 0.)
+inline float exp_up_to_zero(float x) {
+  x = x < -88.0F ? -88.0F : x;  // not so a NaN
+  const auto [n, rest] = detail::power_of_two(x);
+  return (1.0F + rest) * detail::two_to(n);  // from -88 to -87.7 n is -127, for which the factor is 0
 }
 
 /// 1 / (1 + e^-x), which from 88 on is 1 or denormal

@@ -267,6 +267,23 @@ TEST_CASE("every primitive op allocates nothing after two steps") {
   });
 }
 
+TEST_CASE("attention allocates nothing after two steps") {
+  const Tensor mask = sample({2, 40, 40}, 2), query = sample({2, 1, 2, 8}, 3),
+               cache = sample({2, 40, 2, 8}, 4);
+  const AttentionOptions options = {.causal = true, .lengths = {40, 31}, .mask = mask};
+  Tensor qkv = leaf({2, 40, 3 * 2 * 8}, 1);
+  for (const int team : {1, 2}) {
+    set_threads(team);
+    check_steady([&] {
+      qkv.clear_gradient();
+      Tape tape;
+      tape.backward(weighted(self_attention(qkv, 2, options)));
+    });
+    check_steady([&] { attention(query, cache, cache, {.lengths = {40, 31}}); });
+  }
+  set_threads(0);
+}
+
 TEST_CASE("the same seed and thread count give bit-identical training") {
   for (const Norm norm : schemes()) {
     const auto train = [&] {

@@ -39,14 +39,17 @@ class AllHeads {
   Shape kept_shape() const { return {2, sizes_.cases, sizes_.heads, sizes_.queries}; }
 
   void forward(const real* q, const real* k, const real* v, real* y, real* kept) const {
-    if (sizes_.queries <= few_queries)
-      return for_each_part(split(1, worth_a_share_of_few), [&](size_t i, const Part&) {
-        forward_few(head(i, q, k, v), rows(y, out_, i), softmax(kept, i));
-      });
     const Offsets offsets(sizes_.width);
     for_each_part(split(panels_of(sizes_.queries)), [&](size_t i, const Part& part) {
       attention_head::forward(head(i, q, k, v), offsets, part, rows(y, out_, i), softmax(kept, i));
     });
+  }
+
+  /// The same without a backward pass.
+  void forward_only(const real* q, const real* k, const real* v, real* y) const {
+    if (sizes_.queries > few_queries) return forward(q, k, v, y, Tensor(kept_shape()).data());
+    for_each_part(split(1, worth_a_share_of_few),
+                  [&](size_t i, const Part&) { forward_few(head(i, q, k, v), rows(y, out_, i)); });
   }
 
   struct Gradients {
@@ -149,7 +152,13 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   const AttentionSizes s = attention_sizes(q, k, v, options);
   const size_t row = s.heads * s.width;
   const AllHeads heads(s, options, {s.queries, row}, {s.keys, row}, {s.keys, row});
-  Tensor y(q.shape()), kept(heads.kept_shape());
+  Tensor y(q.shape());
+  const Tensor inputs[] = {q, k, v};
+  if (Tape::recording(inputs) == nullptr) {
+    heads.forward_only(q.data(), k.data(), v.data(), y.data());
+    return y;
+  }
+  Tensor kept(heads.kept_shape());
   heads.forward(q.data(), k.data(), v.data(), y.data(), kept.data());
   return record("attention", y, {q, k, v}, [=]() mutable {
     const auto run = [&](const AllHeads::Gradients& to) {
@@ -170,8 +179,13 @@ Tensor self_attention(const Tensor& qkv, size_t heads, const AttentionOptions& o
   const AttentionSizes s = self_attention_sizes(qkv, heads, options);
   const size_t width = s.heads * s.width, row = 3 * width;
   const AllHeads all(s, options, {s.queries, row}, {s.keys, row, width}, {s.keys, row, 2 * width});
-  Tensor y({s.cases, s.queries, width}), kept(all.kept_shape());
+  Tensor y({s.cases, s.queries, width});
   const real* const in = qkv.data();
+  if (Tape::recording({&qkv, 1}) == nullptr) {
+    all.forward_only(in, in, in, y.data());
+    return y;
+  }
+  Tensor kept(all.kept_shape());
   all.forward(in, in, in, y.data(), kept.data());
   return record("self_attention", y, {qkv}, [=]() mutable {
     const real* const x = qkv.data();

@@ -1,7 +1,6 @@
 #include "core/ops/attention/few_queries.h"
 
 #include "core/math/exponential_sum.h"
-#include "core/ops/attention/power_of_two.h"
 
 namespace lamina::attention_head {
 
@@ -60,27 +59,25 @@ void sum_values(const real* e, const Rows<const real>& v, size_t keys, size_t d,
 
 }  // namespace
 
-void forward_few(const Head& head, const Rows<real>& y, const Softmax& softmax) {
+void forward_few(const Head& head, const Rows<real>& y) {
   const size_t d = head.width;
   real* const q = scratch<ScaledQuery>(d);
   real* const s = scratch<Scores>(head.keys + lanes);
   for (size_t i = 0; i < head.queries; ++i) {
     const size_t seen = head.seen(i);
-    for (size_t p = 0; p < d; ++p) q[p] = head.q[i][p] * (head.scale * log2_e);
+    for (size_t p = 0; p < d; ++p) q[p] = head.q[i][p] * head.scale;
     find_scores(q, head.k, seen, d, s);
     if (head.mask.data != nullptr)
-      for (size_t j = 0; j < seen; ++j) s[j] += log2_e * head.mask[i][j];
+      for (size_t j = 0; j < seen; ++j) s[j] += head.mask[i][j];
     const real largest = seen > 0 ? largest_of(s, seen) : 0;
     const real shift = std::isinf(largest) && largest < 0 ? 0 : largest;
     real total = 0;
 #pragma omp simd reduction(+ : total)
     for (size_t j = 0; j < seen; ++j) {
-      s[j] = power_of_two(s[j] - shift);
+      s[j] = scalar::exp_up_to_zero(s[j] - shift);
       total += s[j];
     }
-    softmax.largest[i] = total == 0 ? 0 : largest;
-    softmax.share[i] = total == 0 ? 0 : 1 / total;
-    sum_values(s, head.v, seen, d, softmax.share[i], y[i]);
+    sum_values(s, head.v, seen, d, total == 0 ? 0 : 1 / total, y[i]);
   }
 }
 

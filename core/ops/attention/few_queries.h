@@ -9,7 +9,8 @@ namespace lamina::attention_head {
 /// Up to how many queries this is faster than panels.
 inline constexpr size_t few_queries = 4;
 
-/// The same as forward().
-void forward_few(const Head& head, const Rows<real>& y, const Softmax& softmax);
+/// Y. Scores are summed in another order than those of panels and may differ in their last digits, so a backward pass
+/// cannot follow.
+void forward_few(const Head& head, const Rows<real>& y);
 
 }  // namespace lamina::attention_head

@@ -1,7 +1,7 @@
 #include "core/ops/attention/head.h"
 
 #include "core/gemm/gathered_tile.h"
-#include "core/ops/attention/power_of_two.h"
+#include "core/math/math.h"
 #include "core/ops/attention/scores.h"
 
 namespace lamina::attention_head {
@@ -58,7 +58,7 @@ Offsets::Offsets(size_t width)
 }
 
 /// For each panel of queries: y = sum_j e_j v_j / sum_j e_j, block of keys after block. When a block raises the largest
-/// score, all that was summed before is multiplied by 2^(largest before - largest now).
+/// score, all that was summed before is multiplied by e^(largest before - largest now).
 void forward(const Head& head, const Offsets& offsets, const Part& part, const Rows<real>& y,
              const Softmax& softmax) {
   const size_t d = head.width;
@@ -71,7 +71,7 @@ void forward(const Head& head, const Offsets& offsets, const Part& part, const R
   real* const s = sums + d * panel_queries;
   for (size_t panel = part.index; panel < head.panels(); panel += part.count) {
     pack_transposed(head, panel, head.q, queries);
-    scale_panel(queries, d, head.scale * log2_e);
+    scale_panel(queries, d, head.scale);
     Running running = {};
     std::fill_n(sums, d * panel_queries, real{0});
     const size_t seen = head.seen_by(panel);
@@ -107,7 +107,7 @@ size_t packed_columns(size_t width) { return (width + panel_columns - 1) / panel
 
 /// What the backward pass reads of a panel of queries. The softmax's `share` is part of dY.
 struct PanelOfQueries {
-  real *queries, *dy;          ///< [d x panel]: log2(e) scale Q^T, and dY^T
+  real *queries, *dy;          ///< [d x panel]: scale Q^T, and dY^T
   real *query_rows, *dy_rows;  ///< [panel x d], packed: Q and dY
   real *largest, *inner;       ///< [panel]: the softmax's, and dy . y
 
@@ -144,7 +144,7 @@ void prepare(const Head& head, size_t panel, const Rows<const real>& y, const Ro
   }
   pack_transposed(head, panel, head.q, to.queries);
   transpose_panel(to.queries, d, to.query_rows);
-  scale_panel(to.queries, d, head.scale * log2_e);
+  scale_panel(to.queries, d, head.scale);
   pack_transposed(head, panel, dy, to.dy);
   for (size_t p = 0; p < d; ++p)
     for_each_query([&, row = to.dy + p * panel_queries](size_t c) { row[c] *= share[c]; });
@@ -214,7 +214,7 @@ void backward(const Head& head, const Offsets& offsets, const Part& part, const 
                         panel_queries, nullptr, 0);
       for (size_t j = 0; j < count; ++j) {
         for_each_query([&, e = s + j * panel_queries, g = ds + j * panel_queries](size_t c) {
-          e[c] = power_of_two(e[c] - of.largest[c]);
+          e[c] = scalar::exp_up_to_zero(e[c] - of.largest[c]);
           g[c] = e[c] * (g[c] - of.inner[c]);
         });
       }

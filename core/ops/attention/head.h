@@ -42,9 +42,9 @@ struct Head {
   size_t seen_by(size_t panel) const { return seen(panel * panel_queries + queries_of(panel) - 1); }
 };
 
-/// What the backward pass needs of the softmax of query i: p_ij = 2^(s_ij - largest[i]) share[i], with s as in scores.h and
-/// `share` 1 over the sum of the powers. Two numbers, because one logarithm of both would lose digits where scores are
-/// large. For a query that sees nothing both are 0.
+/// What the backward pass needs of the softmax of query i: p_ij = e^(s_ij - largest[i]) share[i], where
+/// `share` is 1 over the sum of the exponentials. Two numbers, because one logarithm of both would lose digits where scores
+/// are large. For a query that sees nothing both are 0.
 struct Softmax {
   real *largest, *share;
 };

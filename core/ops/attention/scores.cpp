@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/gemm/gathered_tile.h"
-#include "core/ops/attention/power_of_two.h"
+#include "core/math/math.h"
 
 namespace lamina::attention_head {
 
@@ -22,7 +22,7 @@ void add_mask(const Head& head, const Block& block, real* s) {
   pack_panel(Transpose::yes, block.keys, head.queries_of(block.panel), head.mask[query] + block.first_key,
              head.mask.stride, mask);
 #pragma omp simd
-  for (size_t i = 0; i < block.keys * panel_queries; ++i) s[i] += log2_e * mask[i];
+  for (size_t i = 0; i < block.keys * panel_queries; ++i) s[i] += mask[i];
 }
 
 /// A key is hidden from the queries that come too early for it: from the first ones of the panel.
@@ -59,7 +59,7 @@ void find_scores(const Head& head, const Offsets& offsets, const Block& block, c
   if (head.causal) hide_later_keys(head, block, s);
 }
 
-/// m' = max(m, s_j),  factor = 2^(m - m'),  e_j = 2^(s_j - m'),  total <- factor total + sum_j e_j
+/// m' = max(m, s_j),  factor = e^(m - m'),  e_j = e^(s_j - m'),  total <- factor total + sum_j e_j
 void exponentiate(real* s, size_t keys, bool first, Running& softmax) {
   alignas(64) real shift[panel_queries], total[panel_queries] = {};
   for_each_query([&](size_t c) { shift[c] = first ? -infinity : softmax.largest[c]; });
@@ -68,11 +68,11 @@ void exponentiate(real* s, size_t keys, bool first, Running& softmax) {
     const real before = softmax.largest[c], largest = shift[c];
     softmax.largest[c] = largest;
     shift[c] = largest == -infinity ? 0 : largest;  // nothing has been seen: infinity - infinity would be NaN
-    softmax.factor[c] = first ? 0 : power_of_two(before - shift[c]);
+    softmax.factor[c] = first ? 0 : scalar::exp_up_to_zero(before - shift[c]);
   });
   for (size_t j = 0; j < keys; ++j, s += panel_queries) {
     for_each_query([&](size_t c) {
-      s[c] = power_of_two(s[c] - shift[c]);
+      s[c] = scalar::exp_up_to_zero(s[c] - shift[c]);
       total[c] += s[c];
     });
   }

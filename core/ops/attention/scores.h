@@ -4,8 +4,6 @@
 // As many queries as two vectors have lanes form a panel; each lane is one query. The scores of a panel are computed
 // transposed, [keys x panel]: the maximum and the sum over the keys, which a softmax needs, are then plain operations on
 // vectors, and the same matrix is, as it stands, the packed operand of the next product (core/gemm/kernel.h).
-//
-// Scores are in powers of two: s = log2(e) scale q . k, so that e^(scale q . k) = 2^s.
 
 #include "core/gemm/kernel.h"
 #include "core/memory/cached_vector.h"
@@ -33,11 +31,11 @@ void find_scores(const Head& head, const Offsets& offsets, const Block& block, c
 /// The softmax of a panel as far as its keys have been seen.
 struct Running {
   alignas(64) real largest[panel_queries];
-  alignas(64) real total[panel_queries];   ///< sum of 2^(s - largest)
+  alignas(64) real total[panel_queries];   ///< sum of e^(s - largest)
   alignas(64) real factor[panel_queries];  ///< for what was summed over the blocks before
 };
 
-/// Replaces the scores of the next block, or the first, by 2^(s - largest).
+/// Replaces the scores of the next block, or the first, by e^(s - largest).
 void exponentiate(real* s, size_t keys, bool first, Running& softmax);
 
 }  // namespace lamina::attention_head

@@ -51,9 +51,13 @@ Function make(const char* name, long double (*exact)(long double), double bound)
   return {name, single<function>, apply<function>, exact, bound};
 }
 
+float exp_of_negative(float x) { return scalar::exp_up_to_zero(-std::fabs(x)); }
+
 const Function functions[] = {
     make<scalar::exp>(
         "exp", [](long double x) { return std::exp(x); }, 1.01),
+    make<exp_of_negative>(
+        "exp_up_to_zero", [](long double x) { return std::exp(-std::fabs(x)); }, 1.01),
     make<scalar::sigmoid>(
         "sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); }, 2.45),
     make<scalar::tanh>(
@@ -131,6 +135,11 @@ TEST_CASE("exp, sigmoid, tanh: special values") {
   CHECK(scalar::exp(-0.0F) == 1);
   CHECK(scalar::exp(1e38F) == infinity);
   CHECK(scalar::exp(-1e38F) == 0);
+  CHECK(scalar::exp_up_to_zero(-infinity) == 0);
+  CHECK(scalar::exp_up_to_zero(-1e38F) == 0);
+  CHECK(scalar::exp_up_to_zero(0.0F) == 1);
+  CHECK(std::isnan(scalar::exp_up_to_zero(nan)));
+  CHECK(std::isnan(scalar::exp_up_to_zero(-nan)));
   CHECK(scalar::sigmoid(infinity) == 1);
   CHECK(scalar::sigmoid(-infinity) == 0);
   CHECK(scalar::sigmoid(0.0F) == 0.5F);
