@@ -1,5 +1,6 @@
 // Layers with their parameters, by name. The case holds a tensor for each parameter, under the parameter's name.
 
+#include "layers/attention/transformer_block.h"
 #include "layers/conv2d.h"
 #include "layers/dropout.h"
 #include "layers/embedding.h"
@@ -56,6 +57,40 @@ std::vector<Tensor> run_masked_batch_norm(const Instruction& in) {
           layer.population.variance.reshape({in.size("features")})};
 }
 
+AttentionOptions attention_options(const Instruction& in) {
+  const std::vector<int> lengths = in.integers("lengths");
+  return {.causal = in.flag("causal"), .lengths = {lengths.begin(), lengths.end()}};
+}
+
+std::vector<Tensor> run_attention(const Instruction& in) {
+  Parameters& parameters = new_parameters(in);
+  const size_t memory_width = in.size("memory_width");
+  auto& layer = in.keep<MultiHeadAttention>(parameters, "layer",
+                                            MultiHeadAttentionOptions{.width = in.size("width"),
+                                                                      .heads = in.size("heads"),
+                                                                      .memory_width = memory_width,
+                                                                      .rotary = in.flag("rotary")});
+  in.adopt(parameters);
+  if (memory_width > 0) return {layer(in.input(0), in.input(1), attention_options(in))};
+  return {layer(in.input(0), attention_options(in))};
+}
+
+std::vector<Tensor> run_block(const Instruction& in) {
+  Parameters& parameters = new_parameters(in);
+  auto& block = in.keep<TransformerBlock>(
+      parameters, "layer",
+      TransformerBlockOptions{.width = in.size("width"),
+                              .heads = in.size("heads"),
+                              .inner = in.size("inner"),
+                              .placement = placement_named(in.word("placement")).value(),
+                              .norm = norm_named(in.word("norm")).value(),
+                              .number = in.size("number"),
+                              .rotary = in.flag("rotary"),
+                              .activation = in.flag("relu") ? Activation::relu : Activation::gelu});
+  in.adopt(parameters);
+  return {block(in.input(0), Mode::train, attention_options(in))};
+}
+
 }  // namespace
 
 void add_layers(Functions& functions) {
@@ -92,6 +127,8 @@ void add_layers(Functions& functions) {
     Random random(1);
     return std::vector{Dropout(in.number("rate", 0))(in.input(0), Mode::evaluate, random)};
   };
+  functions["self_attention_layer"] = functions["cross_attention_layer"] = run_attention;
+  functions["transformer_block"] = run_block;
   functions["normalization"] = run_normalization;
   functions["batch_norm_layer"] = run_batch_norm;
   functions["masked_batch_norm"] = run_masked_batch_norm;
