@@ -1,6 +1,7 @@
 #include "layers/conv2d.h"
 
 #include "layers/named.h"
+#include "layers/norms/weight_standardization.h"
 
 namespace lamina {
 
@@ -10,12 +11,18 @@ Conv2d::Conv2d(Parameters& parameters, const std::string& name, const Conv2dOpti
     fail("conv2d '", name, "': ", options.input, " to ", options.output, " channels, kernel ", options.kernel,
          ", stride ", options.stride, "; all must be positive");
   const Shape shape{options.kernel, options.kernel, options.input, options.output};
-  weight = parameters.add(name + ".weight", options.initial(shape, parameters.random(name + ".weight")));
+  const Tensor initial = options.initial(shape, parameters.random(name + ".weight"));
+  weight = parameters.add(name + (options.weight_standardization ? ".raw_weight" : ".weight"), initial);
+  if (options.weight_standardization) gain = parameters.add(name + ".gain", standardization_gain(initial));
   if (options.bias) bias = parameters.add(name + ".bias", Tensor::zeros({options.output}));
 }
 
 Tensor Conv2d::operator()(const Tensor& x) const {
-  return in_layer(name_, [&] { return conv2d(x, weight, bias, geometry); });
+  return in_layer(name_, [&] { return conv2d(x, effective_weight(), bias, geometry); });
+}
+
+Tensor Conv2d::effective_weight() const {
+  return gain.defined() ? weight_standardization(weight, gain) : weight;
 }
 
 }  // namespace lamina

@@ -16,10 +16,13 @@ struct Conv2dOptions {
   size_t stride = 1;
   size_t padding = 0;
   bool bias = true;  ///< useless only before batch and instance norm (see layers/linear.h)
+  bool weight_standardization =
+      false;  ///< as in layers/linear.h, over the window's weights of each output channel
   Initializer initial = he();
 };
 
-/// Parameters: `name`.weight [kernel x kernel x input x output] and `name`.bias [output], which starts at 0.
+/// Parameters: `name`.weight [kernel x kernel x input x output] (with standardization: `name`.raw_weight, and
+/// `name`.gain [output]) and `name`.bias [output], which starts at 0.
 /// Throws Error for a size or stride of 0.
 class Conv2d {
  public:
@@ -29,8 +32,12 @@ class Conv2d {
   /// Throws Error naming the layer for other shapes.
   Tensor operator()(const Tensor& x) const;
 
-  Tensor weight;
-  Tensor bias;  ///< empty without bias
+  /// W as it is used: standardized, or the weight itself.
+  Tensor effective_weight() const;
+
+  Tensor weight;  ///< W, or v under standardization
+  Tensor gain;    ///< empty without standardization
+  Tensor bias;    ///< empty without bias
   Conv2dGeometry geometry;
 
  private:

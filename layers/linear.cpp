@@ -3,18 +3,25 @@
 #include "core/ops.h"
 #include "layers/named.h"
 #include "layers/norms/weight_norm.h"
+#include "layers/norms/weight_standardization.h"
 
 namespace lamina {
 
-Linear::Linear(Parameters& parameters, const std::string& name, const LinearOptions& options) : name_(name) {
+Linear::Linear(Parameters& parameters, const std::string& name, const LinearOptions& options)
+    : name_(name), standardized_(options.weight_standardization) {
   if (options.input == 0 || options.output == 0)
     fail("linear '", name, "': ", options.input, " inputs and ", options.output,
          " outputs; both must be positive");
+  if (options.weight_norm && options.weight_standardization)
+    fail("linear '", name, "': weight norm and weight standardization; choose one");
   const Shape shape{options.input, options.output};
   const Tensor initial = options.initial(shape, parameters.random(name + ".weight"));
   if (options.weight_norm) {
     weight = parameters.add(name + ".direction", initial);
     gain = parameters.add(name + ".gain", column_norms(initial));
+  } else if (standardized_) {
+    weight = parameters.add(name + ".raw_weight", initial);
+    gain = parameters.add(name + ".gain", standardization_gain(initial));
   } else {
     weight = parameters.add(name + ".weight", initial);
   }
@@ -23,10 +30,14 @@ Linear::Linear(Parameters& parameters, const std::string& name, const LinearOpti
 
 Tensor Linear::operator()(const Tensor& x) const {
   return in_layer(name_, [&] {
-    return gain.defined() ? weight_norm_linear(x, weight, gain, bias) : linear(x, weight, bias);
+    return gain.defined() && !standardized_ ? weight_norm_linear(x, weight, gain, bias)
+                                            : linear(x, effective_weight(), bias);
   });
 }
 
-Tensor Linear::effective_weight() const { return gain.defined() ? weight_norm(weight, gain) : weight; }
+Tensor Linear::effective_weight() const {
+  if (!gain.defined()) return weight;
+  return standardized_ ? weight_standardization(weight, gain) : weight_norm(weight, gain);
+}
 
 }  // namespace lamina

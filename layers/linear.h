@@ -19,11 +19,15 @@ struct LinearOptions {
   size_t output = 0;
   bool bias = true;          ///< useless only before batch norm, see above
   bool weight_norm = false;  ///< W = gain v / norm2(v) per output; gain starts as norm2(v), so W as v
+  /// W = gain (v - mean) / deviation / sqrt(input) per output (norms/weight_standardization.h); gain starts so that W
+  /// is v - mean
+  bool weight_standardization = false;
   Initializer initial = xavier();
 };
 
-/// Parameters: `name`.weight [input x output] (with weight norm: `name`.direction and `name`.gain) and
-/// `name`.bias [output], which starts at 0. Throws Error for a size of 0.
+/// Parameters: `name`.weight [input x output] (with weight norm `name`.direction, with standardization
+/// `name`.raw_weight; with either `name`.gain) and `name`.bias [output], which starts at 0. Throws Error for a size of
+/// 0, and for both at once.
 class Linear {
  public:
   Linear(Parameters& parameters, const std::string& name, const LinearOptions& options);
@@ -31,15 +35,16 @@ class Linear {
   /// x [... x input] -> [... x output]. Throws Error naming the layer for other shapes.
   Tensor operator()(const Tensor& x) const;
 
-  /// W as it is used: under weight norm w = g v / norm2(v).
+  /// W as it is used: under weight norm w = g v / norm2(v), or standardized.
   Tensor effective_weight() const;
 
-  Tensor weight;  ///< W, or v under weight norm
-  Tensor gain;    ///< empty without weight norm
+  Tensor weight;  ///< W, or v under weight norm or standardization
+  Tensor gain;    ///< empty without these
   Tensor bias;    ///< empty without bias
 
  private:
   std::string name_;
+  bool standardized_;
 };
 
 }  // namespace lamina

@@ -6,21 +6,15 @@
 // Running averages of mu and sigma^2 replace them when the model is used.
 
 #include <string>
+#include <vector>
 
 #include "core/ops/images/pool2d.h"
 #include "core/parameters.h"
 #include "core/tensor.h"
 #include "layers/mode.h"
+#include "layers/statistics/batch_pass.h"
 
 namespace lamina {
-
-/// How sigma^2 is estimated from N cases: the sum of squares divided by N, or by N - 1, which is unbiased and
-/// matters for small batches.
-enum class Variance { biased, unbiased };
-
-struct BatchStatistics {
-  Tensor mean, variance;  ///< [C] each
-};
 
 /// Fused. a [... x C], gain [C], bias [C]; all axes but the last count as cases. `statistics`, if given,
 /// receives those of this batch. Throws Error for other shapes, no cases, or a single one when unbiased.
@@ -52,10 +46,17 @@ struct BatchNormOptions {
   real momentum = real(0.1);  ///< running = (1 - momentum) running + momentum batch
   Variance variance = Variance::biased;
   real gain = 1;  ///< initial value of every gain
+  /// Ghost batch norm (variants/ghost_batch_norm.h): cases of a part of the batch that has statistics of its own; 0:
+  /// the batch is not divided. The running averages move for each part.
+  size_t part = 0;
+  /// Batch renormalization (variants/batch_renorm.h) with these limits; 1 and 0: none. `options` of the layer may
+  /// change while it trains: Ioffe goes from none to 3 and 5 in the first tenth.
+  real r_max = 1, d_max = 0;
 };
 
 /// Batch norm with learned `name`.gain and `name`.bias, and running averages `name`.running_mean (starts at
-/// 0) and `name`.running_variance (starts at 1).
+/// 0) and `name`.running_variance (starts at 1). Throws Error for options that exclude each other: parts and
+/// renormalization.
 class BatchNorm {
  public:
   BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);
@@ -70,6 +71,7 @@ class BatchNorm {
 
  private:
   Tensor apply(const Tensor& a, Mode mode, const ReluPool& then);
+  Tensor by_batch(const Tensor& a, const ReluPool& then, std::vector<BatchStatistics>& statistics) const;
 
   std::string name_;
 };

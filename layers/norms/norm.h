@@ -20,7 +20,10 @@ enum class Norm {
   layer_simple,    ///< layer norm without gain and bias
   detached,        ///< the same with mu and sigma constant in the backward pass
   ada,             ///< the same with its gain a function of what it normalizes
-  dyt              ///< tanh in layer norm's place
+  dyt,             ///< tanh in layer norm's place
+  ghost,           ///< batch norm of parts of the batch
+  renorm,          ///< batch norm corrected towards its running averages
+  standardized     ///< weights of mean 0 and variance 1 / fan-in
 };
 
 /// The names of a scheme in commands, figures and benchmarks, and what it can normalize.
@@ -30,8 +33,8 @@ struct NormEntry {
   const char* title;       ///< in figures and tables: "layer norm, interior"
   const char* short_name;  ///< in benchmarks: "ln"; empty where no benchmark has it
   int color;               ///< in figures: a number in their palette
-  /// Whether it adds a bias itself. For batch and instance norm that makes a bias in the layer before it
-  /// useless; for the others all but that bias's mean has an effect (see layers/linear.h), and a layer
+  /// Whether it adds a bias itself. For batch norm, its variants and instance norm that makes a bias in the layer
+  /// before it useless; for the others all but that bias's mean has an effect (see layers/linear.h), and a layer
   /// without it computes Eq. 5.
   bool bias;
   bool vectors, maps, recurrent;  ///< the summed inputs of a layer, feature maps, every step of a sequence
@@ -41,7 +44,10 @@ struct NormEntry {
 inline constexpr NormEntry norm_table[] = {
     {Norm::none, "none", "baseline", "none", 6, false, true, true, true},
     {Norm::weight, "weight", "weight norm", "wn", 2, false, true, true, true},
+    {Norm::standardized, "weight-standardized", "weight standardization", "", 14, false, true, true, false},
     {Norm::batch, "batch", "batch norm", "bn", 1, true, true, true, true},
+    {Norm::ghost, "ghost-batch", "ghost batch norm", "", 12, true, true, true, false},
+    {Norm::renorm, "batch-renorm", "batch renorm", "", 13, true, true, true, false},
     {Norm::rms, "rms", "rms norm", "", 7, false, true, false, false},
     {Norm::dyt, "dyt", "DyT", "", 11, true, true, false, false},
     {Norm::ada, "ada", "ada norm", "", 10, false, true, false, false},

@@ -12,6 +12,13 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
   const auto within_case = [&](const Shape& shape, const GroupNormOptions& chosen) {
     scheme_.emplace<GroupNorm>(parameters, name, shape, chosen, gain);
   };
+  const auto batch = [&](BatchNormOptions chosen) {
+    chosen.features = features;
+    chosen.epsilon = epsilon;
+    chosen.variance = options.variance;
+    chosen.gain = gain;
+    scheme_.emplace<BatchNorm>(parameters, name, chosen);
+  };
   const Shape channel = {features}, unit = {options.height, options.width, features};
   if (const NormEntry& entry = entry_of(options.norm); maps ? !entry.maps : !entry.vectors)
     fail("normalization '", name, "': ", entry.title,
@@ -19,6 +26,7 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
   switch (options.norm) {
     case Norm::none:
     case Norm::weight:
+    case Norm::standardized:
       break;
     case Norm::rms:
       scheme_.emplace<RmsNorm>(parameters, name,
@@ -39,10 +47,13 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
       scheme_.emplace<DyT>(parameters, name, DyTOptions{.features = features, .gain = gain});
       break;
     case Norm::batch:
-      scheme_.emplace<BatchNorm>(
-          parameters, name,
-          BatchNormOptions{
-              .features = features, .epsilon = epsilon, .variance = options.variance, .gain = gain});
+      batch({});
+      break;
+    case Norm::ghost:
+      batch({.part = options.part});
+      break;
+    case Norm::renorm:
+      batch({.r_max = options.r_max, .d_max = options.d_max});
       break;
     case Norm::group:
       within_case(channel, {.groups = options.groups, .epsilon = epsilon});

@@ -23,18 +23,21 @@ struct NormalizationOptions {
   size_t features = 0;                   ///< for feature maps: their channels
   size_t height = 1, width = 1;          ///< of feature maps
   size_t groups = 8;                     ///< for group norm; must divide the features
+  size_t part = 32;                      ///< cases of a part, for ghost batch norm
+  real r_max = 3, d_max = 5;             ///< limits of batch renormalization
   size_t border = 2;                     ///< for layer_interior: the overhang of a 5 x 5 kernel's window
-  Variance variance = Variance::biased;  ///< for batch norm
+  Variance variance = Variance::biased;  ///< for batch norm and its variants
   real gain = 1;                         ///< initial value of every gain
   real epsilon = real(1e-5);             ///< beside the variance
 };
 
 class Normalization {
  public:
-  /// Parameters as those of the scheme's class under `name`; none for Norm::none and Norm::weight, which acts on
-  /// the weights (LinearOptions::weight_norm). Layer norm of feature maps has a gain and a bias for each unit, the
-  /// other schemes for each channel. Throws Error for maps under a scheme for vectors only (norm_table), and for
-  /// instance norm of anything but maps.
+  /// Parameters as those of the scheme's class under `name`; none for Norm::none, Norm::weight and
+  /// Norm::standardized, of which the latter two act on the weights (LinearOptions::weight_norm,
+  /// weight_standardization). Layer norm of feature maps has a gain and a bias for each unit, the other schemes for
+  /// each channel. Throws Error for maps under a scheme for vectors only (norm_table), and for instance norm of
+  /// anything but maps.
   Normalization(Parameters& parameters, const std::string& name, const NormalizationOptions& options);
 
   /// a [... x features], or feature maps [N x height x width x features]. `then` runs in the same pass where

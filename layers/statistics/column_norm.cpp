@@ -31,19 +31,19 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
   constexpr real infinity = std::numeric_limits<real>::infinity();
   const Divisors by = scheme.given ? Divisors{infinity, infinity} : Divisors{count, count - scheme.lost};
   const Tensor offset = bias.defined() ? bias : Tensor::zeros({columns});
-  Tensor y(a.shape()), inverse({columns});
-  for_each_block(
-      rows, columns,
-      [=, given = scheme.given, epsilon = scheme.epsilon, mu = mean.data(), var = variance.data(),
-       inv = inverse.data(), g = gain.data(), b = offset.data(), out = y.data()](size_t begin, size_t end) {
-        if (!given) moments(cases, by.degrees, begin, end, mu, var);
-        invert(var, epsilon, begin, end, inv);
-        for (size_t r = 0; r < rows; ++r)
-          if (real* const row = out + r * columns; cases.counts(r))
-            apply(cases.values + r * columns, {mu, inv}, g, b, begin, end, row);
-          else
-            std::fill(row + begin, row + end, real{0});
-      });
+  Tensor y = scheme.into.defined() ? scheme.into : Tensor(a.shape()), inverse({columns});
+  for_each_block(rows, columns,
+                 [=, known = scheme.given || scheme.measured, epsilon = scheme.epsilon, mu = mean.data(),
+                  var = variance.data(), inv = inverse.data(), g = gain.data(), b = offset.data(),
+                  out = y.data_unwatched()](size_t begin, size_t end) {
+                   if (!known) moments(cases, by.degrees, begin, end, mu, var);
+                   invert(var, epsilon, begin, end, inv);
+                   for (size_t r = 0; r < rows; ++r)
+                     if (real* const row = out + r * columns; cases.counts(r))
+                       apply(cases.values + r * columns, {mu, inv}, g, b, begin, end, row);
+                     else
+                       std::fill(row + begin, row + end, real{0});
+                 });
 
   return record(scheme.op, y, {a, gain, bias}, [=, mask = scheme.mask] {
     Tensor dgain = Tensor::zeros({columns}), dbias = Tensor::zeros({columns});
@@ -57,6 +57,13 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
     contribute(gain, [dg = dgain.data()](size_t c) { return dg[c]; });
     contribute(bias, [db = dbias.data()](size_t c) { return db[c]; });
   });
+}
+
+void measure(const Tensor& a, real lost, Tensor mean, Tensor variance) {
+  const Cases cases = cases_of(a, {});
+  for_each_block(cases.rows, cases.width,
+                 [=, degrees = static_cast<real>(cases.rows) - lost, mu = mean.data(), var = variance.data()](
+                     size_t begin, size_t end) { moments(cases, degrees, begin, end, mu, var); });
 }
 
 }  // namespace lamina::column_norm

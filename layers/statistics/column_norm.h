@@ -162,14 +162,19 @@ inline void backward(const Cases& a, const real* dy, Statistics s, const real* g
 struct Scheme {
   const char* op;
   real epsilon;
-  Tensor mask = {};    ///< [rows], 0 for a row that becomes zeros and gets no gradient; empty: no mask
-  real lost = 0;       ///< D = N - lost
-  bool given = false;  ///< mean and variance do not depend on a
+  Tensor mask = {};       ///< [rows], 0 for a row that becomes zeros and gets no gradient; empty: no mask
+  real lost = 0;          ///< D = N - lost
+  bool given = false;     ///< mean and variance do not depend on a
+  bool measured = false;  ///< mean and variance are those of a already
+  Tensor into = {};       ///< where y goes, a part of a larger tensor; empty: a new tensor
 };
 
 /// The op behind BatchNorm and MaskedBatchNorm. a [... x C], gain [C], bias [C] or empty; mean and variance
 /// [C] are given or receive those of the rows that count.
 Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, const Tensor& bias, Tensor mean,
                  Tensor variance);
+
+/// Mean and variance [C] of all rows of a, alone, with D = N - lost.
+void measure(const Tensor& a, real lost, Tensor mean, Tensor variance);
 
 }  // namespace lamina::column_norm

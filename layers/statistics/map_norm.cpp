@@ -305,6 +305,16 @@ void merge_images(const Map& map, const real* moments, real degrees, real* mean,
 
 }  // namespace
 
+void measure(const Map& map, real lost, const Tensor& a, Tensor mean, Tensor variance) {
+  Tensor of_images({map.images, 3, map.channels});
+  for_each_image(map, [&, x = a.data(), m = of_images.data()](size_t n, size_t) {
+    real* const own = m + 3 * n * map.channels;
+    moments(map, x + n * map.area(), own, own + 2 * map.channels, own + map.channels);
+  });
+  const auto cases = static_cast<real>(map.images * map.positions());
+  merge_images(map, of_images.data(), cases - lost, mean.data(), variance.data());
+}
+
 /// With u the derivative before relu and pooling, and means over all elements that share statistics:
 ///
 ///   dgain = sum u n,  dbias = sum u,  da = (u gain - mean(u gain) - n mean(u gain n)) / deviation
@@ -313,27 +323,23 @@ void merge_images(const Map& map, const real* moments, real degrees, real* mean,
 /// by D); units of the border lack these two terms. Where each image has its own statistics, one visit per
 /// image computes everything.
 Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsilon, const Tensor& a,
-                 const Tensor& gain, const Tensor& bias, Tensor mean, Tensor variance) {
+                 const Tensor& gain, const Tensor& bias, Tensor mean, Tensor variance, Tensor into) {
   const size_t channels = map.channels, groups = sharing.groups;
   const bool over_images = sharing.over_images;
   const size_t members = (over_images ? map.images : channels / groups) * map.positions();
   const auto cases = static_cast<real>(members);
-  Tensor y(out_shape(map, a)), statistics({over_images ? 1 : map.images, 2, channels});
+  Tensor y = into.defined() ? into : Tensor(out_shape(map, a));
+  Tensor statistics({over_images ? 1 : map.images, 2, channels});
   const auto image = [=](size_t n) {
     const real* const means = statistics.data() + (over_images ? 0 : n * 2 * channels);
     return Image{map, a.data() + n * map.area(), {means, means + channels}, gain.data(), bias.data()};
   };
   if (over_images) {
-    Tensor of_images({map.images, 3, channels});
-    for_each_image(map, [&, x = a.data(), m = of_images.data()](size_t n, size_t) {
-      real* const own = m + 3 * n * channels;
-      moments(map, x + n * map.area(), own, own + 2 * channels, own + channels);
-    });
-    merge_images(map, of_images.data(), cases - sharing.lost, mean.data(), variance.data());
+    if (!sharing.measured) measure(map, sharing.lost, a, mean, variance);
     std::ranges::copy(mean.values(), statistics.data());
     column_norm::invert(variance.data(), epsilon, 0, channels, statistics.data() + channels);
   }
-  for_each_image(map, [&, kept = statistics.data(), out = y.data()](size_t n, size_t) {
+  for_each_image(map, [&, kept = statistics.data(), out = y.data_unwatched()](size_t n, size_t) {
     const Image in = image(n);
     if (!over_images) {
       real* const own = kept + n * 2 * channels;

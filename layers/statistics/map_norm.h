@@ -43,11 +43,16 @@ struct Sharing {
   bool over_images = false;
   size_t groups = 1;
   real lost = 0;
+  bool measured = false;  ///< over images: `mean` and `variance` are those of a already
 };
 
 /// The op behind group norm and batch norm of maps. `mean` and `variance` [C] receive the statistics of the channels
-/// where they are over all images.
+/// where they are over all images. The result goes to `into`, a part of a larger tensor, or to a new tensor.
 Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsilon, const Tensor& a,
-                 const Tensor& gain, const Tensor& bias, Tensor mean = {}, Tensor variance = {});
+                 const Tensor& gain, const Tensor& bias, Tensor mean = {}, Tensor variance = {},
+                 Tensor into = {});
+
+/// Mean and variance [C] of every channel over all images of a, alone, with D = N - lost.
+void measure(const Map& map, real lost, const Tensor& a, Tensor mean, Tensor variance);
 
 }  // namespace lamina::map_norm

@@ -33,7 +33,7 @@ inline constexpr Transformation transformations[] = {
     Transformation::matrix_rescaling, Transformation::matrix_recentering, Transformation::vector_rescaling,
     Transformation::data_rescaling,   Transformation::data_recentering,   Transformation::case_rescaling};
 
-/// The paper's rows, then ours: all other schemes of norm_table, but for layer_interior, which is about images' borders.
+/// The paper's rows, then ours: all other schemes of norm_table but layer_interior, which is about images' borders.
 const std::vector<Norm>& table_schemes();
 
 const char* name_of(Transformation transformation);

@@ -8,6 +8,7 @@
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/normalization.h"
 #include "layers/norms/weight_norm.h"
+#include "layers/norms/weight_standardization.h"
 
 namespace lamina::analysis {
 
@@ -20,7 +21,8 @@ Tensor as_in_models(Norm norm, const Tensor& a, const LayerValues& layer, real e
     fail("normalized_layer: no derivative for gain and bias under ", name_of(norm),
          "; take batch, layer or rms");
   Parameters parameters(1);
-  Normalization normalize(parameters, "norm", {.norm = norm, .features = a.columns(), .epsilon = epsilon});
+  Normalization normalize(parameters, "norm",
+                          {.norm = norm, .features = a.columns(), .part = a.rows() / 2, .epsilon = epsilon});
   for (const auto& [name, value] : parameters.learned())
     for (const auto& [own, given] : {std::pair{"norm.gain", &layer.gain}, {"norm.bias", &layer.bias}})
       if (Tensor target = value; name == own) std::ranges::copy(given->values(), target.data());
@@ -36,6 +38,8 @@ Tensor normalized_layer(Norm norm, const Tensor& x, const LayerValues& layer, re
       return linear(x, weight, bias);
     case Norm::weight:
       return weight_norm_linear(x, weight, gain, bias);
+    case Norm::standardized:
+      return linear(x, weight_standardization(weight, gain, epsilon), bias);
     case Norm::batch:
       return batch_norm(matmul(x, weight), gain, bias, epsilon);
     case Norm::layer:

@@ -11,6 +11,7 @@ Model::Model(Parameters& parameters, const ModelOptions& options) {
                          .output = output,
                          .bias = !entry_of(norm).bias,
                          .weight_norm = norm == Norm::weight,
+                         .weight_standardization = norm == Norm::standardized,
                          .initial = he()});
     layers_.push_back(
         {linear, Normalization(parameters, name + ".norm",

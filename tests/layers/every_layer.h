@@ -117,6 +117,8 @@ inline std::vector<LayerCase> every_layer() {
   all.push_back(layer_case_of<Linear>("linear", rows, LinearOptions{.input = 5, .output = 3}));
   all.push_back(layer_case_of<Linear>("linear, weight norm", rows,
                                       LinearOptions{.input = 5, .output = 3, .weight_norm = true}));
+  all.push_back(layer_case_of<Linear>(
+      "linear, standardized", rows, LinearOptions{.input = 5, .output = 3, .weight_standardization = true}));
   all.push_back(layer_case_of<LayerNorm>("layer norm", rows, LayerNormOptions{.features = 5}));
   all.push_back(layer_case_of<RmsNorm>("RMS norm", rows, LayerNormOptions{.features = 5}));
   all.push_back(
@@ -128,6 +130,13 @@ inline std::vector<LayerCase> every_layer() {
   all.push_back(layer_case_of<BatchNorm>("batch norm of maps", maps, BatchNormOptions{.features = 4}));
   all.push_back(
       layer_case_of<Conv2d>("convolution", maps, Conv2dOptions{.input = 4, .output = 3, .padding = 1}));
+  all.push_back(
+      layer_case_of<Conv2d>("convolution, standardized", maps,
+                            Conv2dOptions{.input = 4, .output = 3, .weight_standardization = true}));
+  all.push_back(
+      layer_case_of<BatchNorm>("ghost batch norm", rows, BatchNormOptions{.features = 5, .part = 3}));
+  all.push_back(
+      layer_case_of<BatchNorm>("ghost batch norm of maps", maps, BatchNormOptions{.features = 4, .part = 1}));
   all.push_back(layer_case("group norm", maps, [](Parameters& parameters) {
     const GroupNorm norm(parameters, "layer", {4}, {.groups = 2});
     return [=](const Tensor& x) { return norm(x, {.relu = true, .window = 2}); };

@@ -4,6 +4,7 @@
 
 #include "layers/norms/norm.h"
 #include "layers/norms/weight_norm.h"
+#include "layers/norms/weight_standardization.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -34,16 +35,36 @@ TEST_CASE("linear layer: parameters and values") {
 TEST_CASE("linear layer: gradients with every option") {
   const bool both[] = {false, true};
   for (const bool bias : both)
-    for (const bool weight_norm : both)
+    for (const Norm norm : {Norm::none, Norm::weight, Norm::standardized})
       for (const Shape& shape : {Shape{1, 1}, Shape{3, 5}, Shape{2, 3, 4}}) {
         Parameters parameters(1);
         const Linear layer(parameters, "layer",
-                           {.input = shape.columns(), .output = 3, .bias = bias, .weight_norm = weight_norm});
+                           {.input = shape.columns(),
+                            .output = 3,
+                            .bias = bias,
+                            .weight_norm = norm == Norm::weight,
+                            .weight_standardization = norm == Norm::standardized});
         parameters.values();  // gradients in the flat buffer
         std::vector<Tensor> inputs{sample(shape, 1)};
         for (const auto& entry : parameters.learned()) inputs.push_back(entry.value);
         check_gradients(inputs, [&] { return weighted(layer(inputs[0])); });
       }
+}
+
+TEST_CASE("linear layer: standardized weights start as the plain layer's, without their means") {
+  Parameters parameters(1);
+  const Linear plain(parameters, "plain", {.input = 30, .output = 4});
+  const Linear layer(parameters, "layer", {.input = 30, .output = 4, .weight_standardization = true});
+  std::string names;
+  for (const auto& entry : parameters.learned()) names += entry.name + text(entry.value.shape()) + " ";
+  CHECK(names == "plain.weight[30 x 4] plain.bias[4] layer.raw_weight[30 x 4] layer.gain[4] layer.bias[4] ");
+  const Tensor x = sample({2, 30}, 1);
+  CHECK(difference(layer.effective_weight(), layer.weight - mean_rows(layer.weight)) < 1e-6 + 16 * ulp);
+  CHECK(identical(layer(x), linear(x, weight_standardization(layer.weight, layer.gain), layer.bias)));
+  CHECK(identical(plain(x), linear(x, plain.effective_weight(), plain.bias)));
+  CHECK_ERROR(Linear(parameters, "both",
+                     {.input = 3, .output = 4, .weight_norm = true, .weight_standardization = true}),
+              "linear 'both': weight norm and weight standardization; choose one");
 }
 
 TEST_CASE("linear layer: a size of zero is refused") {
@@ -57,5 +78,7 @@ TEST_CASE("linear layer: a size of zero is refused") {
 TEST_CASE("the names of the normalizations") {
   std::string all;
   for (const NormEntry& entry : norm_table) all += std::string(entry.name) + " ";
-  CHECK(all == "none weight batch rms dyt ada detached layer-simple instance group layer-interior layer ");
+  CHECK(all ==
+        "none weight weight-standardized batch ghost-batch batch-renorm rms dyt ada detached layer-simple "
+        "instance group layer-interior layer ");
 }

@@ -75,7 +75,10 @@ struct Perceptron {
 
   Perceptron(Norm chosen, size_t inputs, size_t hidden, size_t classes)
       : first(parameters, "first",
-              {.input = inputs, .output = hidden, .weight_norm = chosen == Norm::weight}),
+              {.input = inputs,
+               .output = hidden,
+               .weight_norm = chosen == Norm::weight,
+               .weight_standardization = chosen == Norm::standardized}),
         second(parameters, "second", {.input = hidden, .output = classes}),
         normalize(parameters, "norm", {.norm = chosen, .features = hidden, .groups = 1}) {}
 

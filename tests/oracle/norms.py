@@ -46,6 +46,24 @@ def batch_norm(at, a, gain, bias):
     return y if at["op"].startswith("composed") else (y, *statistics(a, at.get("unbiased")))
 
 
+@truth("ghost_batch_norm", "composed_ghost_batch_norm")
+def ghost_batch_norm(at, a, gain, bias):
+    count = max(len(a) // at["part"], 1)
+    edges = [len(a) * i // count for i in range(count + 1)]
+    parts = [batch_norm_of(at, a[begin:end], gain, bias) for begin, end in zip(edges, edges[1:])]
+    return relu_pool({"window": 1} | at, torch.cat(parts))
+
+
+@truth("batch_renorm", "composed_batch_renorm")
+def batch_renorm(at, a, gain, bias, running_mean, running_variance):
+    target = (running_variance + at.get("epsilon", 1e-5)).sqrt()
+    mean, variance = statistics(a, at.get("unbiased"))
+    r = ((variance + at.get("epsilon", 1e-5)).sqrt() / target).clamp(1 / at["r_max"], at["r_max"])
+    d = ((mean - running_mean) / target).clamp(-at["d_max"], at["d_max"])
+    n = batch_norm_of(at, a, torch.ones_like(gain), torch.zeros_like(bias))
+    return relu_pool({"window": 1} | at, (n * r + d) * gain + bias)
+
+
 @truth("batch_norm_layer")
 def batch_norm_layer(at, a, gain, bias, running_mean, running_variance):
     if at.get("evaluate"):
@@ -82,12 +100,16 @@ def normalization(at, a, *given):
     if norm in free:
         return relu_pool({"window": 1} | at, free[norm](at, a, *given))
     gain, bias, running_mean, running_variance = given + (None,) * (4 - len(given))
-    if norm in ("none", "weight"):
+    if norm in ("none", "weight", "weight-standardized"):
         y = a
-    elif norm == "batch" and at.get("evaluate"):
+    elif norm in ("batch", "ghost-batch", "batch-renorm") and at.get("evaluate"):
         y = (a - running_mean) / (running_variance + 1e-5).sqrt() * gain + bias
     elif norm == "batch":
         y = batch_norm_of(at, a, gain, bias)
+    elif norm == "ghost-batch":
+        y = ghost_batch_norm({"part": 32}, a, gain, bias)
+    elif norm == "batch-renorm":
+        y = batch_renorm({"r_max": 3, "d_max": 5}, a, gain, bias, running_mean, running_variance)
     elif norm == "rms":
         y = rms_norm(at, a, gain)
     elif norm == "layer" and a.dim() == 2:
@@ -154,6 +176,31 @@ def norm_of_columns(d):
         d.answer("variance", shape[-1:], seed=False)
 
 
+@kind("variants of batch norm", 2)
+def variant_of_batch_norm(d):
+    d.start("variants of batch norm")
+    maps = d.chance(0.5)
+    then = {}
+    if maps:
+        shape = image(d)
+        if d.chance(0.5):
+            then = {"relu": d.chance(0.7), "window": d.between(1, min(3, *shape[1:3]))}
+    else:
+        rows, columns = d.sizes()
+        shape = (rows + 1, columns)
+    a = d.leaf("a", shape, d.pick(["plain", "uniform", "mean 100"] if then else ANY))
+    inputs = [a, d.leaf("gain", shape[-1:], "positive"), d.leaf("bias", shape[-1:])]
+    composed = "composed_" * d.chance(0.25)
+    if d.chance(0.5):
+        d.call(composed + "ghost_batch_norm", inputs, part=d.between(2, 9), **then)
+    else:
+        inputs.append(d.constant("running_mean", d.numbers(shape[-1:])))
+        inputs.append(d.constant("running_variance", abs(d.numbers(shape[-1:])) + 0.1))
+        d.call(composed + "batch_renorm", inputs, r_max=d.uniform(1, 4), d_max=d.uniform(0, 5), **then)
+    window = then.get("window", 1)
+    d.answer("y", (shape[0], shape[1] // window, shape[2] // window, shape[3]) if maps else shape)
+
+
 def parameters(d, names, shape, **others):
     """Leaves under the names that the layer gives its parameters, and its state."""
     for name in names:
@@ -201,7 +248,7 @@ def layer_of_batch_norm(d):
 def layer_of_normalization(d):
     d.start("layers")
     norm = d.pick(["none", "batch", "layer", "weight", "rms", "group", "instance", "layer_interior",
-                   "layer_simple", "detached", "ada", "dyt"])
+                   "layer_simple", "detached", "ada", "dyt", "ghost_batch", "batch_renorm", "weight_standardized"])
     vectors = norm in ("rms", "layer_simple", "detached", "ada", "dyt")
     maps = norm in ("group", "instance", "layer_interior") or (not vectors and d.chance(0.4))
     n, h, w, c = image(d)
@@ -215,12 +262,12 @@ def layer_of_normalization(d):
     shape = (n, h, w, c) if maps else (max(n * h, 2), c)
     unit = (h, w, c) if maps and h * w > 1 and norm in ("layer", "layer_interior") else (c,)
     x = d.leaf("a", shape, d.pick(["plain", "uniform", "mean 100"]))
-    names = parameters(d, {"none": [], "weight": [], "rms": ["gain"], "layer_simple": [], "detached": [], "ada": [],
-                           "dyt": ["alpha", "gain", "bias"],
-                           "batch": ["gain", "bias", "running_mean", "running_variance"]}.get(norm, ["gain", "bias"]),
+    by_batch = norm in ("batch", "ghost_batch", "batch_renorm")
+    names = parameters(d, {"none": [], "weight": [], "weight_standardized": [], "rms": ["gain"], "layer_simple": [], "detached": [], "ada": [],
+                           "dyt": ["alpha", "gain", "bias"]}.get(norm, ["gain", "bias"] + ["running_mean", "running_variance"] * by_batch),
                        unit)
     twice = d.call("multiply_number", [x], ["twice"], number=2.0)
     y = d.call("normalization", [twice] + names, norm=norm.replace("_", "-"), features=c, groups=groups, border=border,
-               evaluate=norm == "batch" and d.chance(0.4), **({"height": h, "width": w} if maps else {}),
+               evaluate=by_batch and d.chance(0.4), **({"height": h, "width": w} if maps else {}),
                **({"relu": relu, "window": window} if maps else {}))
     d.answer(y, (n, h // window, w // window, c) if maps else shape)

@@ -4,6 +4,7 @@ import torch
 from torch.nn import functional as F
 
 from case import ANY, GENTLE, SCALED, SHIFTED, WIDTHS, kind, truth
+from images import native_batch_norm
 
 
 @truth("matmul")
@@ -22,12 +23,21 @@ def linear_layer(at, x, weight, *others):
     others = list(others)
     if at.get("weight_norm"):
         weight = weight_norm(at, weight, others.pop(0))
+    if at.get("weight_standardization"):
+        weight = weight_standardization(at, weight, others.pop(0))
     return linear(at, x, weight, *others)
 
 
 @truth("weight_norm", "composed_weight_norm")
 def weight_norm(at, v, gain):
     return v * (gain / v.square().sum(0).sqrt())
+
+
+@truth("weight_standardization", "composed_weight_standardization")
+def weight_standardization(at, v, gain):
+    columns = v.reshape(-1, v.shape[-1])
+    n = native_batch_norm(columns, None, None, at.get("epsilon", 1e-10))
+    return (n * (gain / len(columns) ** 0.5)).reshape(v.shape)
 
 
 @truth("weight_norm_linear")
@@ -122,17 +132,28 @@ def normalized_weight(d):
     d.case.tensors["v"] = d.case.tensors["v"] + (d.case.tensors["v"] == 0)
 
 
+@kind("weight norm", 0.7)
+def standardized_weights(d):
+    d.start("weight norm")
+    shape = (d.between(1, 5), d.between(1, 5)) * d.chance(0.4) + d.sizes()
+    v = d.leaf("v", shape, d.pick(GENTLE + SHIFTED), view=0)
+    y = d.call("composed_" * d.chance(0.3) + "weight_standardization", [v, d.leaf("gain", shape[-1:])],
+               epsilon=d.pick([1e-10, 1e-5]))
+    d.answer(y, shape)
+
+
 @kind("layers", 1)
 def layer_linear(d):
     d.start("layers")
     m, k, n = product_sizes(d)
-    normalized, with_bias = d.chance(0.4), d.chance(0.7)
+    kind_of_weight, with_bias = d.pick(["weight", "direction", "raw_weight"]), d.chance(0.7)
     x = d.leaf("x", (m, k), d.pick(ANY))
-    names = ["layer.direction", "layer.gain"] if normalized else ["layer.weight"]
+    names = ["layer." + kind_of_weight] + ["layer.gain"] * (kind_of_weight != "weight")
     names += ["layer.bias"] if with_bias else []
     for name in names:
-        d.leaf(name, (k, n) if name in ("layer.weight", "layer.direction") else (n,), "plain", view=0)
-    y = d.call("linear_layer", [x] + names, input=k, output=n, bias=with_bias, weight_norm=normalized)
+        d.leaf(name, (k, n) if name == names[0] else (n,), "plain", view=0)
+    y = d.call("linear_layer", [x] + names, input=k, output=n, bias=with_bias,
+               weight_norm=kind_of_weight == "direction", weight_standardization=kind_of_weight == "raw_weight")
     d.answer(y, (m, n))
 
 

@@ -211,10 +211,12 @@ template TrainingStep recurrent_step<Gru>(const SequenceSizes&);
 
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};
-  static const std::vector<Norm> maps = {Norm::layer, Norm::none, Norm::batch, Norm::group,
-                                         Norm::layer_interior};
+  static const std::vector<Norm> digits = {Norm::layer, Norm::none,   Norm::batch,       Norm::weight,
+                                           Norm::ghost, Norm::renorm, Norm::standardized};
+  static const std::vector<Norm> maps = {Norm::layer,          Norm::none,  Norm::batch,  Norm::group,
+                                         Norm::layer_interior, Norm::ghost, Norm::renorm, Norm::standardized};
   static const std::vector<NamedTrainingStep> steps = {
-      {"mnist", dense, 128, digit_step<mnist::MnistExperiment>},
+      {"mnist", digits, 128, digit_step<mnist::MnistExperiment>},
       {"convnet", maps, 128, digit_step<convnet::ConvnetExperiment>},
       {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step},
       {"handwriting", {Norm::layer, Norm::none}, 8, handwriting_step},

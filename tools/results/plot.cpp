@@ -14,9 +14,10 @@ namespace lamina {
 namespace {
 
 /// Okabe and Ito's colours, which people with any kind of colour vision tell apart, the pale ones last; then Tol's dark
-/// ones, for what is rarely in one figure with the former.
-constexpr std::array palette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
-                                "#555555", "#B8A800", "#332288", "#882255", "#44AA99", "#CC3311"};
+/// ones and others, for what is rarely in one figure with all of the former.
+constexpr std::array palette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
+                                "#56B4E9", "#555555", "#B8A800", "#332288", "#882255",
+                                "#44AA99", "#CC3311", "#8B5A2B", "#6A3D9A", "#66A61E"};
 
 // Pixels in the SVG; the PNG has twice as many of everything.
 constexpr double panel_width = 500, panel_height = 360;

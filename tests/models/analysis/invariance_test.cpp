@@ -44,6 +44,9 @@ TEST_CASE("invariance: our own rows") {
   for (const Norm norm : {Norm::layer_simple, Norm::detached, Norm::ada})
     CHECK(row(norm) == row(Norm::layer));
   CHECK(row(Norm::dyt) == "nnnnnn");
+  CHECK(row(Norm::ghost) == row(Norm::batch));
+  CHECK(row(Norm::renorm) == "nnnnnn");  // with running averages that did not follow
+  CHECK(row(Norm::standardized) == row(Norm::weight));
   CHECK(row(Norm::group) == "yynyny");     // layer norm of parts of the units
   CHECK(row(Norm::instance) == "ynyyyy");  // batch norm over positions instead of cases
 }

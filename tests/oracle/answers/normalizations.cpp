@@ -3,9 +3,12 @@
 #include "layers/norms/batch_norm.h"
 #include "layers/norms/group_norm.h"
 #include "layers/norms/layer_norm.h"
+#include "layers/norms/variants/batch_renorm.h"
 #include "layers/norms/variants/dyt.h"
+#include "layers/norms/variants/ghost_batch_norm.h"
 #include "layers/norms/variants/parameter_free_norm.h"
 #include "layers/norms/weight_norm.h"
+#include "layers/norms/weight_standardization.h"
 #include "tests/oracle/answers/instruction.h"
 
 namespace lamina::oracle {
@@ -91,12 +94,41 @@ void add_batch_norms(Functions& functions) {
   };
 }
 
+void add_variants_of_batch_norm(Functions& functions) {
+  static const auto ghost = [](const Instruction& in) {
+    return GhostBatchNormOptions{
+        .part = in.size("part"), .epsilon = epsilon(in), .variance = variance(in), .then = then(in)};
+  };
+  static const auto renorm = [](const Instruction& in) {
+    return BatchRenormOptions{.r_max = in.number("r_max", 3),
+                              .d_max = in.number("d_max", 5),
+                              .epsilon = epsilon(in),
+                              .variance = variance(in),
+                              .then = then(in)};
+  };
+  functions["ghost_batch_norm"] = [](const Instruction& in) {
+    return std::vector{ghost_batch_norm(in.input(0), in.input(1), in.input(2), ghost(in))};
+  };
+  functions["composed_ghost_batch_norm"] = [](const Instruction& in) {
+    return std::vector{composed::ghost_batch_norm(in.input(0), in.input(1), in.input(2), ghost(in))};
+  };
+  functions["batch_renorm"] = [](const Instruction& in) {
+    const BatchStatistics running{in.input(3), in.input(4)};
+    return std::vector{batch_renorm(in.input(0), in.input(1), in.input(2), running, renorm(in))};
+  };
+  functions["composed_batch_renorm"] = [](const Instruction& in) {
+    const BatchStatistics running{in.input(3), in.input(4)};
+    return std::vector{composed::batch_renorm(in.input(0), in.input(1), in.input(2), running, renorm(in))};
+  };
+}
+
 }  // namespace
 
 void add_normalizations(Functions& functions) {
   add_row_norms(functions);
   add_variants_of_layer_norm(functions);
   add_batch_norms(functions);
+  add_variants_of_batch_norm(functions);
   functions["group_norm"] = [](const Instruction& in) {
     return std::vector{group_norm(in.input(0), in.input(1), in.input(2), group_options(in))};
   };
@@ -108,6 +140,12 @@ void add_normalizations(Functions& functions) {
   };
   functions["composed_weight_norm"] = [](const Instruction& in) {
     return std::vector{composed::weight_norm(in.input(0), in.input(1))};
+  };
+  functions["weight_standardization"] = [](const Instruction& in) {
+    return std::vector{weight_standardization(in.input(0), in.input(1), epsilon(in))};
+  };
+  functions["composed_weight_standardization"] = [](const Instruction& in) {
+    return std::vector{composed::weight_standardization(in.input(0), in.input(1), epsilon(in))};
   };
   functions["weight_norm_linear"] = [](const Instruction& in) {
     return std::vector{weight_norm_linear(in.input(0), in.input(1), in.input(2), in.input(3))};

@@ -121,10 +121,10 @@ const leastContrast = (page) => page.evaluate(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const paper = light("--panel");
-  const curves = ["none", "layer", "batch", "weight", "group", "instance", "layer-interior", "rms", "layer-simple", "detached", "ada", "dyt", "other"].filter((name) => style.getPropertyValue(`--norm-${name}`));
+  const curves = ["none", "layer", "batch", "weight", "group", "instance", "layer-interior", "rms", "layer-simple", "detached", "ada", "dyt", "ghost-batch", "batch-renorm", "weight-standardized", "other"].filter((name) => style.getPropertyValue(`--norm-${name}`));
   const ratios = curves.map((name) => [light(`--norm-${name}`), paper].sort((a, b) => b - a)).map(([a, b]) => (a + 0.05) / (b + 0.05));
   probe.remove();
-  return curves.length === 13 ? Math.min(...ratios) : 0;
+  return curves.length === 16 ? Math.min(...ratios) : 0;
 });
 
 const page = await open(fileOf("full.html"));
