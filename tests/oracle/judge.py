@@ -2,12 +2,13 @@
 import numpy
 import torch
 
-import axes, blocks, elementwise, graphs, images, norms, optimizers, products, recurrent  # each registers its kinds of case
+# Each registers its kinds of case.
+import attention, axes, blocks, elementwise, graphs, images, norms, optimizers, products, recurrent
 from case import KINDS, TRUTH, Draw
 from measure import Difference, together
 from program import Failed
 
-assert all((blocks, graphs, images, norms, optimizers, products, recurrent))
+assert all((attention, blocks, graphs, images, norms, optimizers, products, recurrent))
 REPETITIONS = 12
 ATTEMPTS = 20  # draws of a case's numbers, until none is close to a kink
 KINK = 2e-5    # relative to the numbers' size: larger than rounding errors

@@ -109,6 +109,7 @@ Answer answer(const Json& header, Workspace& workspace, const Functions& functio
 void serve(std::istream& in, std::ostream& out) {
   Functions functions;
   add_primitives(functions);
+  add_attention(functions);
   add_axes(functions);
   add_images(functions);
   add_normalizations(functions);

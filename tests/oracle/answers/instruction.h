@@ -64,6 +64,7 @@ using Functions = std::map<std::string, Function>;
 Shape shape_of(const Json& sizes);
 
 void add_primitives(Functions& functions);
+void add_attention(Functions& functions);
 void add_axes(Functions& functions);
 void add_images(Functions& functions);
 void add_normalizations(Functions& functions);
