@@ -93,30 +93,27 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
     fail(
         "batch_norm: parts of a single case, which has no variance and would become the bias; take at least "
         "two");
-  std::vector<BatchStatistics> statistics;
+  BatchStatistics statistics;
   Tensor y = by_batch(a, then, statistics);
   if (mode == Mode::evaluate_by_batch) return y;
   const auto move = [&](Tensor& running, const Tensor& of_batch) {
     real* const average = running.data();
-    const real* const now = of_batch.data();
-    for (size_t c = 0; c < options.features; ++c) average[c] += options.momentum * (now[c] - average[c]);
+    const real* now = of_batch.data();
+    for (size_t part = 0; part < of_batch.rows(); ++part, now += options.features)
+      for (size_t c = 0; c < options.features; ++c) average[c] += options.momentum * (now[c] - average[c]);
   };
-  for (const BatchStatistics& batch : statistics) {
-    move(running_mean, batch.mean);
-    move(running_variance, batch.variance);
-  }
+  move(running_mean, statistics.mean);
+  move(running_variance, statistics.variance);
   return y;
 }
 
 /// With the statistics of the batch, or of each of its parts.
-Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then,
-                           std::vector<BatchStatistics>& statistics) const {
+Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const {
   if (options.part > 0)
     return ghost_batch_norm(
         a, gain, bias,
         {.part = options.part, .epsilon = options.epsilon, .variance = options.variance, .then = then},
         &statistics);
-  statistics.resize(1);
   if (options.r_max != 1 || options.d_max != 0)
     return batch_renorm(a, gain, bias, {running_mean, running_variance},
                         {.r_max = options.r_max,
@@ -124,12 +121,11 @@ Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then,
                          .epsilon = options.epsilon,
                          .variance = options.variance,
                          .then = then},
-                        statistics.data());
+                        &statistics);
   if (a.shape().rank() == 4)
-    return batch_norm_maps(a, gain, bias,
-                           {.epsilon = options.epsilon, .variance = options.variance, .then = then},
-                           statistics.data());
-  return relu_pool(batch_norm(a, gain, bias, options.epsilon, options.variance, statistics.data()), then);
+    return batch_norm_maps(
+        a, gain, bias, {.epsilon = options.epsilon, .variance = options.variance, .then = then}, &statistics);
+  return relu_pool(batch_norm(a, gain, bias, options.epsilon, options.variance, &statistics), then);
 }
 
 }  // namespace lamina

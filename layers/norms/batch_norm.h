@@ -6,7 +6,6 @@
 // Running averages of mu and sigma^2 replace them when the model is used.
 
 #include <string>
-#include <vector>
 
 #include "core/ops/images/pool2d.h"
 #include "core/parameters.h"
@@ -71,7 +70,7 @@ class BatchNorm {
 
  private:
   Tensor apply(const Tensor& a, Mode mode, const ReluPool& then);
-  Tensor by_batch(const Tensor& a, const ReluPool& then, std::vector<BatchStatistics>& statistics) const;
+  Tensor by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const;
 
   std::string name_;
 };

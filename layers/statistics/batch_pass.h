@@ -12,7 +12,7 @@ namespace lamina {
 enum class Variance { biased, unbiased };
 
 struct BatchStatistics {
-  Tensor mean, variance;  ///< [C] each
+  Tensor mean, variance;  ///< [C] each; [parts x C] of a batch that was divided
 };
 
 namespace batch_pass {

@@ -37,7 +37,7 @@ Tensor composed::ghost_batch_norm(const Tensor& a, const Tensor& gain, const Ten
 
 /// One op a part, each of which writes its own rows of the result.
 Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                        const GhostBatchNormOptions& options, std::vector<BatchStatistics>* statistics) {
+                        const GhostBatchNormOptions& options, BatchStatistics* statistics) {
   const size_t count = parts_of(a, options.part), cases = a.shape()[0];
   const bool maps = a.shape().rank() == 4;
   batch_pass::Options pass = {
@@ -49,13 +49,13 @@ Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
     batch_pass::require_rows(pass, a, gain, bias);
   const size_t window = pass.then.window;
   const Tensor y(maps ? Shape{cases, a.shape()[1] / window, a.shape()[2] / window, a.columns()} : a.shape());
-  if (statistics != nullptr) statistics->clear();
+  const BatchStatistics all = {Tensor({count, a.columns()}), Tensor({count, a.columns()})};
+  if (statistics != nullptr) *statistics = all;
   for (size_t p = 0; p < count; ++p) {
     const auto [begin, end] = cases_of(cases, p, count);
     pass.into = y.slice(begin, end);
-    BatchStatistics of_part;
+    BatchStatistics of_part = {all.mean.step(p), all.variance.step(p)};
     batch_pass::normalize(pass, a.slice(begin, end), gain, bias, of_part);
-    if (statistics != nullptr) statistics->push_back(of_part);
   }
   return maps ? y : relu_pool(y, options.then);
 }

@@ -6,8 +6,6 @@
 //
 // The noise of the statistics, which regularizes, is then that of the part's size, whatever the size of the batch.
 
-#include <vector>
-
 #include "layers/statistics/batch_pass.h"
 
 namespace lamina {
@@ -21,11 +19,11 @@ struct GhostBatchNormOptions {
 
 /// Fused. a [N x ... x C], or feature maps [N x H x W x C], of which all positions count; gain [C], bias [C]. The N are
 /// cut into N / part parts, rounded down, of equal size to one case: none has fewer cases than a part should, unless
-/// the batch has. `statistics`, if given, receives those of every part. Edges within a part are as in batch_norm: equal
-/// cases become the bias, a NaN stays in the unit. Throws Error as batch_norm does, and for parts of 0 cases.
+/// the batch has. `statistics`, if given, receives those of every part, [parts x C]. Edges are as in batch_norm, within a
+/// part: equal cases become the bias, a NaN stays in the unit. Throws Error as batch_norm does, and for parts of 0
+/// cases.
 Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                        const GhostBatchNormOptions& options = {},
-                        std::vector<BatchStatistics>* statistics = nullptr);
+                        const GhostBatchNormOptions& options = {}, BatchStatistics* statistics = nullptr);
 
 /// The same function, written from primitive ops.
 namespace composed {
