@@ -67,7 +67,7 @@ Tensor MultiHeadAttention::queries_keys_values(const Tensor& x, size_t first) co
   require(x, "x", width_);
   if (memory_width_ != 0)
     fail("attention '", name_, "': it has a memory of width ", memory_width_, "; pass it beside x");
-  const Tensor qkv = (*in_)(x);
+  Tensor qkv = (*in_)(x);
   if (!rotary_) return qkv;
   const Shape heads{x.shape()[0], x.shape()[1], 3 * heads_, width_ / heads_};
   return rotate(qkv.reshape(heads), {.first = first, .heads = 2 * heads_}).reshape(qkv.shape());

@@ -43,28 +43,35 @@ Tensor turns(size_t positions, size_t d) {
   return table;
 }
 
-/// y = x turned forward, or with `back` the other way: the inverse of a rotation is its transpose.
+template <bool add>
+void put(real& to, real value) {
+  to = add ? to + value : value;
+}
+
+/// The heads of one position side by side, of which the first `turned` numbers are turned forward, or with `back` the
+/// other way: the inverse of a rotation is its transpose.
 template <bool back, bool add>
-void turn_heads(const Tensor& table, size_t first, const Shape& shape, size_t turned, const real* x,
-                real* y) {
-  const size_t length = shape[1], d = shape[3], width = shape[2] * d, turned_width = turned * d;
-  const auto put = [](real& to, real value) { to = add ? to + value : value; };
-  parallel_for(shape[0] * length, grain_of(width), [=, of_all = table.data()](size_t begin, size_t end) {
-    for (size_t row = begin; row < end; ++row) {
-      const real* const turn = of_all + (first + row % length) * d;
-      const real* const from = x + row * width;
-      real* const to = y + row * width;
-      for (size_t head = 0; head < turned_width; head += d)
+void turn_position(const real* turn, size_t d, size_t turned, size_t width, const real* x, real* y) {
+  for (size_t head = 0; head < turned; head += d) {
 #pragma omp simd
-        for (size_t i = 0; i < d; i += 2) {
-          const real cosine = turn[i], sine = back ? -turn[i + 1] : turn[i + 1];
-          const real even = from[head + i], odd = from[head + i + 1];
-          put(to[head + i], even * cosine - odd * sine);
-          put(to[head + i + 1], even * sine + odd * cosine);
-        }
-#pragma omp simd
-      for (size_t i = turned_width; i < width; ++i) put(to[i], from[i]);
+    for (size_t i = 0; i < d; i += 2) {
+      const real cosine = turn[i], sine = back ? -turn[i + 1] : turn[i + 1];
+      const real even = x[head + i], odd = x[head + i + 1];
+      put<add>(y[head + i], even * cosine - odd * sine);
+      put<add>(y[head + i + 1], even * sine + odd * cosine);
     }
+  }
+#pragma omp simd
+  for (size_t i = turned; i < width; ++i) put<add>(y[i], x[i]);
+}
+
+template <bool back, bool add>
+void turn_all(const Tensor& table, size_t first, const Shape& shape, size_t heads, const real* x, real* y) {
+  const size_t length = shape[1], d = shape[3], width = shape[2] * d;
+  parallel_for(shape[0] * length, grain_of(width), [=, turns = table.data()](size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row)
+      turn_position<back, add>(turns + (first + row % length) * d, d, heads * d, width, x + row * width,
+                               y + row * width);
   });
 }
 
@@ -93,14 +100,14 @@ Tensor sinusoidal_positions(size_t length, size_t width) {
 
 /// y = R x with a rotation R for each position;  dx = R^T dy
 Tensor rotate(const Tensor& x, const RotateOptions& options) {
-  const size_t turned = heads_to_turn(x, options), first = options.first;
+  const size_t heads = heads_to_turn(x, options), first = options.first;
   const Tensor table = turns(first + x.shape()[1], x.shape()[3]);
   Tensor y(x.shape());
-  turn_heads<false, false>(table, first, x.shape(), turned, x.data(), y.data());
+  turn_all<false, false>(table, first, x.shape(), heads, x.data(), y.data());
   return record("rotate", y, {x}, [=] {
     const GradientSink sink = x.gradient_sink();
-    const auto turn_back = sink.add ? turn_heads<true, true> : turn_heads<true, false>;
-    turn_back(table, first, x.shape(), turned, y.gradient_data(), sink.values);
+    const auto turn_back = sink.add ? turn_all<true, true> : turn_all<true, false>;
+    turn_back(table, first, x.shape(), heads, y.gradient_data(), sink.values);
   });
 }
 

@@ -28,14 +28,14 @@ void check_holds(const KeyValueCache& cache, const Tensor& qkv) {
 }  // namespace
 
 TEST_CASE("key-value cache: holds what was entered, in pieces, growing or not, and again after reset") {
-  for (const size_t capacity : {0, 9, 20})
-    for (const size_t cases : {1, 3}) {
+  for (const size_t capacity : {0U, 9U, 20U})
+    for (const size_t cases : {1U, 3U}) {
       KeyValueCache cache({.capacity = capacity});
-      for (const std::uint64_t seed : {1, 2}) {
+      for (const std::uint64_t seed : {1U, 2U}) {
         CAPTURE(capacity);
         const Tensor all = sample({cases, 9, 3 * width}, seed);
         size_t begin = 0;
-        for (const size_t count : {2, 1, 0, 5, 1}) {
+        for (const size_t count : {2U, 1U, 0U, 5U, 1U}) {
           cache.append(slice(all, 1, begin, begin + count), heads);
           begin += count;
           check_holds(cache, slice(all, 1, 0, begin));

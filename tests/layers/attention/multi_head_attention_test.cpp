@@ -50,7 +50,7 @@ Tensor self_twin(const Made& layer, const Tensor& x, const MultiHeadAttentionOpt
   const size_t width = options.width, d = width / options.heads, length = x.shape()[1];
   const Tensor all = linear(x, layer.named("in.weight"), options.bias ? layer.named("in.bias") : Tensor());
   const auto part = [&](size_t i) {
-    const Tensor each = slice(all, -1, i * width, (i + 1) * width);
+    Tensor each = slice(all, -1, i * width, (i + 1) * width);
     if (!options.rotary || i == 2) return each;
     return composed::rotate(each.reshape({x.shape()[0], length, options.heads, d})).reshape(x.shape());
   };
@@ -70,7 +70,7 @@ const std::vector<MultiHeadAttentionOptions> self_options = {
 
 TEST_CASE("attention layer: self attention agrees with its twin, values and gradients") {
   for (const MultiHeadAttentionOptions& options : self_options)
-    for (const size_t length : {1, 5}) {
+    for (const size_t length : {1U, 5U}) {
       const Made layer(options);
       std::vector<Tensor> leaves = layer.drawn;
       const Tensor x = leaf({3, length, options.width}, 2);
@@ -93,7 +93,7 @@ TEST_CASE("attention layer: gradients of self attention") {
 }
 
 TEST_CASE("attention layer: cross attention agrees with its twin, and its gradients with differences") {
-  for (const size_t memory_width : {6, 5}) {
+  for (const size_t memory_width : {6U, 5U}) {
     const Made layer({.width = 6, .heads = 2, .memory_width = memory_width});
     std::vector<Tensor> leaves = layer.drawn;
     const Tensor x = leaf({2, 3, 6}, 2), memory = leaf({2, 5, memory_width}, 3);
@@ -135,9 +135,9 @@ TEST_CASE("attention layer: a later token changes no earlier result of a causal 
 
 TEST_CASE("attention layer: token by token as the whole text") {
   for (const bool rotary : {false, true})
-    for (const size_t capacity : {0, 7}) {
+    for (const size_t capacity : {0U, 7U}) {
       const Made layer({.width = 8, .heads = 2, .causal = true, .rotary = rotary});
-      for (const size_t cases : {1, 3}) {
+      for (const size_t cases : {1U, 3U}) {
         const Tensor x = sample({cases, 7, 8}, 1), whole = layer.attention(x);
         KeyValueCache cache({.capacity = capacity});
         const auto next = [&](const Tensor& piece) { return layer.attention.next(piece, cache); };

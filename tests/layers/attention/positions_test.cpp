@@ -30,12 +30,13 @@ TEST_CASE("positions: names") {
 }
 
 TEST_CASE("sinusoidal positions: the formula") {
-  for (const size_t width : {4, 5}) {
+  for (const size_t width : {4U, 5U}) {
     const Tensor y = sinusoidal_positions(300, width);
     CHECK(y.shape() == Shape{300, width});
     for (size_t t = 0; t < 300; ++t)
       for (size_t i = 0; i < width; ++i) {
-        const double wave = std::pow(10000.0, 2 * static_cast<double>(i / 2) / static_cast<double>(width));
+        const auto pair = static_cast<double>(i - i % 2);
+        const double wave = std::pow(10000.0, pair / static_cast<double>(width));
         const double at = static_cast<double>(t) / wave, expected = i % 2 == 0 ? std::sin(at) : std::cos(at);
         CHECK(std::fabs(static_cast<double>(y.at(t, i)) - expected) < ulp + 1e-13);
       }
@@ -47,15 +48,16 @@ TEST_CASE("rotate: agrees with its twin, and its gradient with differences") {
     Shape shape;
     RotateOptions options;
   };
-  for (const auto& [shape, options] : std::vector<Case>{{{1, 1, 1, 2}, {}},
-                                                        {{2, 5, 3, 4}, {}},
-                                                        {{3, 7, 2, 6}, {.first = 11}},
-                                                        {{2, 3, 6, 8}, {.first = 1, .heads = 4}},
-                                                        {{1, 40, 1, 34}, {.first = 1000}}}) {
+  for (const Case& each : std::vector<Case>{{{1, 1, 1, 2}, {}},
+                                            {{2, 5, 3, 4}, {}},
+                                            {{3, 7, 2, 6}, {.first = 11}},
+                                            {{2, 3, 6, 8}, {.first = 1, .heads = 4}},
+                                            {{1, 40, 1, 34}, {.first = 1000}}}) {
+    const RotateOptions& options = each.options;
     const auto fused = [&](const std::vector<Tensor>& in) { return rotate(in[0], options); };
     const auto twin = [&](const std::vector<Tensor>& in) { return composed::rotate(in[0], options); };
-    check_twins(fused, twin, {sample(shape, 1)}, twin_tolerance(4));
-    const Tensor x = leaf(shape, 2);
+    check_twins(fused, twin, {sample(each.shape, 1)}, twin_tolerance(4));
+    const Tensor x = leaf(each.shape, 2);
     if (x.size() < 500) check_gradients({x}, [&] { return weighted(rotate(x, options)); });
   }
 }

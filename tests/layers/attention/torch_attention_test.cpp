@@ -32,10 +32,11 @@ void set(Parameters& parameters, const Numbers& values) {
 
 void check_gradients_equal(const Parameters& parameters, const Numbers& expected) {
   size_t at = 0;
-  for (const auto& [name, value] : parameters.learned()) {
-    CAPTURE(name);
-    check_equal(value.gradient().values(), Numbers(&expected[at], &expected[at] + value.size()));
-    at += value.size();
+  for (const Parameters::Entry& entry : parameters.learned()) {
+    CAPTURE(entry.name);
+    const double* const from = &expected[at];
+    check_equal(entry.value.gradient().values(), Numbers(from, from + entry.value.size()));
+    at += entry.value.size();
   }
 }
 
