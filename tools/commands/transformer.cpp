@@ -266,7 +266,7 @@ class TransformerCommand final : public TrainingCommand {
   }
 
   inline static const Preset paper_ = preset_of("paper"), small_ = preset_of("small");
-  std::string book_, unit_ = "character", positions_ = "learned", start_ = "xavier", decay_ = "cosine";
+  std::string book_, unit_ = "character", positions_ = "rotary", start_ = "xavier", decay_ = "cosine";
   std::vector<std::string> placements_{"pre"};
   size_t layers_ = 0, width_ = 0, heads_ = 0, length_ = 0, validate_every_ = 0;  ///< 0: the preset's
   size_t train_on_ = 0, updates_ = 0, warmup_ = 100, sample_ = 300;
