@@ -31,6 +31,7 @@ struct Claim {
       {};  ///< not of `faster`, which counts the updates until the metric is as good as the other's best
   Direction direction = lower;
   Settings subject = {}, other = {};  ///< the two variants
+  bool for_the_better = true;         ///< that the first has better values, in so far as the metric says
   bool ratio = false;                 ///< `least` is a ratio, else a difference
   double least = 0;                   ///< the least difference, or ratio, in the claimed direction
 };

@@ -16,7 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t largest_file = size_t{1} << 20, most_runs = 100'000;
+constexpr size_t largest_file = size_t{1} << 20;
+// More is a mistake, or an attack on whoever reads the file.
+constexpr size_t most_runs = 10'000, most_seeds = 1000, most_settings = 100, most_claims = 100;
+constexpr int deepest = 6;  ///< brackets within brackets
 
 /// Reads the parts of one file; errors name it.
 class Reader {
@@ -34,6 +37,7 @@ class Reader {
   void require_keys(const Json& object, const std::string& where,
                     const std::vector<std::string>& known) const;
   void require_list(const Json& value, const std::string& name) const;
+  void require_few(const Json& settings, const std::string& name) const;
   std::string word(const Json& value, const std::string& name) const;
   std::vector<std::string> words(const std::string& key) const;
   Settings settings(const Json& object, const std::string& name) const;
@@ -52,7 +56,8 @@ class Reader {
 Json Reader::parse(std::string_view content) const {
   std::vector<std::set<std::string>> keys;
   std::string twice;
-  const auto look = [&](int, Json::parse_event_t event, Json& value) {
+  const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > deepest) wrong("has brackets within more than ", deepest, " brackets; a study needs fewer");
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
@@ -82,6 +87,11 @@ void Reader::require_keys(const Json& object, const std::string& where,
 void Reader::require_list(const Json& value, const std::string& name) const {
   if (!value.is_array()) wrong("'", name, "' is no list; write [...]");
   if (value.empty()) wrong("'", name, "' is an empty list; give it a value, or leave the key out");
+}
+
+void Reader::require_few(const Json& settings, const std::string& name) const {
+  if (settings.size() > most_settings)
+    wrong("'", name, "' holds more than ", most_settings, " settings; make fewer");
 }
 
 std::string Reader::word(const Json& value, const std::string& name) const {
@@ -124,6 +134,7 @@ void Reader::set(Settings& settings, const std::string& name, const Json& value,
 
 Settings Reader::settings(const Json& object, const std::string& name) const {
   if (!object.is_object()) wrong("'", name, "' is no {...}; write {\"flag\": value}");
+  require_few(object, name);
   Settings settings;
   for (const auto& [key, value] : object.items()) set(settings, key, value, "'" + name + "'");
   return settings;
@@ -131,6 +142,7 @@ Settings Reader::settings(const Json& object, const std::string& name) const {
 
 /// {"norm": ["none", "layer"], "batch": [128, 4]}: each value with each, the last list varying fastest.
 std::vector<Settings> Reader::grid(const Json& lists) const {
+  require_few(lists, "variants");
   std::vector<Settings> all(1);
   for (const auto& [name, values] : lists.items()) {
     require_list(values, "variants: " + name);
@@ -196,6 +208,7 @@ std::vector<Combination> Reader::combinations(const Settings& shared) const {
 std::vector<std::int64_t> Reader::seeds() const {
   if (!json_.contains("seeds")) return {1};
   require_list(json_["seeds"], "seeds");
+  if (json_["seeds"].size() > most_seeds) wrong("'seeds' are more than ", most_seeds, "; make fewer");
   std::vector<std::int64_t> all;
   for (const Json& value : json_["seeds"]) {
     if (!value.is_number_unsigned() || !std::in_range<std::int64_t>(value.get<std::uint64_t>()))
@@ -231,6 +244,8 @@ Claim Reader::claim(const Json& json, const Study& study, size_t number) const {
     }
   if (directions != 1)
     wrong(where, "give one of 'lower', 'higher' and 'faster', with the settings of a variant");
+  claim.for_the_better = claim.direction == Claim::faster ||
+                         (claim.direction == Claim::higher) == study.best_is_highest(claim.metric);
   if (!json.contains("than")) wrong(where, "'than' is missing; give the settings of the other variant");
   claim.other = settings(json["than"], "than");
   if (claim.direction == Claim::faster && (json.contains("take") || json.contains("by")))
@@ -292,6 +307,7 @@ Study Reader::study() const {
   }
   if (json_.contains("claims")) {
     require_list(json_["claims"], "claims");
+    if (json_["claims"].size() > most_claims) wrong("'claims' are more than ", most_claims, "; make fewer");
     for (const Json& each : json_["claims"])
       study.claims.push_back(claim(each, study, study.claims.size() + 1));
   }
@@ -383,11 +399,12 @@ Study read_study(const std::string& path) { return study_from(path, read_file(pa
 
 std::string kept_of(const Study& study, size_t smoke) { return kept_json(study, smoke).dump(2) + '\n'; }
 
-std::string merged_with_kept(const Study& study, size_t smoke, const std::string& kept_file,
+std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
                              const std::string& kept) {
-  Json now = kept_json(study, smoke), before;
+  Json now = kept_json(study, smoke.value_or(0)), before;
   try {
     before = Json::parse(kept);
+    if (!smoke) now["smoke"] = before.at("smoke");
     const auto refuse = [&](const std::string& what) {
       fail<DataError>(study.file, ": ", what, " in ", kept_file,
                       "; put it back, or name another folder with --out");

@@ -10,6 +10,7 @@
 // is 2 x 2 combinations with five runs each. README.md beside this file says what else there is.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,8 +69,8 @@ Study study_from(const std::string& path, std::string_view content);
 /// What of a study must stay as it is while its runs are used: kept in its folder as study.json.
 std::string kept_of(const Study& study, size_t smoke);
 /// The content of study.json after `study` has been added to what was kept. DataError when runs that were kept would
-/// have other settings now.
-std::string merged_with_kept(const Study& study, size_t smoke, const std::string& kept_file,
+/// have other settings now; without `smoke` that may be any.
+std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
                              const std::string& kept);
 
 }  // namespace lamina

@@ -41,6 +41,12 @@ def config(**settings):
                        "scalar": "float", "threads": 2, "backend": "OpenBLAS"}).encode()
 
 
+EXPERIMENT = json.dumps({
+    "question": "Which?", "experiment": "mnist", "settings": {"preset": "small", "epochs": 2},
+    "variants": [{"norm": ["none", "layer"], "batch": [128, 4]}, {"norm": "batch", "lr": 1e-3, "tied": True}],
+    "seeds": [1, 2], "threads": 1, "metrics": ["a"], "log": "a", "higher_is_better": "b", "choose": "a", "panels": "norm",
+    "claims": [{"metric": "a", "take": "mean of last 3", "lower": {"norm": "layer"}, "than": {"norm": "none"}, "by": 0.1},
+               {"metric": "b", "faster": {"norm": "layer"}, "than": {"norm": "none"}, "times": 2}]}).encode()
 IMAGES = idx(0x803, [2, 2, 3], bytes(range(12)))
 LABELS = idx(0x801, [5], bytes([0, 9, 3, 3, 1]))
 MATRIX = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -115,6 +121,9 @@ SEEDS = {
               JSON_WORDS + ['"weight"', '"bias"', '"step"', '"dtype"', '"shape"', '"data_offsets"', '"__metadata__"']),
     "config": ([config(), config(batch="4", record=100, lazy=True, gain=None)],
                JSON_WORDS + ['"experiment"', '"variant"', '"settings"', '"lamina"', '"scalar"', '"threads"', '"backend"']),
+    "study": ([EXPERIMENT, b'{"experiment":"mnist"}'],
+              JSON_WORDS + ['"experiment"', '"settings"', '"variants"', '"seeds"', '"claims"', '"lower"', '"higher"', '"than"',
+                            '"take"', '"best"', '"where a is best"', '"by"', '"times"', '"panels"', '"choose"']),
     "metrics": ([METRICS], ["nan", "inf", "-inf", "1e308", ",", "\r\n", "step"]),
     "record": ([b"step,layer,quantity,time,value\n1,hidden1,weight.length.mean,,1.414\n20,h,outputs.dead,3,-2e-5\n"],
                ["nan", "inf", ",,", "\r\n", "18446744073709551615"]),

@@ -14,6 +14,7 @@
 #include "models/data/idx.h"
 #include "models/data/npy.h"
 #include "models/draw/amat.h"
+#include "models/evidence/study.h"
 #include "models/handwriting/data/iam.h"
 #include "models/order_embedding/data.h"
 #include "models/recording/record.h"
@@ -150,6 +151,13 @@ void config(std::string_view bytes) {
   flags.fields.read(RunFolder::open(folder.path()).config().settings);
 }
 
+/// A study that was read has runs with names and flags, and is what is kept of it.
+void study(std::string_view bytes) {
+  const Study read = study_from("study.json", bytes);
+  for (const StudyRun& run : read.runs()) require(!run.name.empty() && !read.flags_of(run).empty());
+  merged_with_kept(read, 0, "kept.json", kept_of(read, 0));
+}
+
 void metrics(std::string_view bytes) {
   const Table table = read_table(file_with(bytes));
   require(table.column(table.columns.front()).size() == table.rows.size());
@@ -212,6 +220,7 @@ constexpr std::array all{
     Target{"checkpoint", [](std::string_view bytes) { load_checkpoint(file_with(bytes)); }, page},
     Target{"state", state, page},
     Target{"config", config, page},
+    Target{"study", study, page},
     Target{"metrics", metrics, line},
     Target{"record", [](std::string_view bytes) { read_record(file_with(bytes)); }, line},
     Target{"csv", csv, line},

@@ -14,6 +14,7 @@
 #include "tools/commands/commands.h"
 #include "tools/flags/common_flags.h"
 #include "tools/study/queue.h"
+#include "tools/study/study_report.h"
 
 namespace lamina {
 
@@ -74,10 +75,21 @@ size_t jobs_for(const Study& study) {
   return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<unsigned>(study.threads));
 }
 
+/// Tables and figure again, of what has been trained.
+int show(const Study& study, const std::string& folder, bool single) {
+  if (!is_folder(folder))
+    fail<UsageError>("--tables: there is no folder ", folder, "; name it with --out, or train first");
+  const std::string file = folder + "/study.json";
+  if (exists(file)) merged_with_kept(study, {}, file, read_file(file));
+  report_study(study, folder, single);
+  return 0;
+}
+
 int run(const StudyFlags& flags) {
   const Study study = read_study(flags.file);
   require_flags(study);
   const std::string folder = flags.out.empty() ? default_folder(study) : flags.out;
+  if (flags.tables) return show(study, folder, flags.single);
   make_folder(folder);
   const RunLock lock(folder);
   remove_unfinished_files(folder);
@@ -88,6 +100,8 @@ int run(const StudyFlags& flags) {
     std::cout << "saved; go on with: lamina study " << flags.file << " --out " << folder << '\n';
     return interrupted_exit_code;
   }
+  std::cout << '\n';
+  report_study(study, folder, flags.single);
   return queue.failed() > 0 ? 1 : 0;
 }
 
@@ -113,6 +127,8 @@ void add_study_command(Command& program) {
   command.add("--jobs", flags->jobs, "runs at a time; 0: one per core, fewer where memory does not allow")
       .range(0, 1024)
       .show_default();
+  command.add("--tables", flags->tables, "train nothing, write tables, verdicts and figure of what there is");
+  command.add("--single", flags->single, "the figure shows each run beside the median and the range of all");
   command.action([flags] { return run(*flags); });
 }
 

@@ -51,9 +51,28 @@ size_t write_points(std::ostream& script, const std::string& name, const Panel& 
   return count;
 }
 
+/// The curve's band as a data block of x, low and high; how many rows it has.
+size_t write_band(std::ostream& script, const std::string& name, const Panel& panel, const Curve& curve) {
+  size_t count = 0;
+  script << name << " << END\n";
+  for (size_t i = 0; i < curve.low.size(); ++i) {
+    if (!drawable(panel, curve.x[i], curve.low[i]) || !drawable(panel, curve.x[i], curve.high[i])) continue;
+    script << curve.x[i] << ' ' << curve.low[i] << ' ' << curve.high[i] << '\n';
+    ++count;
+  }
+  script << "END\n";
+  return count;
+}
+
+/// "#0072B2".
+std::string color_of(const Curve& curve, size_t number) {
+  return palette[(curve.color >= 0 ? static_cast<size_t>(curve.color) : number) % palette.size()];
+}
+
 std::string style(const Curve& curve, size_t number) {
-  const size_t color = (curve.color >= 0 ? static_cast<size_t>(curve.color) : number) % palette.size();
-  const std::string colored = std::string(" lc rgb '") + palette[color] + "'";
+  if (curve.pale)  // two bytes of alpha stand before the colour
+    return "with lines lw 0.8 dt 1 lc rgb '#A0" + color_of(curve, number).substr(1) + "'";
+  const std::string colored = " lc rgb '" + color_of(curve, number) + "'";
   if (curve.line == Line::points) return "with points pt 7 ps 0.5" + colored;
   // A line of one point is invisible, so short runs get marks as well.
   const std::string marks = curve.x.size() <= 12 ? "with linespoints pt 7 ps 0.45" : "with lines";
@@ -118,14 +137,29 @@ void write_heat_map(std::ostream& script, const Panel& panel, size_t panel_numbe
          << "plot " << block << " matrix with image notitle\n";
 }
 
+void require_lengths(const Curve& curve) {
+  if (curve.x.size() != curve.y.size())
+    fail("write_figure: curve '", curve.title, "' has ", curve.x.size(), " x and ", curve.y.size(), " y");
+  if (curve.low.size() != curve.high.size() || (!curve.low.empty() && curve.low.size() != curve.x.size()))
+    fail("write_figure: the band of curve '", curve.title, "' has ", curve.low.size(), " low and ",
+         curve.high.size(), " high ends for ", curve.x.size(), " x");
+}
+
 void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) {
   if (panel.heat_map) return write_heat_map(script, panel, panel_number);
   std::string plot;
   bool any_points = false;
   for (size_t i = 0; i < panel.curves.size(); ++i) {
     const Curve& curve = panel.curves[i];
-    if (curve.x.size() != curve.y.size())
-      fail("write_figure: curve '", curve.title, "' has ", curve.x.size(), " x and ", curve.y.size(), " y");
+    require_lengths(curve);
+    const std::string block = text("$panel", panel_number, "_band", i);
+    if (!curve.low.empty() && write_band(script, block, panel, curve) > 0)
+      plot += (plot.empty() ? "plot " : ", ") + block +
+              " using 1:2:3 with filledcurves fs transparent solid 0.18 noborder lc rgb '" +
+              color_of(curve, i) + "' notitle";
+  }
+  for (size_t i = 0; i < panel.curves.size(); ++i) {
+    const Curve& curve = panel.curves[i];
     const std::string block = text("$panel", panel_number, "_curve", i);
     const size_t points = write_points(script, block, panel, curve);
     plot += (plot.empty() ? "plot " : ", ") + (points > 0 ? block + " using 1:2 " : "NaN ") +

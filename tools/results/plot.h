@@ -21,6 +21,10 @@ struct Curve {
   std::vector<double> y = {};  // points that are not finite, or not above 0 on a log axis, are left out
   Line line = Line::solid;     // `points` draws marks without a line
   int color = -1;              // 0 to 7 in the palette, or -1: the curve's own number in its panel
+  // A band around it in a paler shade, from `low` to `high` at each x; empty, or as long as y. Of several curves it lies
+  // behind all lines.
+  std::vector<double> low = {}, high = {};
+  bool pale = false;  // thin and light, for many curves that are context for others
 };
 
 /// A picture of numbers: one coloured square each, row 0 at the top.
@@ -44,7 +48,7 @@ struct Panel {
 /// off.
 ///
 /// A figure is never worth a run: without gnuplot, or when it fails, prints one line to standard error that
-/// says what to do and returns false. Error when a curve's x and y differ in length or a
+/// says what to do and returns false. Error when a curve's x, y or band differ in length or a
 /// heat map has another number of values than squares or of names than rows or columns; DataError when a file
 /// cannot be written.
 bool write_figure(const std::string& path, const std::vector<Panel>& panels);

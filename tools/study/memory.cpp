@@ -10,6 +10,7 @@ namespace lamina {
 
 namespace {
 
+constexpr std::size_t spare = std::size_t{256} << 20;  ///< for everything else that runs
 constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
 
 /// The number at the beginning of a file; unknown when there is none ("max").
@@ -55,6 +56,14 @@ std::size_t available_memory() {
        group = group.substr(0, group.rfind('/')))
     available = std::min(available, left_in(group));
   return available;
+}
+
+bool fits_beside(std::span<const RunMemory> at_work, std::size_t peak, bool measured, std::size_t available) {
+  if (at_work.empty()) return true;
+  if (peak == 0) return false;  // the first has only just begun
+  std::size_t needed = peak + spare;
+  for (const RunMemory& run : at_work) needed += run.peak - std::min(run.peak, run.now);
+  return (measured ? needed : 4 * needed) <= available;
 }
 
 }  // namespace lamina

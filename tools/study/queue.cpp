@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -23,7 +24,6 @@ namespace {
 constexpr unsigned microseconds_between_looks = 20'000;
 constexpr std::size_t looks_between_reading = 50;  ///< the children's logs, once a second
 constexpr std::size_t most_ends_by_signal = 3;
-constexpr std::size_t spare_memory = std::size_t{256} << 20;  ///< for everything else that runs
 
 /// A text file that a child may be writing to; empty where it cannot be read.
 std::string content_of(const std::string& path) {
@@ -114,7 +114,10 @@ void StudyQueue::start_some() {
     if (at_work().size() >= options_.jobs) return;
     if (run.how.outcome != RunEnd::waiting || run.child || run.ends_by_signal >= most_ends_by_signal)
       continue;
-    if (is_locked(run.folder)) continue;  // its process outlived an earlier session, and is saving now
+    if (is_locked(run.folder)) {  // its process outlived an earlier session
+      if (!std::exchange(run.awaited, true)) status_.line("waits until it is saved: " + run.run.name);
+      continue;
+    }
     if (!may_start(run)) return;
     start(run);
   }
@@ -131,21 +134,15 @@ std::size_t StudyQueue::peak_of(std::size_t combination) const {
   return own > 0 ? own : any;
 }
 
-/// Whether memory allows one more. The first run shows how much one needs: others start when it has been evaluated once.
-/// Those at work may still grow to their peak.
+/// Whether memory allows one more. The first run shows how much one needs.
 bool StudyQueue::may_start(const Run& next) const {
-  const std::vector<const Run*> others = at_work();
-  if (others.empty()) return true;
+  std::vector<RunMemory> others;
+  for (const Run* other : at_work())
+    others.push_back({.now = other->child->bytes(),
+                      .peak = std::max(peak_of(other->run.combination), other->child->peak_bytes())});
   const bool measured = std::ranges::any_of(
       runs_, [](const Run& each) { return each.how.peak_bytes > 0 || (each.child && each.share > 0); });
-  const std::size_t available = available_memory(), peak = peak_of(next.run.combination);
-  std::size_t needed = peak + spare_memory;
-  for (const Run* other : others) {
-    const std::size_t expected = std::max(peak_of(other->run.combination), other->child->peak_bytes());
-    needed += expected - std::min(expected, other->child->bytes());
-  }
-  // Until then its need is a guess, four times what it has; enough for small models on a large machine.
-  return peak > 0 && (measured ? needed : 4 * needed) <= available;
+  return fits_beside(others, peak_of(next.run.combination), measured, available_memory());
 }
 
 /// A run that had begun goes on.

@@ -37,6 +37,7 @@ class StudyQueue {
     std::string folder;
     RunEnd how;
     std::unique_ptr<ChildProcess> child = {};
+    bool awaited = false;  ///< it was said that its folder is locked
     std::size_t ends_by_signal = 0;
     double share = 0, seconds = 0;  ///< of its training done, and the time it took
   };

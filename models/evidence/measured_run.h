@@ -1,0 +1,41 @@
+#pragma once
+// The runs of a study as they are in its folder: how each ended and what it measured.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/evidence/claim.h"
+#include "models/evidence/run_end.h"
+#include "models/evidence/study.h"
+#include "models/run/metrics.h"
+
+namespace lamina {
+
+struct MeasuredRun {
+  StudyRun run;
+  RunEnd end;
+  Table curves = {}, test = {};  ///< metrics.csv and test.csv; without columns where there is none yet
+  std::string data = {};         ///< what it trained on, and what is small about it: one line; empty: unknown
+
+  bool has(std::string_view metric) const;
+  /// A metric's column of metrics.csv, or the one number of test.csv.
+  std::vector<double> values(std::string_view metric) const;
+};
+
+/// Reads what there is of all runs. DataError for what is there and damaged.
+std::vector<MeasuredRun> measured_runs(const Study& study, const std::string& folder);
+
+/// The metrics that some run has, in the order of its files.
+std::vector<std::string> metrics_of(const std::vector<MeasuredRun>& runs);
+
+/// What a run's curve says; nothing when it has no such metric or no finite number of it.
+std::optional<double> taken(const MeasuredRun& run, const std::string& metric, const Take& take,
+                            const Study& study);
+
+/// The updates after which a metric was first as good as `goal`; nothing when it never was.
+std::optional<double> updates_to_reach(const MeasuredRun& run, const std::string& metric, double goal,
+                                       const Study& study);
+
+}  // namespace lamina

@@ -1,0 +1,230 @@
+#include "models/evidence/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <set>
+
+#include "core/error.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr size_t fewest_pairs = 3;  ///< two numbers say too little of how numbers vary
+constexpr double significant = 0.05;
+
+std::string shown(double number) {
+  std::array<char, 32> digits;
+  std::snprintf(digits.data(), digits.size(), "%.3g", number);
+  return digits.data();
+}
+
+/// In the claimed direction: positive where the subject does what is claimed. For ratios the logarithm.
+double effect(const Claim& claim, const Pair& pair) {
+  const double subject = claim.ratio ? std::log(*pair.subject) : *pair.subject;
+  const double other = claim.ratio ? std::log(*pair.other) : *pair.other;
+  return claim.direction == Claim::higher ? subject - other : other - subject;
+}
+
+/// Some runs have no number, and so only their count can decide. A run without one is the worst.
+void judge_by_count(Verdict& verdict) {
+  const size_t n = verdict.pairs.size();
+  const auto without = [&](auto member) {
+    return static_cast<size_t>(
+        std::ranges::count_if(verdict.pairs, [&](const Pair& pair) { return !(pair.*member); }));
+  };
+  const size_t subject = without(&Pair::subject), other = without(&Pair::other);
+  const double probability = fisher_probability(subject, n, other, n);
+  verdict.why =
+      text(subject, " of ", n, " runs of ", verdict.subject, " and ", other, " of ", n, " of ", verdict.other,
+           verdict.claim.direction == Claim::faster ? " diverged or never got there" : " diverged",
+           " (Fisher's exact test: p = ", shown(probability), ")");
+  if (probability >= significant) return;
+  verdict.answer =
+      (subject < other) == verdict.claim.for_the_better ? Verdict::holds : Verdict::does_not_hold;
+}
+
+void judge_by_interval(Verdict& verdict) {
+  const Claim& claim = verdict.claim;
+  const size_t n = verdict.pairs.size();
+  std::vector<double> effects;
+  for (const Pair& pair : verdict.pairs) effects.push_back(effect(claim, pair));
+  if (!std::ranges::all_of(effects, [](double value) { return std::isfinite(value); })) {
+    verdict.why = "a ratio needs numbers above 0";
+    return;
+  }
+  const Moments moments = moments_of(effects);
+  if (moments.deviation == 0) {
+    verdict.why = text("all ", n, " differences are equal, so that nothing is known of how they vary");
+    return;
+  }
+  const Interval student = student_interval(moments), bootstrap = bootstrap_interval(effects);
+  const double least = claim.ratio ? std::log(claim.least) : claim.least;
+  if (student.low > least) verdict.answer = Verdict::holds;
+  if (student.high < least) verdict.answer = Verdict::does_not_hold;
+  const auto back = [&](double value) { return claim.ratio ? std::exp(value) : value; };
+  verdict.number = back(moments.mean);
+  verdict.student = {back(student.low), back(student.high)};
+  verdict.bootstrap = {back(bootstrap.low), back(bootstrap.high)};
+}
+
+/// Runs of one combination that have ended and are no failures of the machine.
+std::vector<const MeasuredRun*> ended_runs(const std::vector<MeasuredRun>& runs, size_t combination) {
+  std::vector<const MeasuredRun*> all;
+  for (const MeasuredRun& run : runs)
+    if (run.run.combination == combination &&
+        (run.end.outcome == RunEnd::finished || run.end.outcome == RunEnd::diverged))
+      all.push_back(&run);
+  return all;
+}
+
+/// Of several combinations the one whose best values of the metric to choose by have the best median; a run that diverged
+/// is the worst. The first of equal ones.
+size_t chosen_of(const std::vector<size_t>& several, const Study& study,
+                 const std::vector<MeasuredRun>& runs) {
+  const double sign = study.best_is_highest(study.choose) ? -1 : 1;
+  size_t best = several.front();
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const size_t combination : several) {
+    std::vector<double> values;
+    for (const MeasuredRun* run : ended_runs(runs, combination)) {
+      const auto value = taken(*run, study.choose, {.kind = Take::best}, study);
+      values.push_back(run->end.outcome == RunEnd::finished && value
+                           ? sign * *value
+                           : std::numeric_limits<double>::infinity());
+    }
+    if (const double median = median_of(values); median < lowest) {
+      lowest = median;
+      best = combination;
+    }
+  }
+  return best;
+}
+
+/// The number of a run that finished; DataError when it has no such metric, which no seed will change.
+std::optional<double> number_of(const MeasuredRun& run, const Claim& claim, const Study& study) {
+  if (run.end.outcome != RunEnd::finished) return {};
+  if (!run.has(claim.metric))
+    fail<DataError>(study.file, ": claims look at '", claim.metric, "', and ", run.run.name, " has only ",
+                    joined(metrics_of({run})), "; name one of them");
+  return taken(run, claim.metric, claim.take, study);
+}
+
+Pair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subject, const MeasuredRun& other) {
+  Pair pair{.seed = subject.run.seed};
+  if (claim.direction != Claim::faster) {
+    pair.subject = number_of(subject, claim, study);
+    pair.other = number_of(other, claim, study);
+    return pair;
+  }
+  Claim best = claim;
+  best.take = {.kind = Take::best};
+  number_of(subject, best, study);
+  const std::optional<double> goal = number_of(other, best, study);
+  if (goal) pair.other = updates_to_reach(other, claim.metric, *goal, study);
+  if (subject.end.outcome == RunEnd::finished)  // where the other diverged, any goal is reached at once
+    pair.subject = goal ? updates_to_reach(subject, claim.metric, *goal, study) : 0;
+  return pair;
+}
+
+/// Built-in data are drawn anew from each seed, and then say so: "(seed 3)".
+std::string without_seed(const std::string& data) {
+  const size_t begin = data.find(" (seed "), end = data.find(')', begin);
+  return begin == std::string::npos || end == std::string::npos
+             ? data
+             : data.substr(0, begin) + data.substr(end + 1);
+}
+
+}  // namespace
+
+std::string name_of(Verdict::Answer answer) {
+  switch (answer) {
+    case Verdict::holds:
+      return "holds";
+    case Verdict::does_not_hold:
+      return "does not hold";
+    case Verdict::cannot_be_told:
+      return "cannot be told";
+  }
+  return {};
+}
+
+std::string words_of(const Verdict& verdict) {
+  const Claim& claim = verdict.claim;
+  if (!claim.words.empty()) return claim.words;
+  if (claim.direction == Claim::faster)
+    return text(verdict.subject, " reaches ", verdict.other, "'s best ", claim.metric, " after fewer updates",
+                claim.least == 1 ? "" : text(", by a factor of ", shown(claim.least), " at least"));
+  const std::string least = claim.ratio        ? text(", by a factor of ", shown(claim.least), " at least")
+                            : claim.least != 0 ? text(", by ", shown(claim.least), " at least")
+                                               : "";
+  return text(claim.metric, " (", claim.take.words(), ") is ",
+              claim.direction == Claim::lower ? "lower" : "higher", " in ", verdict.subject, " than in ",
+              verdict.other, least);
+}
+
+Verdict judge(const Claim& claim, const std::vector<Pair>& pairs, const std::string& subject,
+              const std::string& other) {
+  Verdict verdict{.claim = claim, .subject = subject, .other = other, .pairs = pairs};
+  if (pairs.size() < fewest_pairs)
+    verdict.why = text("there are ", pairs.size(), " pairs of runs, and ", fewest_pairs, " are needed");
+  else if (!std::ranges::all_of(pairs, [](const Pair& pair) { return pair.subject && pair.other; }))
+    judge_by_count(verdict);
+  else
+    judge_by_interval(verdict);
+  return verdict;
+}
+
+Verdict judge(const Claim& claim, const Study& study, const std::vector<MeasuredRun>& runs) {
+  const std::vector<size_t> subjects = study.matching(claim.subject), others = study.matching(claim.other);
+  const size_t subject = chosen_of(subjects, study, runs), other = chosen_of(others, study, runs);
+  std::vector<Pair> pairs;
+  std::vector<MeasuredRun> used;
+  for (const MeasuredRun* a : ended_runs(runs, subject))
+    for (const MeasuredRun* b : ended_runs(runs, other))
+      if (a->run.seed == b->run.seed) {
+        pairs.push_back(pair_of(claim, study, *a, *b));
+        used.push_back(*a);
+        used.push_back(*b);
+      }
+  Verdict verdict = judge(claim, pairs, study.combinations[subject].name, study.combinations[other].name);
+  if (subjects.size() > 1 || others.size() > 1)
+    verdict.chosen =
+        text("chosen by ", study.choose, " from ", subjects.size(), " and ", others.size(), " variants");
+  verdict.data = data_of(used);
+  return verdict;
+}
+
+std::string sentence(const Verdict& verdict) {
+  const Claim& claim = verdict.claim;
+  const auto from_to = [](const Interval& interval) {
+    return shown(interval.low) + " to " + shown(interval.high);
+  };
+  std::string number = verdict.why;
+  if (verdict.has_number())
+    number = text(claim.ratio ? "mean ratio " : "mean difference ", shown(verdict.number), ", ",
+                  100 * verdict_confidence, "% interval ", from_to(verdict.student),
+                  " (bootstrap at 95%: ", from_to(verdict.bootstrap), ")");
+  return text(name_of(verdict.answer), ": ", number, ", n = ", verdict.pairs.size(), " seeds",
+              verdict.chosen.empty() ? "" : ", " + verdict.chosen,
+              verdict.data.empty() ? "" : "; data: " + verdict.data);
+}
+
+std::string data_of(const std::vector<MeasuredRun>& runs) {
+  std::set<std::string> with, without;
+  std::vector<std::string> order;
+  for (const MeasuredRun& run : runs) {
+    if (run.data.empty()) continue;
+    with.insert(run.data);
+    if (without.insert(without_seed(run.data)).second) order.push_back(without_seed(run.data));
+  }
+  std::string all;
+  for (const std::string& each : order) all += (all.empty() ? "" : "; and ") + each;
+  if (with.size() == 1) return *with.begin();
+  return with.size() > without.size() ? all + "; other ones with each seed" : all;
+}
+
+}  // namespace lamina

@@ -1,0 +1,63 @@
+#pragma once
+// What the runs of a study say about a claim.
+//
+// Runs of the same seed are pairs. A claim on a difference looks at the differences of the pairs, one on a ratio at the
+// differences of their logarithms; it holds where Student's interval of their mean (models/evidence/interval.h) lies beyond
+// what is claimed, does not hold where it lies on the other side, and otherwise cannot be told. Two equal distributions are
+// called different in less than one study of twenty, and five pairs show a difference of two deviations of the pairs'
+// differences in more than eight of ten (tests/models/evidence/verdict_test.cpp). A bootstrap interval stands beside it.
+//
+// A run that diverged has no number, and leaving it out would flatter its variant. Where some did, only their count can
+// decide, by Fisher's exact test at 95%.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/evidence/interval.h"
+#include "models/evidence/measured_run.h"
+
+namespace lamina {
+
+/// The two variants' runs with one seed. Nothing in place of a number: the run diverged, or never was as good as the goal.
+struct Pair {
+  std::int64_t seed = 0;
+  std::optional<double> subject = {}, other = {};
+};
+
+struct Verdict {
+  enum Answer { holds, does_not_hold, cannot_be_told };
+  Claim claim = {};
+  Answer answer = cannot_be_told;
+  std::string subject = {}, other = {};  ///< names of the variants
+  std::string chosen = {};               ///< how they were chosen from several; empty when there was one each
+  std::vector<Pair> pairs = {};
+  double number = 0;  ///< mean difference, or mean ratio (of the geometric means), in the claimed direction
+  Interval student = {}, bootstrap = {};
+  std::string why = {};   ///< where there is no number: one clause
+  std::string data = {};  ///< what the runs were trained on
+
+  bool has_number() const { return why.empty(); }
+};
+
+/// "holds", "does not hold", "cannot be told".
+std::string name_of(Verdict::Answer answer);
+
+/// The claim in words: its own, or "test_error (best) is lower in layer than in none".
+std::string words_of(const Verdict& verdict);
+
+/// The verdict from the pairs alone; the names of the two variants are for its words.
+Verdict judge(const Claim& claim, const std::vector<Pair>& pairs, const std::string& subject = "the one",
+              const std::string& other = "the other");
+
+/// The verdict on a claim of a study.
+Verdict judge(const Claim& claim, const Study& study, const std::vector<MeasuredRun>& runs);
+
+/// All in one or two sentences: the answer, the number with its intervals, n, the data.
+std::string sentence(const Verdict& verdict);
+
+/// What these runs were trained on, in one line.
+std::string data_of(const std::vector<MeasuredRun>& runs);
+
+}  // namespace lamina

@@ -1,0 +1,146 @@
+#include "models/evidence/study.h"
+
+#include <doctest/doctest.h>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "models/evidence/run_end.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+
+namespace {
+
+Study study_of(const std::string& rest) {
+  return study_from("s.json", R"({"experiment": "mnist")" + rest + "}");
+}
+
+std::string complaint(const std::string& rest) {
+  return message_of<DataError>([&] { study_of(rest); });
+}
+
+std::vector<std::string> names(const Study& study) {
+  std::vector<std::string> all;
+  for (const Combination& each : study.combinations) all.push_back(each.name);
+  return all;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("study: lists become all combinations, with every seed") {
+  const Study study =
+      study_of(R"(, "settings": {"preset": "small", "epochs": 3, "lr": 1e-3, "tied": true, "slow": false},
+      "variants": {"norm": ["none", "layer"], "batch": [128, 4]}, "seeds": [5, 1])");
+  CHECK(names(study) == Words{"none-batch128", "none-batch4", "layer-batch128", "layer-batch4"});
+  const auto runs = study.runs();
+  REQUIRE(runs.size() == 8);
+  CHECK(runs[1].name == "none-batch4-seed5");
+  CHECK(runs[4].name == "none-batch128-seed1");
+  CHECK(study.flags_of(runs[1]) == Words{"--preset=small", "--epochs=3", "--lr=0.001", "--tied",
+                                         "--norm=none", "--batch=4", "--seed=5", "--threads=1"});
+}
+
+TEST_CASE("study: combinations that are named") {
+  CHECK(names(study_of(
+            R"(, "variants": [{"norm": "layer", "placement": ["pre", "post"]}, {"norm": "none"}])")) ==
+        Words{"layer-pre", "layer-post", "none"});
+  CHECK(names(study_of("")) == Words{"run"});
+  CHECK(names(study_of(R"(, "variants": {"data": ["../a b"], "lr": [0.5, 1], "tied": [true, false]})")) ==
+        Words{"_._a_b-lr0.5-tied", "_._a_b-lr0.5-no-tied", "_._a_b-lr1-tied", "_._a_b-lr1-no-tied"});
+}
+
+TEST_CASE("study: mistakes are said in one line with the file and the remedy") {
+  CHECK(message_of<DataError>([] { study_from("s.json", ""); }).starts_with("s.json: is not JSON ("));
+  CHECK(message_of<DataError>([] { study_from("s.json", "[1]"); }).starts_with("s.json: holds no {...}"));
+  CHECK(message_of<DataError>([] { study_from("s.json", "{}"); }) ==
+        "s.json: 'experiment' is missing; name a command of lamina list, such as mnist");
+  CHECK(
+      complaint(R"(, "sedes": [1])").starts_with("s.json: 'sedes' is no key; there are question,experiment"));
+  CHECK(complaint(R"(, "seeds": [1], "seeds": [2])") == "s.json: 'seeds' is there twice; leave one of them");
+  CHECK(complaint(R"(, "seeds": [])") ==
+        "s.json: 'seeds' is an empty list; give it a value, or leave the key out");
+  CHECK(complaint(R"(, "variants": {"norm": []})").starts_with("s.json: 'variants: norm' is an empty list"));
+  CHECK(complaint(R"(, "variants": {"norm": "layer"})") ==
+        "s.json: 'variants: norm' is no list; write [...]");
+  CHECK(complaint(R"(, "seeds": [1, -1])")
+            .starts_with("s.json: 'seeds' holds -1, which is no whole number from 0"));
+  CHECK(complaint(R"(, "seeds": [1, 1])") == "s.json: 'seeds' holds 1 twice; leave one out");
+  CHECK(complaint(R"(, "settings": {"seed": 1})") ==
+        "s.json: 'settings': 'seed' is not for single runs; write \"seeds\": [1, 2, 3]");
+  CHECK(complaint(R"(, "settings": {"batch": [4, 8]})").find("lists of values belong into 'variants'") !=
+        std::string::npos);
+  CHECK(complaint(R"(, "settings": {"lr": 1}, "variants": {"lr": [1, 2]})") ==
+        "s.json: 'lr' is in 'settings' and in 'variants'; leave it in one of them");
+  CHECK(complaint(R"(, "variants": [{"norm": "a"}, {"norm": "a"}])") ==
+        "s.json: two variants would have the name a; leave one of them out");
+  CHECK(complaint(R"(, "threads": 0)").starts_with("s.json: 'threads' is no whole number from 1 to 1024"));
+  CHECK(complaint(R"(, "panels": "batch")")
+            .starts_with("s.json: 'panels': the variant run has no setting 'batch'"));
+  CHECK(complaint(", \"x\": " + std::string(100, '[') + std::string(100, ']')).find("brackets within") !=
+        std::string::npos);
+}
+
+TEST_CASE("study: mistakes in claims") {
+  const auto of_claim = [](const std::string& claim) {
+    return complaint(R"(, "variants": {"norm": ["none", "layer"], "batch": [4, 8]}, "claims": [)" + claim +
+                     "]");
+  };
+  const std::string both = R"("lower": {"norm": "layer", "batch": 4}, "than": {"norm": "none", "batch": 4})";
+  CHECK(of_claim(R"({"metric": "loss", )" + both + "}").empty());
+  CHECK(of_claim("{" + both + "}") == "s.json: claim 1: 'metric' is missing; name a column of metrics.csv");
+  CHECK(of_claim(R"({"metric": "loss", "then": 1})")
+            .starts_with("s.json: claim 1: 'then' is no key; there are claim,"));
+  CHECK(of_claim(R"({"metric": "loss", "take": "first", )" + both + "}").find("'first' says nothing") !=
+        std::string::npos);
+  CHECK(of_claim(R"({"metric": "loss"})").find("give one of 'lower', 'higher' and 'faster'") !=
+        std::string::npos);
+  CHECK(of_claim(R"({"metric": "loss", "by": 1, "times": 2, )" + both + "}").find("not both") !=
+        std::string::npos);
+  CHECK(of_claim(R"({"metric": "loss", "times": 0, )" + both + "}").find("not above 0") != std::string::npos);
+  CHECK(of_claim(R"({"metric": "loss", "lower": {"norm": "batch"}, "than": {"norm": "none"}})") ==
+        "s.json: claim 1: no variant has norm batch; correct it or add the variant");
+  CHECK(of_claim(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none", "batch": 4}})")
+            .starts_with("s.json: claim 1: 2 variants have norm layer; name more of their settings"));
+}
+
+TEST_CASE("study: seeds, variants and claims can change, settings of runs cannot") {
+  const Study before = study_of(R"(, "settings": {"epochs": 3}, "variants": {"norm": ["none", "layer"]})");
+  const auto merged = [&](const std::string& rest, size_t smoke = 0) {
+    return merged_with_kept(study_of(rest), smoke, "d/study.json", kept_of(before, 0));
+  };
+  CHECK(
+      merged(
+          R"(, "settings": {"epochs": 3.0}, "variants": {"norm": ["none"]}, "seeds": [1, 2], "question": "?")") ==
+      kept_of(before, 0).replace(kept_of(before, 0).find("3"), 1, "3.0"));
+  CHECK(merged(R"(, "settings": {"epochs": 3}, "variants": {"norm": ["batch"]})").find("layer") !=
+        std::string::npos);
+  const auto refusal = [&](const std::string& rest, size_t smoke = 0) {
+    return message_of<DataError>([&] { merged(rest, smoke); });
+  };
+  CHECK(refusal(R"(, "settings": {"epochs": 5})") ==
+        "s.json: epochs 5 and not epochs 3 in d/study.json; put it back, or name another folder with --out");
+  CHECK(refusal(R"(, "settings": {"epochs": 3, "lr": 0.1})").starts_with("s.json: lr 0.1 and not no lr"));
+  CHECK(refusal(R"(, "settings": {"epochs": 3}, "threads": 2)")
+            .starts_with("s.json: threads 2 and not threads 1"));
+  CHECK(refusal(R"(, "settings": {"epochs": 3})", 1).starts_with("s.json: smoke 1 and not smoke 0"));
+  CHECK(merged_with_kept(before, {}, "d/study.json", kept_of(before, 4)) == kept_of(before, 4));
+  CHECK(message_of<DataError>([&] {
+          merged_with_kept(before, 0, "d/study.json", "{}");
+        }).starts_with("d/study.json: is damaged"));
+}
+
+TEST_CASE("study: how a run ended is read as it was written") {
+  const TemporaryFolder folder;
+  CHECK(read_end(folder.path()).outcome == RunEnd::waiting);
+  write_end(folder.path(), {.outcome = RunEnd::diverged, .reason = "a \"b\"", .data = "d", .peak_bytes = 7});
+  const RunEnd end = read_end(folder.path());
+  CHECK(end.outcome == RunEnd::diverged);
+  CHECK(end.reason == "a \"b\"");
+  CHECK(end.data == "d");
+  CHECK(end.peak_bytes == 7);
+  write_file(folder / "outcome.json", "{}");
+  CHECK(message_of<DataError>([&] { read_end(folder.path()); }).find("outcome.json: is damaged") !=
+        std::string::npos);
+}

@@ -1,0 +1,231 @@
+#include "models/evidence/verdict.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/error.h"
+#include "core/math/random.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+
+namespace {
+
+using Draw = std::function<double(Random&)>;
+
+double normal(Random& random) { return static_cast<double>(random.normal()); }
+double skewed(Random& random) { return -std::log(1 - static_cast<double>(random.uniform())); }
+
+/// How many of 1000 studies with five seeds get this answer, whose runs are independent draws.
+size_t answered(Verdict::Answer answer, const Claim& claim, const Draw& subject, const Draw& other) {
+  Random random(3);
+  size_t count = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    std::vector<Pair> pairs;
+    for (int seed = 0; seed < 5; ++seed)
+      pairs.push_back({.seed = seed, .subject = subject(random), .other = other(random)});
+    count += judge(claim, pairs).answer == answer;
+  }
+  return count;
+}
+
+std::vector<Pair> pairs_of(const std::vector<std::optional<double>>& subject,
+                           const std::vector<std::optional<double>>& other) {
+  std::vector<Pair> pairs;
+  for (size_t i = 0; i < subject.size(); ++i)
+    pairs.push_back({.seed = static_cast<std::int64_t>(i), .subject = subject[i], .other = other[i]});
+  return pairs;
+}
+
+const std::optional<double> none;
+const Claim lower{.metric = "loss"};
+
+/// Runs with these last values of a metric `loss` after 10 and 20 updates, one a seed.
+std::vector<MeasuredRun> runs_of(size_t combination, const std::vector<double>& at_10,
+                                 const std::vector<double>& at_20) {
+  std::vector<MeasuredRun> runs;
+  for (size_t i = 0; i < at_10.size(); ++i) {
+    runs.push_back({.run = {.combination = combination, .seed = static_cast<std::int64_t>(i + 1)},
+                    .end = {.outcome = RunEnd::finished}});
+    runs.back().curves = {.columns = {"epoch", "step", "loss"},
+                          .rows = {{1, 10, at_10[i]}, {2, 20, at_20[i]}}};
+    runs.back().data = text("built-in digits (seed ", i + 1, "): 100 cases; preset small");
+  }
+  return runs;
+}
+
+std::vector<MeasuredRun> operator+(std::vector<MeasuredRun> a, const std::vector<MeasuredRun>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Study study_with(const std::string& claim, const std::string& more = "") {
+  return study_from(
+      "s.json", R"({"experiment": "mnist", "variants": {"norm": ["none", "layer"]}, "seeds": [1, 2, 3, 4],)" +
+                    more + R"( "claims": [)" + claim + "]}");
+}
+
+}  // namespace
+
+TEST_CASE("verdict: of two equal distributions nothing can be told in 950 of 1000 studies at least") {
+  CHECK(answered(Verdict::cannot_be_told, lower, normal, normal) >= 950);
+  CHECK(answered(Verdict::cannot_be_told, lower, skewed, skewed) >= 950);
+  const Draw positive = [](Random& random) { return std::exp(normal(random)); };
+  CHECK(answered(Verdict::cannot_be_told, {.metric = "loss", .ratio = true, .least = 1}, positive,
+                 positive) >= 950);
+}
+
+TEST_CASE(
+    "verdict: five seeds show a difference of two deviations of the pairs' differences in 800 of 1000 "
+    "studies") {
+  const double deviation = std::sqrt(2.0);  // of the difference of two independent runs
+  const Draw worse = [&](Random& random) { return normal(random) + 2 * deviation; };
+  CHECK(answered(Verdict::holds, lower, normal, worse) >= 800);
+  CHECK(answered(Verdict::does_not_hold, lower, worse, normal) >= 800);
+  CHECK(answered(Verdict::does_not_hold, lower, normal, worse) == 0);
+}
+
+TEST_CASE(
+    "verdict: two deviations of single runs are seen in six studies of ten, where seeds have nothing in "
+    "common") {
+  const Draw worse = [](Random& random) { return normal(random) + 2; };
+  CHECK(answered(Verdict::holds, lower, normal, worse) == doctest::Approx(603).epsilon(0.07));
+}
+
+TEST_CASE("verdict: pairs see what single runs hide") {
+  Random random(5);
+  std::vector<Pair> pairs;
+  for (int seed = 0; seed < 5; ++seed) {
+    const double luck = 10 * normal(random);  // of a seed, ten times what tells the variants apart
+    pairs.push_back({.seed = seed, .subject = luck, .other = luck + 1 + 0.2 * normal(random)});
+  }
+  CHECK(judge(lower, pairs).answer == Verdict::holds);
+}
+
+TEST_CASE("verdict: the least difference, ratio and direction count") {
+  const auto pairs = pairs_of({1.0, 1.1, 0.9, 1.0}, {2.0, 2.2, 1.9, 2.1});
+  CHECK(judge({.least = 0.5}, pairs).answer == Verdict::holds);
+  CHECK(judge({.least = 1.05}, pairs).answer == Verdict::cannot_be_told);
+  CHECK(judge({.least = 1.5}, pairs).answer == Verdict::does_not_hold);
+  CHECK(judge({.direction = Claim::higher}, pairs).answer == Verdict::does_not_hold);
+  CHECK(judge({.ratio = true, .least = 1.8}, pairs).answer == Verdict::holds);
+  CHECK(judge({.ratio = true, .least = 3}, pairs).answer == Verdict::does_not_hold);
+  const Verdict ratio = judge({.ratio = true, .least = 1}, pairs);
+  CHECK(ratio.number == doctest::Approx(std::pow(2.0 / 1.0 * 2.2 / 1.1 * 1.9 / 0.9 * 2.1, 0.25)));
+  CHECK(ratio.student.low < ratio.number);
+  CHECK(ratio.student.high > ratio.number);
+}
+
+TEST_CASE("verdict: too little to tell") {
+  const auto why = [](const Verdict& verdict) {
+    CHECK(verdict.answer == Verdict::cannot_be_told);
+    return verdict.why;
+  };
+  CHECK(why(judge(lower, pairs_of({1, 1}, {2, 3}))) == "there are 2 pairs of runs, and 3 are needed");
+  CHECK(why(judge(lower, {})) == "there are 0 pairs of runs, and 3 are needed");
+  CHECK(why(judge(lower, pairs_of({1, 2, 3}, {2, 3, 4}))).starts_with("all 3 differences are equal"));
+  CHECK(why(judge({.ratio = true, .least = 1}, pairs_of({1, 0, 3}, {2, 3, 4}))) ==
+        "a ratio needs numbers above 0");
+}
+
+TEST_CASE("verdict: runs that diverged count, and are not left out") {
+  CHECK(judge(lower, pairs_of({1, 2, 3, 4}, {none, none, none, none})).answer == Verdict::holds);
+  CHECK(judge(lower, pairs_of({none, none, none, none}, {1, 2, 3, 4})).answer == Verdict::does_not_hold);
+  CHECK(judge(lower, pairs_of({1, 2, 3}, {none, none, none})).answer == Verdict::cannot_be_told);
+  const Verdict some = judge(lower, pairs_of({1, 2, 3, 4}, {9, 9.1, none, 9}), "A", "B");
+  CHECK(some.answer == Verdict::cannot_be_told);
+  CHECK(some.why == "0 of 4 runs of A and 1 of 4 of B diverged (Fisher's exact test: p = 1)");
+  // That a bad thing is higher in what diverged holds.
+  Claim higher_loss{.direction = Claim::higher, .for_the_better = false};
+  CHECK(judge(higher_loss, pairs_of({none, none, none, none}, {1, 2, 3, 4})).answer == Verdict::holds);
+}
+
+TEST_CASE("verdict: of a study, with its data and n") {
+  const Study study =
+      study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
+  const auto runs = runs_of(0, {3, 3, 3, 3}, {2, 2.1, 2.2, 2}) + runs_of(1, {2, 2, 2, 2}, {1, 1, 1, 1.1});
+  const Verdict verdict = judge(study.claims[0], study, runs);
+  CHECK(verdict.answer == Verdict::holds);
+  CHECK(words_of(verdict) == "loss (last) is lower in layer than in none");
+  CHECK(verdict.number == doctest::Approx(1.05));
+  CHECK(sentence(verdict) ==
+        "holds: mean difference 1.05, 96% interval 0.825 to 1.27 (bootstrap at 95%: 0.95 to 1.15), n = 4 "
+        "seeds; data: "
+        "built-in digits: 100 cases; preset small; other ones with each seed");
+}
+
+TEST_CASE("verdict: a failed run is no pair, one that diverged is") {
+  const Study study =
+      study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
+  auto runs = runs_of(0, {3, 3, 3, 3}, {2, 2.1, 2.2, 2}) + runs_of(1, {2, 2, 2, 2}, {1, 1, 1, 1.1});
+  runs[2].end.outcome = RunEnd::failed;
+  CHECK(judge(study.claims[0], study, runs).pairs.size() == 3);
+  CHECK(judge(study.claims[0], study, runs).answer == Verdict::holds);
+  runs[2].end.outcome = RunEnd::diverged;
+  CHECK(judge(study.claims[0], study, runs).pairs.size() == 4);
+  CHECK(judge(study.claims[0], study, runs).answer == Verdict::cannot_be_told);
+}
+
+TEST_CASE("verdict: updates until the other's best") {
+  const Study study =
+      study_with(R"({"metric": "loss", "faster": {"norm": "layer"}, "than": {"norm": "none"}})");
+  const std::vector<double> bad{3, 3, 3, 3}, good{2, 2, 2, 2};
+  Verdict verdict = judge(study.claims[0], study, runs_of(0, bad, good) + runs_of(1, {2, 2, 2, 3}, good));
+  CHECK(verdict.pairs[0].subject == 10);
+  CHECK(verdict.pairs[0].other == 20);
+  CHECK(verdict.pairs[3].subject == 20);
+  CHECK(verdict.number == doctest::Approx(std::pow(2, 0.75)));
+  verdict = judge(study.claims[0], study, runs_of(0, bad, good) + runs_of(1, bad, bad));
+  CHECK(verdict.answer == Verdict::does_not_hold);
+  CHECK(verdict.why.starts_with("4 of 4 runs of layer and 0 of 4 of none diverged or never got there"));
+}
+
+TEST_CASE("verdict: of several variants the one is judged that is best on another metric") {
+  Study study = study_from("s.json", R"({"experiment": "mnist", "choose": "loss",
+      "variants": {"norm": ["none", "layer"], "lr": [0.1, 0.01]}, "seeds": [1, 2, 3, 4],
+      "claims": [{"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}}]})");
+  const std::vector<double> three{3, 3, 3, 3}, two{2, 2.1, 2.2, 2}, one{1, 1, 1, 1.1};
+  auto runs =
+      runs_of(0, three, three) + runs_of(1, three, two) + runs_of(2, three, one) + runs_of(3, three, two);
+  Verdict verdict = judge(study.claims[0], study, runs);
+  CHECK(verdict.other == "none-lr0.01");
+  CHECK(verdict.subject == "layer-lr0.1");
+  CHECK(verdict.chosen == "chosen by loss from 2 and 2 variants");
+  for (size_t i = 8; i < 12; ++i) runs[i].end.outcome = RunEnd::diverged;
+  CHECK(judge(study.claims[0], study, runs).subject == "layer-lr0.01");
+}
+
+TEST_CASE("verdict: what is taken of a curve") {
+  const Study study =
+      study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})",
+                 R"("higher_is_better": "hits",)");
+  MeasuredRun run;
+  run.curves = {.columns = {"epoch", "step", "loss", "hits"},
+                .rows = {{1, 10, 3, 5}, {2, 20, 1, 9}, {3, 30, 2, 7}}};
+  run.test = {.columns = {"epoch", "test_loss"}, .rows = {{2, 1.5}}};
+  const auto value = [&](const char* metric, const char* words) {
+    return taken(run, metric, Take::from(words), study);
+  };
+  CHECK(value("loss", "last") == 2);
+  CHECK(value("loss", "best") == 1);
+  CHECK(value("hits", "best") == 9);
+  CHECK(value("loss", "mean of last 2") == 1.5);
+  CHECK(value("loss", "mean of last 9") == 2);
+  CHECK(value("hits", "where loss is best") == 9);
+  CHECK(value("loss", "where hits is best") == 1);
+  CHECK(value("test_loss", "last") == 1.5);
+  CHECK(!value("nothing", "last"));
+  CHECK(updates_to_reach(run, "hits", 7, study) == 20);
+  CHECK(!updates_to_reach(run, "hits", 10, study));
+}
+
+TEST_CASE("verdict: an unknown metric is named with those that there are") {
+  const Study study =
+      study_with(R"({"metric": "los", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
+  const auto runs = runs_of(0, {3, 3, 3}, {2, 2, 2}) + runs_of(1, {3, 3, 3}, {2, 2, 2});
+  CHECK(message_of<DataError>([&] {
+          judge(study.claims[0], study, runs);
+        }).find("'los', and  has only loss; name one of them") != std::string::npos);
+}

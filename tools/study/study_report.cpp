@@ -1,0 +1,298 @@
+#include "tools/study/study_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.h"
+#include "models/evidence/interval.h"
+#include "tools/results/band.h"
+#include "tools/results/norm_table.h"
+#include "tools/results/result_folder.h"
+#include "tools/results/variant_report.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr size_t most_panels = 9;
+
+/// The metrics that the study names, or all.
+std::vector<std::string> shown_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
+  const std::vector<std::string> all = metrics_of(runs);
+  if (all.empty()) return {};  // nothing has been measured yet
+  for (const auto* list : {&study.metrics, &study.log, &study.higher})
+    for (const std::string& metric : *list)
+      if (std::ranges::find(all, metric) == all.end())
+        fail<DataError>(study.file, ": '", metric, "' is no metric of these runs; there are ", joined(all));
+  return study.metrics.empty() ? all : study.metrics;
+}
+
+bool ended(const MeasuredRun& run) {
+  return run.end.outcome == RunEnd::finished || run.end.outcome == RunEnd::diverged;
+}
+
+/// The keys of all variants' settings, in the order in which they come.
+std::vector<std::string> varied(const Study& study) {
+  std::vector<std::string> keys;
+  for (const Combination& each : study.combinations)
+    for (const auto& [key, value] : each.settings.entries())
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  return keys;
+}
+
+std::string setting_of(const Settings& settings, const std::string& key) {
+  for (const auto& [name, value] : settings.entries())
+    if (name == key) return text_of(value);
+  return "";
+}
+
+/// A field of a CSV file: what would end it becomes something else.
+std::string field_of(std::string value) {
+  std::ranges::replace(value, ',', ';');
+  std::ranges::replace(value, '\n', ' ');
+  return value;
+}
+
+/// A cell of a table, with as many digits as tell runs apart.
+std::string cell(double value) { return std::isfinite(value) ? formatted("%.4g", value) : "-"; }
+
+std::string rule(size_t columns) {
+  std::string line = "|";
+  for (size_t i = 0; i < columns; ++i) line += "---|";
+  return line + '\n';
+}
+
+std::string table(const std::vector<std::string>& titles, const std::string& rows) {
+  return markdown_row(titles) + rule(titles.size()) + rows;
+}
+
+// --- Claims
+
+/// The pairs, one a row, and the verdict.
+std::string claim_section(const Verdict& verdict, size_t number) {
+  const Claim& claim = verdict.claim;
+  const std::string measured = claim.direction == Claim::faster
+                                   ? text("updates to reach ", verdict.other, "'s best ", claim.metric)
+                                   : text(claim.metric, " (", claim.take.words(), ")");
+  std::string rows;
+  for (const Pair& pair : verdict.pairs) {
+    const auto value = [&](const std::optional<double>& number_of_run) {
+      return number_of_run                      ? cell(*number_of_run)
+             : claim.direction == Claim::faster ? "never, or diverged"
+                                                : "diverged";
+    };
+    std::string difference = "-";
+    if (pair.subject && pair.other) {
+      const double better = claim.direction == Claim::higher ? *pair.subject : *pair.other;
+      const double worse = claim.direction == Claim::higher ? *pair.other : *pair.subject;
+      difference = cell(claim.ratio ? better / worse : better - worse);
+    }
+    rows += markdown_row({text(pair.seed), value(pair.subject), value(pair.other), difference});
+  }
+  return text("### Claim ", number, ": ", words_of(verdict), "\n\n**", name_of(verdict.answer), "**",
+              sentence(verdict).substr(name_of(verdict.answer).size()), "\n\n", measured, ":\n\n",
+              table({"seed", verdict.subject, verdict.other, claim.ratio ? "ratio" : "difference"}, rows),
+              '\n');
+}
+
+// --- Metrics
+
+/// Median, mean and deviation, each in a cell.
+std::vector<std::string> moments_cells(const std::vector<double>& numbers) {
+  if (numbers.empty()) return {"-", "-", "-"};
+  const Moments moments = moments_of(numbers);
+  return {cell(median_of(numbers)), cell(moments.mean), numbers.size() < 2 ? "-" : cell(moments.deviation)};
+}
+
+/// A row of numbers for each variant. Of runs that diverged only the count is there.
+std::string metric_section(const Study& study, const std::vector<MeasuredRun>& runs,
+                           const std::string& metric) {
+  std::string rows;
+  for (size_t i = 0; i < study.combinations.size(); ++i) {
+    size_t finished = 0, diverged = 0;
+    std::vector<double> last, best;
+    for (const MeasuredRun& run : runs) {
+      if (run.run.combination != i || !ended(run)) continue;
+      ++(run.end.outcome == RunEnd::diverged ? diverged : finished);
+      if (run.end.outcome == RunEnd::diverged) continue;
+      if (const auto value = taken(run, metric, {}, study)) last.push_back(*value);
+      if (const auto value = taken(run, metric, {.kind = Take::best}, study)) best.push_back(*value);
+    }
+    std::vector<std::string> cells{study.combinations[i].name, text(finished), text(diverged)};
+    for (const auto& numbers : {last, best})
+      std::ranges::copy(moments_cells(numbers), std::back_inserter(cells));
+    rows += markdown_row(cells);
+  }
+  return text("### ", metric, study.best_is_highest(metric) ? " (higher is better)" : "", "\n\n",
+              table({"variant", "n", "diverged", "last: median", "mean", "deviation", "best: median", "mean",
+                     "deviation"},
+                    rows),
+              '\n');
+}
+
+// --- Figure
+
+/// The norms' own colours where they tell all variants of a panel apart, else the palette's in turn.
+std::vector<int> colors_of(const Study& study, const std::vector<size_t>& combinations) {
+  std::vector<int> colors;
+  std::set<int> different;
+  for (const size_t i : combinations) {
+    colors.push_back(color_of(setting_of(study.combinations[i].settings, "norm")));
+    if (colors.back() >= 0) different.insert(colors.back());
+  }
+  if (different.size() == colors.size()) return colors;
+  for (size_t i = 0; i < colors.size(); ++i) colors[i] = static_cast<int>(i % 8);
+  return colors;
+}
+
+/// A curve's title: its settings without the one that the panel's title names.
+std::string title_in_panel(const Study& study, const Combination& combination) {
+  std::string title;
+  for (const auto& [key, value] : combination.settings.entries()) {
+    if (key == study.panels) continue;
+    const bool is_word = std::holds_alternative<std::string>(value);
+    title += (title.empty() ? "" : ", ") + (key == "norm" ? title_of(text_of(value))
+                                            : is_word     ? text_of(value)
+                                                          : key + " " + text_of(value));
+  }
+  return title.empty() ? study.experiment : title;
+}
+
+Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
+                   const std::string& title, const std::vector<size_t>& combinations, bool single) {
+  Panel panel{.title = title, .x_label = "updates", .y_label = metric};
+  panel.log_y = std::ranges::find(study.log, metric) != study.log.end();
+  const std::vector<int> colors = colors_of(study, combinations);
+  std::vector<Curve> singles;
+  for (size_t i = 0; i < combinations.size(); ++i) {
+    std::vector<Table> tables;
+    for (const MeasuredRun& run : runs)
+      if (run.run.combination == combinations[i] &&
+          std::ranges::find(run.curves.columns, metric) != run.curves.columns.end())
+        tables.push_back(run.curves);
+    const Line line = i < 8 ? Line::solid : i < 16 ? Line::dashed : Line::dotted;
+    panel.curves.push_back(median_curve(tables, "step", metric,
+                                        {.title = title_in_panel(study, study.combinations[combinations[i]]),
+                                         .line = line,
+                                         .color = colors[i]}));
+    if (single)
+      std::ranges::copy(single_curves(tables, "step", metric, panel.curves.back()),
+                        std::back_inserter(singles));
+  }
+  std::ranges::copy(singles, std::back_inserter(panel.curves));
+  return panel;
+}
+
+}  // namespace
+
+std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
+  const std::vector<std::string> keys = varied(study), metrics = metrics_of(runs);
+  std::vector<std::string> header{"run"};
+  std::ranges::copy(keys, std::back_inserter(header));
+  for (const char* const column : {"seed", "outcome", "reason", "updates", "seconds", "peak_mb"})
+    header.emplace_back(column);
+  for (const std::string& metric : metrics) {
+    header.push_back("last_" + metric);
+    header.push_back("best_" + metric);
+  }
+  std::string all = joined(header) + '\n';
+  for (const MeasuredRun& run : runs) {
+    const auto last = [&](const char* column) {
+      return run.curves.rows.empty() ? "0" : number_text(run.curves.column(column).back());
+    };
+    std::vector<std::string> row{run.run.name};
+    for (const std::string& key : keys)
+      row.push_back(field_of(setting_of(study.combinations[run.run.combination].settings, key)));
+    for (const std::string& value : {text(run.run.seed), name_of(run.end.outcome), field_of(run.end.reason),
+                                     last("step"), last("seconds"), text(run.end.peak_bytes >> 20)})
+      row.push_back(value);
+    for (const std::string& metric : metrics)
+      for (const Take::Kind kind : {Take::last, Take::best})
+        row.push_back(number_text(taken(run, metric, {.kind = kind}, study).value_or(std::nan(""))));
+    all += joined(row) + '\n';
+  }
+  return all;
+}
+
+std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
+                       const std::vector<Verdict>& verdicts) {
+  std::string all =
+      text("# ", study.question.empty() ? "Study of lamina " + study.experiment : study.question, "\n\n");
+  const auto count = [&](RunEnd::Outcome outcome) {
+    return std::ranges::count(runs, outcome, [](const MeasuredRun& run) { return run.end.outcome; });
+  };
+  all += text("lamina ", study.experiment);
+  for (const auto& [name, value] : study.settings.entries()) all += text(", ", name, ' ', text_of(value));
+  all += text("; ", study.combinations.size(), " variants with ", study.seeds.size(),
+              " seeds: ", count(RunEnd::finished), " runs finished, ", count(RunEnd::diverged), " diverged, ",
+              count(RunEnd::failed), " failed, ", count(RunEnd::waiting), " to go.\n\n");
+  if (const std::string data = data_of(runs); !data.empty()) all += "Data: " + data + ".\n\n";
+  if (!verdicts.empty()) {
+    all +=
+        "## Claims\n\nA verdict is Student's t at 96% over runs paired by seed; models/evidence/README.md "
+        "says more.\n\n";
+    for (size_t i = 0; i < verdicts.size(); ++i) all += claim_section(verdicts[i], i + 1);
+  }
+  all += "## Variants\n\n";
+  for (const std::string& metric : shown_metrics(study, runs)) all += metric_section(study, runs, metric);
+  for (const MeasuredRun& run : runs)
+    if (run.end.outcome == RunEnd::diverged || run.end.outcome == RunEnd::failed)
+      all += text("- ", run.run.name, ' ', name_of(run.end.outcome), ": ", run.end.reason, '\n');
+  return all;
+}
+
+std::string verdicts_json(const std::vector<Verdict>& verdicts) {
+  using Json = nlohmann::ordered_json;
+  Json all = Json::array();
+  for (const Verdict& verdict : verdicts) {
+    Json one{{"claim", words_of(verdict)}, {"answer", name_of(verdict.answer)}, {"subject", verdict.subject},
+             {"other", verdict.other},     {"n", verdict.pairs.size()},         {"data", verdict.data}};
+    if (verdict.has_number()) {
+      one[verdict.claim.ratio ? "ratio" : "difference"] = verdict.number;
+      one["interval"] = {verdict.student.low, verdict.student.high};
+      one["bootstrap"] = {verdict.bootstrap.low, verdict.bootstrap.high};
+    }
+    one["sentence"] = sentence(verdict);
+    all.push_back(one);
+  }
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
+  std::vector<std::string> values{""};
+  if (!study.panels.empty()) {
+    values.clear();
+    for (const Combination& each : study.combinations)
+      if (const std::string value = setting_of(each.settings, study.panels);
+          std::ranges::find(values, value) == values.end())
+        values.push_back(value);
+  }
+  std::vector<Panel> panels;
+  for (const std::string& value : values) {
+    std::vector<size_t> shown;
+    for (size_t i = 0; i < study.combinations.size(); ++i)
+      if (study.panels.empty() || setting_of(study.combinations[i].settings, study.panels) == value)
+        shown.push_back(i);
+    const std::string title = study.panels.empty() ? study.experiment : study.panels + ' ' + value;
+    for (const std::string& metric : shown_metrics(study, runs))
+      if (panels.size() < most_panels)
+        panels.push_back(metric_panel(study, runs, metric, title, shown, single));
+  }
+  return panels;
+}
+
+void report_study(const Study& study, const std::string& folder, bool single) {
+  const std::vector<MeasuredRun> runs = measured_runs(study, folder);
+  std::vector<Verdict> verdicts;
+  for (const Claim& claim : study.claims) verdicts.push_back(judge(claim, study, runs));
+  const ResultFolder results(folder);
+  results.report(summary_of(study, runs, verdicts));
+  results.write("runs.csv", runs_csv(study, runs));
+  if (!verdicts.empty()) results.write("verdicts.json", verdicts_json(verdicts));
+  if (const std::vector<Panel> panels = study_figure(study, runs, single); !panels.empty())
+    results.draw("figure", panels);
+}
+
+}  // namespace lamina
