@@ -38,16 +38,16 @@ class AllHeads {
   /// The numbers that the backward pass needs beside the result.
   Shape kept_shape() const { return {2, sizes_.cases, sizes_.heads, sizes_.queries}; }
 
+  /// The result, and what the backward pass needs. The result does not depend on whether there will be one: few queries
+  /// have a pass of their own, and the other one only tells what to keep.
   void forward(const real* q, const real* k, const real* v, real* y, real* kept) const {
-    const Offsets offsets(sizes_.width);
-    for_each_part(split(panels_of(sizes_.queries)), [&](size_t i, const Part& part) {
-      attention_head::forward(head(i, q, k, v), offsets, part, rows(y, out_, i), softmax(kept, i));
-    });
+    forward_in_panels(q, k, v, y, kept);
+    if (sizes_.queries <= few_queries) forward_only(q, k, v, y);
   }
 
   /// The same without a backward pass.
   void forward_only(const real* q, const real* k, const real* v, real* y) const {
-    if (sizes_.queries > few_queries) return forward(q, k, v, y, Tensor(kept_shape()).data());
+    if (sizes_.queries > few_queries) return forward_in_panels(q, k, v, y, Tensor(kept_shape()).data());
     for_each_part(split(1, worth_a_share_of_few),
                   [&](size_t i, const Part&) { forward_few(head(i, q, k, v), rows(y, out_, i)); });
   }
@@ -78,6 +78,13 @@ class AllHeads {
   }
 
  private:
+  void forward_in_panels(const real* q, const real* k, const real* v, real* y, real* kept) const {
+    const Offsets offsets(sizes_.width);
+    for_each_part(split(panels_of(sizes_.queries)), [&](size_t i, const Part& part) {
+      attention_head::forward(head(i, q, k, v), offsets, part, rows(y, out_, i), softmax(kept, i));
+    });
+  }
+
   /// How many heads there are, in all cases.
   size_t count() const { return sizes_.cases * sizes_.heads; }
 
