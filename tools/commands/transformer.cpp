@@ -152,6 +152,7 @@ class TransformerCommand final : public TrainingCommand {
       fail<UsageError>("--book ", book_, ": without --data there are only built-in stories; add --data DIR");
     data_ = data_folder.empty() ? built_in_stories(unit(), seed, stories)
                                 : load_books(data_folder, unit(), book_);
+    if (smoke > 0) keep_a_few_texts();
     if (train_on_ > 0 && train_on_ < data_->train.size()) {
       data_->train.resize(train_on_);
       data_->source += text("; trained on the first ", train_on_);
@@ -159,6 +160,16 @@ class TransformerCommand final : public TrainingCommand {
     return {.source = data_->source,
             .cases = texts_in(*data_, length_),
             .called = text("texts of ", length_, ' ', unit_, "s to train on")};
+  }
+
+  /// Enough for two updates.
+  void keep_a_few_texts() {
+    const auto shorten = [this](std::vector<int>& part, size_t texts) {
+      part.resize(std::min(part.size(), texts * length_ + 1));
+    };
+    shorten(data_->train, 2 * std::ranges::max(batches) + 1);
+    shorten(data_->valid, 2);
+    shorten(data_->test, 2);
   }
 
   void require_sizes() const {
