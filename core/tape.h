@@ -38,7 +38,8 @@ namespace lamina {
 enum class OpKind : std::uint8_t {
   other,
   product,  ///< the outputs are summed inputs W h + b, and one of the inputs is W
-  relu      ///< ends in max(0, x), possibly pooled
+  relu,     ///< ends in max(0, x), possibly pooled
+  norm      ///< normalizes its first input, whose shape the result has
 };
 
 /// How an op introduces itself: record("exp", ...) or record({"relu", OpKind::relu}, ...).

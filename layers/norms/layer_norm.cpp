@@ -48,7 +48,7 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
         }
       });
 
-  return record(op, y, {a, gain, bias}, [=] {
+  return record({op, OpKind::norm}, y, {a, gain, bias}, [=] {
     const auto* const kept_statistics = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
     const GradientTarget da(a);
     // Of every row: the derivatives for the gain, then those for the bias.

@@ -195,10 +195,15 @@ std::string step_tables(const std::vector<RecordRow>& rows, std::uint64_t step) 
                                      Column{"deviation over units", "summed_inputs.deviation_over_units"},
                                      Column{"deviation over cases", "summed_inputs.deviation_over_cases"},
                                      Column{"dead units", "outputs.dead"}};
+  constexpr std::array norms = {Column{"inputs of norms: mean", "input.mean"},
+                                Column{"deviation over units", "input.deviation"},
+                                Column{"turned by [rad]", "input.turned"}};
   constexpr std::array updates = {
       Column{"weight vectors: length", "length.mean"}, Column{"relative change", "change.mean"},
       Column{"angle: mean", "angle.mean"}, Column{"min", "angle.min"}, Column{"max [rad]", "angle.max"}};
-  return table_of(rows, step, activities) + '\n' + table_of(rows, step, updates);
+  const std::string of_norms = table_of(rows, step, norms);
+  return table_of(rows, step, activities) + '\n' + (of_norms.empty() ? "" : of_norms + '\n') +
+         table_of(rows, step, updates);
 }
 
 std::vector<Series> over_steps(const std::vector<RecordRow>& rows, const std::string& quantity) {

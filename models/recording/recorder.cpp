@@ -66,6 +66,30 @@ SummedInputs summarize(const Tensor& a) {
   return result;
 }
 
+Normalized compare(const Tensor& input, const Tensor& result) {
+  const size_t rows = input.rows(), columns = input.columns();
+  const auto count = static_cast<double>(columns);
+  Normalized all;
+  double turned_rows = 0;
+  for (size_t r = 0; r < rows; ++r) {
+    const std::span x(input.data() + r * columns, columns), y(result.data() + r * columns, columns);
+    double sum = 0, squares = 0, along = 0;
+    for (size_t i = 0; i < columns; ++i) {
+      sum += static_cast<double>(x[i]);
+      along += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+    }
+    for (const real v : x) squares += std::pow(static_cast<double>(v) - sum / count, 2);
+    all.mean += sum / count / static_cast<double>(rows);
+    all.deviation += std::sqrt(squares / count) / static_cast<double>(rows);
+    const double lengths = length_of(x) * length_of(y);
+    if (!(lengths > 0)) continue;
+    all.turned += std::acos(std::clamp(along / lengths, -1.0, 1.0));
+    ++turned_rows;
+  }
+  all.turned = turned_rows > 0 ? all.turned / turned_rows : unknown;
+  return all;
+}
+
 bool holds_weight_vectors(const std::string& name, const Tensor& value) {
   const std::string own = own_part(name);
   return value.shape().rank() >= 2 && own != "gain" && own != "bias" && !own.starts_with("running_") &&
@@ -79,6 +103,7 @@ void Recorder::begin(std::uint64_t step) {
   sequences_.clear();
   uses_.clear();
   relus_.clear();
+  norms_.clear();
 }
 
 void Recorder::add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time) {
@@ -100,6 +125,7 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
   const Tensor& output = node.outputs[0];
   if (node.kind == OpKind::product && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
     add_summed_inputs(layer, output);
+  if (node.kind == OpKind::norm) add_normalized(layer, inputs[0], output);
   if (node.kind == OpKind::relu) add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
 }
 
@@ -111,6 +137,14 @@ void Recorder::add_summed_inputs(const std::string& layer, const Tensor& a) {
   add(layer, "summed_inputs.mean", s.mean, time);
   add(layer, "summed_inputs.deviation_over_units", s.deviation_over_units, time);
   add(layer, "summed_inputs.deviation_over_cases", s.deviation_over_cases, time);
+}
+
+void Recorder::add_normalized(const std::string& layer, const Tensor& input, const Tensor& result) {
+  const Normalized n = compare(input, result);
+  const std::uint64_t time = ++norms_[layer];
+  add(layer, "input.mean", n.mean, time);
+  add(layer, "input.deviation", n.deviation, time);
+  add(layer, "input.turned", n.turned, time);
 }
 
 /// Sequences fill their records as they run. A layer that runs more than once continues its count.

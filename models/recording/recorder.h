@@ -9,6 +9,9 @@
 //   outputs.dead                        fraction of a relu's units (maps: channels) at 0 in every case: no gradient
 //                                       reaches their weights. A leaky relu has none; relus are found by
 //                                       OpKind
+//   input.mean, input.deviation         of a norm's rows: Eq. 3's mu and sigma; mean over the rows
+//   input.turned                        the angle in radians between a norm's input and its result, row by row: how
+//                                       much it changes the direction; mean over the rows
 //   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases
 //   gain.mean, .deviation, .min, .max   and likewise for every parameter with one number per unit
 //   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored
@@ -48,6 +51,12 @@ struct SummedInputs {
 };
 SummedInputs summarize(const Tensor& a);
 
+/// What a norm sees and does, mean over the rows; rows that are zero do not count in `turned`.
+struct Normalized {
+  double mean = 0, deviation = 0, turned = 0;
+};
+Normalized compare(const Tensor& input, const Tensor& result);
+
 /// Whether a parameter consists of weight vectors, one per column, rather than of one number per unit.
 bool holds_weight_vectors(const std::string& name, const Tensor& value);
 
@@ -69,6 +78,7 @@ class Recorder final : public TapeListener, public SequenceObserver {
  private:
   void add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time = 0);
   void add_summed_inputs(const std::string& layer, const Tensor& a);
+  void add_normalized(const std::string& layer, const Tensor& input, const Tensor& result);
   void add_sequences();
   bool is_recurrent(const std::string& layer) const;
 
@@ -77,7 +87,7 @@ class Recorder final : public TapeListener, public SequenceObserver {
   std::uint64_t step_ = 0;
   std::vector<RecordRow> rows_;
   std::deque<std::pair<std::string, SequenceRecord>> sequences_;  ///< by layer
-  std::map<std::string, std::uint64_t> uses_, relus_;             ///< of each layer in this step
+  std::map<std::string, std::uint64_t> uses_, relus_, norms_;     ///< of each layer in this step
   std::vector<std::vector<real>> before_;                         ///< each parameter before the update
 };
 

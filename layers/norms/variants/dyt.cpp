@@ -41,7 +41,7 @@ Tensor dyt(const Tensor& a, const Tensor& alpha, const Tensor& gain, const Tenso
                      out[r * columns + i] = scalar::tanh(slope * in[r * columns + i]) * g[i] + b[i];
                });
 
-  return record("dyt", y, {a, alpha, gain, bias}, [=] {
+  return record({"dyt", OpKind::norm}, y, {a, alpha, gain, bias}, [=] {
     const GradientTarget da(a);
     // Of every row: the derivatives for the gain, for the bias, and each unit's part of that for alpha.
     const RowSums sums(

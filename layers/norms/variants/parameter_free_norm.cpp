@@ -1,5 +1,6 @@
 #include "layers/norms/variants/parameter_free_norm.h"
 
+#include "core/listener.h"
 #include "core/ops.h"
 #include "layers/named.h"
 #include "layers/statistics/row_norm.h"
@@ -80,7 +81,7 @@ Tensor normalize_rows(const char* op, const Tensor& a, real epsilon, const Value
     }
   });
 
-  return record(op, y, {a}, [=] {
+  return record({op, OpKind::norm}, y, {a}, [=] {
     const auto* const s = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
     parallel_for(
         rows, row_grain(columns),
@@ -142,6 +143,7 @@ AdaNorm::AdaNorm(Parameters&, const std::string& name, const AdaNormOptions& cho
     : options(chosen), name_(name) {}
 
 Tensor LayerNormSimple::operator()(const Tensor& a) const {
+  const Scope scope(name_);  // no parameter names the layer
   return in_layer(name_, [&] {
     require_features("layer_norm_simple", a, options.features);
     return layer_norm_simple(a, options.epsilon);
@@ -149,6 +151,7 @@ Tensor LayerNormSimple::operator()(const Tensor& a) const {
 }
 
 Tensor DetachNorm::operator()(const Tensor& a) const {
+  const Scope scope(name_);  // no parameter names the layer
   return in_layer(name_, [&] {
     require_features("detach_norm", a, options.features);
     return detach_norm(a, options.epsilon);
@@ -156,6 +159,7 @@ Tensor DetachNorm::operator()(const Tensor& a) const {
 }
 
 Tensor AdaNorm::operator()(const Tensor& a) const {
+  const Scope scope(name_);  // no parameter names the layer
   return in_layer(name_, [&] {
     require_features("ada_norm", a, options.features);
     return ada_norm(a, options.scale, options.slope, options.epsilon);

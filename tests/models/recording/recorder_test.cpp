@@ -10,6 +10,7 @@
 #include "core/ops/map.h"
 #include "layers/linear.h"
 #include "layers/norms/layer_norm.h"
+#include "layers/norms/normalization.h"
 #include "layers/recurrent/step.h"
 #include "models/training/training.h"
 #include "optim/adam.h"
@@ -128,6 +129,30 @@ TEST_CASE("a recorded step says what direct computation says") {
   CHECK(value_of(rows, "hidden", "weight.angle.mean") == near(angles));
   CHECK(value_of(rows, "hidden", "weight.length.max") == near(longest));
   CHECK(value_of(rows, "hidden", "weight.change.min") == near(least_change));
+}
+
+TEST_CASE("what a norm sees and how far it turns it, by hand; parameters or not") {
+  const Tensor x = Tensor::from({3, 2}, {3, 1, 0, 0, -1, 1});
+  const Normalized n = compare(x, Tensor::from({3, 2}, {1, -1, 5, 5, -2, 2}));
+  CHECK(n.mean == near(2.0 / 3));
+  CHECK(n.deviation == near(2.0 / 3));
+  CHECK(n.turned == near(std::acos(2 / std::sqrt(20.0)) / 2));  // the row of zeros has no direction
+
+  for (const Norm norm :
+       {Norm::layer, Norm::rms, Norm::layer_simple, Norm::detached, Norm::ada, Norm::dyt, Norm::batch}) {
+    CAPTURE(std::string(name_of(norm)));
+    Parameters parameters(3);
+    const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
+    Normalization scheme(parameters, "norm", {.norm = norm, .features = 6});
+    const Tensor a = hidden(sample({7, 5}, 1));
+    const Normalized expected = compare(a, scheme(a, Mode::train));
+    const auto rows = record_step(parameters, [&] {
+      return sum(square(scheme(hidden(sample({7, 5}, 1)), Mode::train)));
+    });
+    CHECK(value_of(rows, "norm", "input.mean", 1) == near(expected.mean));
+    CHECK(value_of(rows, "norm", "input.deviation", 1) == near(expected.deviation));
+    CHECK(value_of(rows, "norm", "input.turned", 1) == near(expected.turned));
+  }
 }
 
 TEST_CASE("dead units are counted for what is a relu, whatever its name") {
