@@ -15,7 +15,7 @@ using namespace attention_head;
 constexpr size_t worth_a_share = 400'000, worth_a_share_of_few = 50'000;
 
 // Purposes of scratch memory.
-struct QueriesGradient;
+struct KeysGradients;
 
 /// Where the queries, the keys, the values or the results of all heads lie in a tensor: position t of case b begins at
 /// `first` + (b positions + t) row, and there one head follows the other.
@@ -55,26 +55,28 @@ class AllHeads {
   struct Gradients {
     GradientSink q, k, v;
   };
-  void backward(const real* q, const real* k, const real* v, const real* y, const real* dy, real* kept,
+  void backward(const real* q, const real* k, const real* v, const real* dy, real* kept,
                 const Gradients& to) const {
     const Offsets offsets(sizes_.width);
-    const Split heads = split(blocks_of(sizes_.keys));
-    const size_t size = queries_gradient_size(sizes_.queries, sizes_.width);
-    Tensor contributions;  // to dQ, where several parts of a head make them
-    if (heads.parts > 1) contributions = Tensor({count() * heads.parts, size});
+    const Split heads = split(panels_of(sizes_.queries));
+    const auto finish = [&](size_t i, real* contributions) {
+      finish_keys_gradients(head(i, q, k, v), contributions, heads.parts, gradient_rows(to.k, keys_, i),
+                            gradient_rows(to.v, values_, i));
+    };
+    const size_t most = keys_gradients_size(sizes_.keys, sizes_.width);
+    Tensor contributions;  // to dK and dV, where several parts of a head make them
+    if (heads.parts > 1) contributions = Tensor({count(), heads.parts, most});
     for_each_part(heads, [&](size_t i, const Part& part) {
       const Head one = head(i, q, k, v);
-      real* const dq = part.count > 1 ? contributions.data() + (i * part.count + part.index) * size
-                                      : scratch<QueriesGradient>(size);
-      attention_head::backward(one, offsets, part, rows(y, out_, i), rows(dy, out_, i), softmax(kept, i), dq,
-                               gradient_rows(to.k, keys_, i), gradient_rows(to.v, values_, i));
-      if (part.count == 1) finish_queries_gradient(one, dq, 1, gradient_rows(to.q, queries_, i));
+      const size_t size = keys_gradients_size(one.keys, one.width);
+      real* const own = part.count == 1 ? scratch<KeysGradients>(size)
+                                        : contributions.data() + i * part.count * most + part.index * size;
+      attention_head::backward(one, offsets, part, rows(dy, out_, i), softmax(kept, i), own,
+                               gradient_rows(to.q, queries_, i));
+      if (part.count == 1) finish(i, own);
     });
     if (heads.parts > 1)
-      for_each_share(count(), [&](size_t i) {
-        finish_queries_gradient(head(i, q, k, v), contributions.data() + i * heads.parts * size, heads.parts,
-                                gradient_rows(to.q, queries_, i));
-      });
+      for_each_share(count(), [&](size_t i) { finish(i, contributions.data() + i * heads.parts * most); });
   }
 
  private:
@@ -169,8 +171,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   heads.forward(q.data(), k.data(), v.data(), y.data(), kept.data());
   return record("attention", y, {q, k, v}, [=]() mutable {
     const auto run = [&](const AllHeads::Gradients& to) {
-      heads.backward(q.data(), k.data(), v.data(), std::as_const(y).data(), y.gradient_data(), kept.data(),
-                     to);
+      heads.backward(q.data(), k.data(), v.data(), y.gradient_data(), kept.data(), to);
     };
     if (!same_storage(q, k) && !same_storage(k, v) && !same_storage(v, q))
       return run({GradientTarget(q).sink(), GradientTarget(k).sink(), GradientTarget(v).sink()});
@@ -197,7 +198,7 @@ Tensor self_attention(const Tensor& qkv, size_t heads, const AttentionOptions& o
   return record("self_attention", y, {qkv}, [=]() mutable {
     const real* const x = qkv.data();
     const GradientSink sink = qkv.gradient_sink();
-    all.backward(x, x, x, std::as_const(y).data(), y.gradient_data(), kept.data(), {sink, sink, sink});
+    all.backward(x, x, x, y.gradient_data(), kept.data(), {sink, sink, sink});
   });
 }
 

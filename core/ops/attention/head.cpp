@@ -14,12 +14,32 @@ namespace {
 struct AllKeys;
 struct AllValues;
 struct OfPanel;
-struct OfBlock;
-struct AllQueries;
+struct OfAllKeys;
 
-/// Rows one after another without gaps.
-void copy_rows(const Rows<const real>& from, size_t first, size_t count, size_t width, real* to) {
-  for (size_t t = 0; t < count; ++t, to += width) std::copy_n(from[first + t], width, to);
+/// The rows one after another without gaps.
+template <class Purpose>
+const real* gathered(const Rows<const real>& from, size_t count, size_t width) {
+  real* const rows = scratch<Purpose>(count * width);
+  for (size_t t = 0; t < count; ++t) std::copy_n(from[t], width, rows + t * width);
+  return rows;
+}
+
+/// body(first key, how many) for each block of keys
+template <class Body>
+void for_each_block(size_t keys, const Body& body) {
+  for (size_t j = 0; j < keys; j += block_keys) body(j, std::min(block_keys, keys - j));
+}
+
+/// Part of a gradient's row: to = value, or += where `add`
+template <class Value>
+void add_to(real* to, bool add, size_t count, const Value& value) {
+  if (add) {
+#pragma omp simd
+    for (size_t p = 0; p < count; ++p) to[p] += value(p);
+  } else {
+#pragma omp simd
+    for (size_t p = 0; p < count; ++p) to[p] = value(p);
+  }
 }
 
 /// [d x panel]: the transpose of the rows of a panel's queries, zeros where it has fewer.
@@ -62,10 +82,8 @@ Offsets::Offsets(size_t width)
 void forward(const Head& head, const Offsets& offsets, const Part& part, const Rows<real>& y,
              const Softmax& softmax) {
   const size_t d = head.width;
-  real* const keys = scratch<AllKeys>(head.keys * d);
-  real* const values = scratch<AllValues>(head.keys * d);
-  copy_rows(head.k, 0, head.keys, d, keys);
-  copy_rows(head.v, 0, head.keys, d, values);
+  const real* const keys = gathered<AllKeys>(head.k, head.keys, d);
+  const real* const values = gathered<AllValues>(head.v, head.keys, d);
   real* const queries = scratch<OfPanel>((2 * d + block_keys) * panel_queries);
   real* const sums = queries + d * panel_queries;
   real* const s = sums + d * panel_queries;
@@ -74,17 +92,15 @@ void forward(const Head& head, const Offsets& offsets, const Part& part, const R
     scale_panel(queries, d, head.scale);
     Running running = {};
     std::fill_n(sums, d * panel_queries, real{0});
-    const size_t seen = head.seen_by(panel);
-    for (size_t j = 0; j < seen; j += block_keys) {
-      const Block block = {panel, j, std::min(block_keys, seen - j)};
-      find_scores(head, offsets, block, keys + j * d, queries, s);
-      exponentiate(s, block.keys, j == 0, running);
+    for_each_block(head.seen_by(panel), [&](size_t j, size_t count) {
+      find_scores(head, offsets, {panel, j, count}, keys + j * d, queries, s);
+      exponentiate(s, count, j == 0, running);
       if (j > 0)
         for (size_t p = 0; p < d; ++p)
           for_each_query([&, row = sums + p * panel_queries](size_t c) { row[c] *= running.factor[c]; });
-      multiply_gathered(d, panel_queries, block.keys, {values + j * d, offsets.numbers(), offsets.rows()}, s,
-                        sums, panel_queries, j > 0 ? sums : nullptr, panel_queries);
-    }
+      multiply_gathered(d, panel_queries, count, {values + j * d, offsets.numbers(), offsets.rows()}, s, sums,
+                        panel_queries, j > 0 ? sums : nullptr, panel_queries);
+    });
     alignas(64) real share[panel_queries];
     for_each_query([&](size_t c) { share[c] = running.total[c] == 0 ? 0 : 1 / running.total[c]; });
     const size_t first = panel * panel_queries;
@@ -103,22 +119,24 @@ void forward(const Head& head, const Offsets& offsets, const Part& part, const R
 
 namespace {
 
-size_t packed_columns(size_t width) { return (width + panel_columns - 1) / panel_columns * panel_columns; }
-
-/// What the backward pass reads of a panel of queries. The softmax's `share` is part of dY.
+/// What the backward pass reads of a panel of queries, and makes for it.
 struct PanelOfQueries {
   real *queries, *dy;          ///< [d x panel]: scale Q^T, and dY^T
+  real* dq;                    ///< [d x panel]: dQ^T / scale
   real *query_rows, *dy_rows;  ///< [panel x d], packed: Q and dY
-  real *largest, *inner;       ///< [panel]: the softmax's, and dy . y
+  real *largest, *share;       ///< [panel]: the softmax's
+  real* inner;                 ///< [panel]: sum_j p_ij dp_ij
 
-  static size_t size(size_t d) { return (2 * d + 2 * packed_columns(d) + 2) * panel_queries; }
+  static size_t size(size_t d) { return (3 * d + 2 * packed_columns(d) + 3) * panel_queries; }
   PanelOfQueries(real* memory, size_t d)
       : queries(memory),
         dy(queries + d * panel_queries),
-        query_rows(dy + d * panel_queries),
+        dq(dy + d * panel_queries),
+        query_rows(dq + d * panel_queries),
         dy_rows(query_rows + packed_columns(d) * panel_queries),
         largest(dy_rows + packed_columns(d) * panel_queries),
-        inner(largest + panel_queries) {}
+        share(largest + panel_queries),
+        inner(share + panel_queries) {}
 };
 
 /// [d x panel] -> [panel x d], packed.
@@ -128,27 +146,35 @@ void transpose_panel(const real* x, size_t d, real* to) {
                panel_queries, to);
 }
 
-void prepare(const Head& head, size_t panel, const Rows<const real>& y, const Rows<const real>& dy,
-             const Softmax& softmax, const PanelOfQueries& to) {
+void prepare(const Head& head, size_t panel, const Rows<const real>& dy, const Softmax& softmax,
+             const PanelOfQueries& to) {
   const size_t d = head.width, first = panel * panel_queries, count = head.queries_of(panel);
-  alignas(64) real share[panel_queries] = {};
-  std::copy_n(softmax.share + first, count, share);
-  std::fill(std::copy_n(softmax.largest + first, count, to.largest), to.largest + panel_queries, real{0});
-  std::fill_n(to.inner, panel_queries, real{0});
-  for (size_t i = 0; i < count; ++i) {
-    const real *const out = y[first + i], *const dout = dy[first + i];
-    real inner = 0;
-#pragma omp simd reduction(+ : inner)
-    for (size_t p = 0; p < d; ++p) inner += out[p] * dout[p];
-    to.inner[i] = inner * share[i];
-  }
+  std::fill_n(to.largest, 3 * panel_queries, real{0});
+  std::copy_n(softmax.largest + first, count, to.largest);
+  std::copy_n(softmax.share + first, count, to.share);
   pack_transposed(head, panel, head.q, to.queries);
   transpose_panel(to.queries, d, to.query_rows);
   scale_panel(to.queries, d, head.scale);
   pack_transposed(head, panel, dy, to.dy);
-  for (size_t p = 0; p < d; ++p)
-    for_each_query([&, row = to.dy + p * panel_queries](size_t c) { row[c] *= share[c]; });
   transpose_panel(to.dy, d, to.dy_rows);
+  std::fill_n(to.dq, d * panel_queries, real{0});
+}
+
+/// s -> p = e^(s - largest) share, and their part of inner = sum_j p_ij dp_ij.
+void find_shares(const PanelOfQueries& of, size_t keys, real* s, const real* dp) {
+  alignas(64) real inner[panel_queries] = {};
+  for (size_t j = 0; j < keys; ++j, s += panel_queries, dp += panel_queries)
+    for_each_query([&](size_t c) {
+      s[c] = scalar::exp_up_to_zero(s[c] - of.largest[c]) * of.share[c];
+      inner[c] += s[c] * dp[c];
+    });
+  for_each_query([&](size_t c) { of.inner[c] += inner[c]; });
+}
+
+/// dp -> ds = p (dp - inner)
+void find_scores_gradient(const PanelOfQueries& of, size_t keys, const real* p, real* dp) {
+  for (size_t j = 0; j < keys; ++j, p += panel_queries, dp += panel_queries)
+    for_each_query([&](size_t c) { dp[c] = p[c] * (dp[c] - of.inner[c]); });
 }
 
 /// sums [keys x d] += x rows, where x is [keys x panel] and `rows` [panel x d] packed, of so many queries.
@@ -161,94 +187,66 @@ void add_product(const Offsets& offsets, const real* x, size_t keys, size_t quer
   }
 }
 
-/// The gradient of rows `first` and following: factor from
-void write_rows(const GradientRows& to, size_t first, size_t count, const real* from, size_t d, real factor) {
-  for (size_t j = 0; j < count; ++j, from += packed_columns(d)) {
-    real* const row = to.rows[first + j];
-#pragma omp simd
-    for (size_t p = 0; p < d; ++p) row[p] = (to.add ? row[p] : 0) + from[p] * factor;
-  }
-}
-
-/// The gradient of rows that were not read.
-void write_zeros(const GradientRows& to, size_t begin, size_t end, size_t d) {
-  if (to.add) return;
-  for (size_t j = begin; j < end; ++j) std::fill_n(to.rows[j], d, real{0});
-}
-
 }  // namespace
 
-/// For each block of keys, panel of queries after panel:
+/// For each panel of queries, first with one block of keys after another
 ///
-///   dV_j += sum_i p_ij dy_i,   ds_ij = p_ij (dy_i . v_j - dy_i . y_i),
-///   dK_j += scale sum_i ds_ij q_i,   dQ_i += scale sum_j ds_ij k_j
-void backward(const Head& head, const Offsets& offsets, const Part& part, const Rows<const real>& y,
-              const Rows<const real>& dy, const Softmax& softmax, real* queries_gradient,
-              const GradientRows& dk, const GradientRows& dv) {
-  const size_t d = head.width;
-  std::fill_n(queries_gradient, queries_gradient_size(head.queries, d), real{0});
-  real* const prepared = scratch<AllQueries>(head.panels() * PanelOfQueries::size(d));
-  const auto panel_at = [&](size_t panel) {
-    return PanelOfQueries(prepared + panel * PanelOfQueries::size(d), d);
-  };
-  for (size_t panel = 0; panel < head.panels(); ++panel)
-    prepare(head, panel, y, dy, softmax, panel_at(panel));
-  real* const keys = scratch<OfBlock>(2 * block_keys * (d + panel_queries + packed_columns(d)));
-  real* const values = keys + block_keys * d;
-  real* const s = values + block_keys * d;
-  real* const ds = s + block_keys * panel_queries;
-  real* const key_sums = ds + block_keys * panel_queries;
-  real* const value_sums = key_sums + block_keys * packed_columns(d);
-  for (size_t first = part.index * block_keys; first < head.keys; first += part.count * block_keys) {
-    const size_t in_block = std::min(block_keys, head.keys - first);
-    copy_rows(head.k, first, in_block, d, keys);
-    copy_rows(head.v, first, in_block, d, values);
-    std::fill_n(key_sums, in_block * packed_columns(d), real{0});
-    std::fill_n(value_sums, in_block * packed_columns(d), real{0});
-    for (size_t panel = 0; panel < head.panels(); ++panel) {
-      if (head.seen_by(panel) <= first) continue;
-      const size_t count = std::min(in_block, head.seen_by(panel) - first), queries = head.queries_of(panel);
-      const PanelOfQueries of = panel_at(panel);
-      find_scores(head, offsets, {panel, first, count}, keys, of.queries, s);
-      multiply_gathered(count, panel_queries, d, {values, offsets.rows(), offsets.numbers()}, of.dy, ds,
-                        panel_queries, nullptr, 0);
-      for (size_t j = 0; j < count; ++j) {
-        for_each_query([&, e = s + j * panel_queries, g = ds + j * panel_queries](size_t c) {
-          e[c] = scalar::exp_up_to_zero(e[c] - of.largest[c]);
-          g[c] = e[c] * (g[c] - of.inner[c]);
-        });
-      }
-      add_product(offsets, s, count, queries, of.dy_rows, d, value_sums);
-      add_product(offsets, ds, count, queries, of.query_rows, d, key_sums);
-      real* const dq = queries_gradient + panel * d * panel_queries;
-      multiply_gathered(d, panel_queries, count, {keys, offsets.numbers(), offsets.rows()}, ds, dq,
-                        panel_queries, dq, panel_queries);
-    }
-    write_rows(dk, first, in_block, key_sums, d, head.scale);
-    write_rows(dv, first, in_block, value_sums, d, 1);
-  }
-  if (part.index == 0) {
-    write_zeros(dk, head.keys, head.all_keys, d);
-    write_zeros(dv, head.keys, head.all_keys, d);
+///   dp_ij = dy_i . v_j,   inner_i = sum_j p_ij dp_ij
+///
+/// and then again, from what is kept of all keys that the panel sees:
+///
+///   ds_ij = p_ij (dp_ij - inner_i),   dV_j += p_ij dy_i,   dK_j += scale ds_ij q_i,   dQ_i = scale sum_j ds_ij k_j
+///
+/// (inner_i is dy_i . y_i as well, which needs nothing kept. But where one p is nearly 1, that differs from its dp by
+/// rounding alone, and ds would be noise.)
+void backward(const Head& head, const Offsets& offsets, const Part& part, const Rows<const real>& dy,
+              const Softmax& softmax, real* keys_gradients, const GradientRows& dq) {
+  const size_t d = head.width, whole = packed_columns(d);
+  std::fill_n(keys_gradients, keys_gradients_size(head.keys, d), real{0});
+  real *const dk = keys_gradients, *const dv = dk + head.keys * whole;
+  const real* const keys = gathered<AllKeys>(head.k, head.keys, d);
+  const real* const values = gathered<AllValues>(head.v, head.keys, d);
+  const PanelOfQueries of(scratch<OfPanel>(PanelOfQueries::size(d)), d);
+  real* const p = scratch<OfAllKeys>(2 * head.keys * panel_queries);
+  real* const dp = p + head.keys * panel_queries;
+  for (size_t panel = part.index; panel < head.panels(); panel += part.count) {
+    prepare(head, panel, dy, softmax, of);
+    const size_t queries = head.queries_of(panel), seen = head.seen_by(panel);
+    for_each_block(seen, [&](size_t j, size_t count) {
+      real *const p_j = p + j * panel_queries, *const dp_j = dp + j * panel_queries;
+      find_scores(head, offsets, {panel, j, count}, keys + j * d, of.queries, p_j);
+      multiply_gathered(count, panel_queries, d, {values + j * d, offsets.rows(), offsets.numbers()}, of.dy,
+                        dp_j, panel_queries, nullptr, 0);
+      find_shares(of, count, p_j, dp_j);
+    });
+    for_each_block(seen, [&](size_t j, size_t count) {
+      real *const p_j = p + j * panel_queries, *const ds_j = dp + j * panel_queries;
+      find_scores_gradient(of, count, p_j, ds_j);
+      add_product(offsets, p_j, count, queries, of.dy_rows, d, dv + j * whole);
+      add_product(offsets, ds_j, count, queries, of.query_rows, d, dk + j * whole);
+      multiply_gathered(d, panel_queries, count, {keys + j * d, offsets.numbers(), offsets.rows()}, ds_j,
+                        of.dq, panel_queries, of.dq, panel_queries);
+    });
+    for_each_row_of_transposed(head, panel, of.dq, [&](size_t i, size_t c, size_t columns, const real* row) {
+      add_to(dq.rows[i] + c, dq.add, columns, [&](size_t k) { return row[k] * head.scale; });
+    });
   }
 }
 
-void finish_queries_gradient(const Head& head, const real* contributions, size_t parts,
-                             const GradientRows& dq) {
-  const size_t d = head.width, size = queries_gradient_size(head.queries, d);
-  real* const sum = scratch<OfPanel>(d * panel_queries);
-  for (size_t panel = 0; panel < head.panels(); ++panel) {
-    const real* const from = contributions + panel * d * panel_queries;
-    for (size_t i = 0; i < d * panel_queries; ++i) {
-      real total = from[i];
-      for (size_t k = 1; k < parts; ++k) total += from[k * size + i];
-      sum[i] = total * head.scale;
-    }
-    for_each_row_of_transposed(head, panel, sum, [&](size_t i, size_t c, size_t columns, const real* row) {
-      real* const to = dq.rows[i] + c;
+void finish_keys_gradients(const Head& head, real* contributions, size_t parts, const GradientRows& dk,
+                           const GradientRows& dv) {
+  const size_t d = head.width, whole = packed_columns(d), size = keys_gradients_size(head.keys, d);
+  for (size_t part = 1; part < parts; ++part)
 #pragma omp simd
-      for (size_t p = 0; p < columns; ++p) to[p] = (dq.add ? to[p] : 0) + row[p];
-    });
+    for (size_t i = 0; i < size; ++i) contributions[i] += contributions[part * size + i];
+  const real *of_key = contributions, *of_value = of_key + head.keys * whole;
+  for (size_t j = 0; j < head.keys; ++j, of_key += whole, of_value += whole) {
+    add_to(dk.rows[j], dk.add, d, [=, scale = head.scale](size_t p) { return of_key[p] * scale; });
+    add_to(dv.rows[j], dv.add, d, [=](size_t p) { return of_value[p]; });
+  }
+  for (size_t j = head.keys; j < head.all_keys; ++j) {
+    add_to(dk.rows[j], dk.add, d, [](size_t) { return real{0}; });
+    add_to(dv.rows[j], dv.add, d, [](size_t) { return real{0}; });
   }
 }
 

@@ -17,7 +17,6 @@ inline size_t panels_of(size_t queries) { return (queries + panel_queries - 1) /
 
 /// Keys that meet a panel at once: their scores stay in L1.
 inline constexpr size_t block_keys = 128;
-inline size_t blocks_of(size_t keys) { return (keys + block_keys - 1) / block_keys; }
 
 struct Head {
   size_t queries;   ///< Tq
@@ -49,8 +48,7 @@ struct Softmax {
   real *largest, *share;
 };
 
-/// One of several parts of a head: of its panels in the forward pass, of its blocks of keys in the backward pass, every
-/// `count`-th.
+/// One of several parts of a head: every `count`-th of its panels.
 struct Part {
   size_t index = 0, count = 1;
 };
@@ -79,18 +77,21 @@ struct GradientRows {
   bool add;
 };
 
-/// The size of `queries_gradient` below.
-inline size_t queries_gradient_size(size_t queries, size_t width) {
-  return panels_of(queries) * panel_queries * width;
+/// The columns that rows of a head take in packed panels.
+inline size_t packed_columns(size_t width) {
+  return (width + kernels::panel_columns - 1) / kernels::panel_columns * kernels::panel_columns;
 }
 
-/// dK and dV of the part's keys, and what these contribute to dQ, as finish_queries_gradient() needs it.
-void backward(const Head& head, const Offsets& offsets, const Part& part, const Rows<const real>& y,
-              const Rows<const real>& dy, const Softmax& softmax, real* queries_gradient,
-              const GradientRows& dk, const GradientRows& dv);
+/// The size of `keys_gradients` below.
+inline size_t keys_gradients_size(size_t keys, size_t width) { return 2 * keys * packed_columns(width); }
 
-/// dQ = the sum of what `parts` parts have contributed, one after the other in memory.
-void finish_queries_gradient(const Head& head, const real* contributions, size_t parts,
-                             const GradientRows& dq);
+/// dQ of the part's queries, and what they contribute to dK and dV, as finish_keys_gradients() needs it.
+void backward(const Head& head, const Offsets& offsets, const Part& part, const Rows<const real>& dy,
+              const Softmax& softmax, real* keys_gradients, const GradientRows& dq);
+
+/// dK and dV: the sums of what `parts` parts have contributed, one after the other in memory, which is used up; zeros for
+/// keys that are not real.
+void finish_keys_gradients(const Head& head, real* contributions, size_t parts, const GradientRows& dk,
+                           const GradientRows& dv);
 
 }  // namespace lamina::attention_head
