@@ -46,6 +46,7 @@ MultiHeadAttention::MultiHeadAttention(Parameters& parameters, const std::string
                    .output = matrices * width_,
                    .bias = options.bias,
                    .weight_norm = options.weight_norm,
+                   .weight_standardization = options.weight_standardization,
                    .initial = side_by_side(options.initial, matrices)});
   };
   if (memory_width_ == 0) {

@@ -30,6 +30,7 @@ LinearOptions linear_options(const TransformerBlockOptions& options, bool inward
   return {.input = inward ? options.width : inner,
           .output = inward ? inner : options.width,
           .weight_norm = options.norm == Norm::weight,
+          .weight_standardization = options.norm == Norm::standardized,
           .initial = options.initial};
 }
 
@@ -52,6 +53,7 @@ TransformerBlock::TransformerBlock(Parameters& parameters, const std::string& na
                   .causal = options.causal,
                   .rotary = options.rotary,
                   .weight_norm = options.norm == Norm::weight,
+                  .weight_standardization = options.norm == Norm::standardized,
                   .initial = options.initial}),
       inner_(parameters, name + ".inner", linear_options(options, true)),
       outer_(parameters, name + ".outer", linear_options(options, false)),

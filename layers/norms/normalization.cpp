@@ -1,5 +1,7 @@
 #include "layers/norms/normalization.h"
 
+#include <type_traits>
+
 #include "core/ops.h"
 
 namespace lamina {
@@ -76,6 +78,10 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
 Tensor Normalization::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
   return std::visit(
       [&]<class Scheme>(Scheme& scheme) {
+        if constexpr (std::is_same_v<Scheme, GroupNorm>)
+          if (a.shape().rank() ==
+              3)  // vectors of [cases x positions]; GroupNorm takes them as a matrix, or maps
+            return scheme(a.reshape({a.rows(), a.columns()}), then).reshape(a.shape());
         if constexpr (requires { scheme(a, mode, then); })
           return scheme(a, mode, then);
         else if constexpr (requires { scheme(a, then); })

@@ -51,7 +51,9 @@ Tensor twin(const Made& made, const Tensor& x, Placement placement, real number)
   return add("feed_forward", add("attention", x, attend), feed_forward);
 }
 
-constexpr Norm norms_of_vectors[] = {Norm::none, Norm::weight, Norm::batch, Norm::rms, Norm::layer};
+/// Without those that are no derivative on purpose: detached, ada.
+constexpr Norm norms_with_exact_gradient[] = {Norm::none, Norm::weight,       Norm::batch, Norm::rms,
+                                              Norm::dyt,  Norm::layer_simple, Norm::layer};
 
 }  // namespace
 
@@ -77,7 +79,7 @@ TEST_CASE("transformer block: every placement agrees with its twin, values and g
 
 TEST_CASE("transformer block: gradients of every placement and norm") {
   for (const Placement placement : placements)
-    for (const Norm norm : norms_of_vectors) {
+    for (const Norm norm : norms_with_exact_gradient) {
       CAPTURE(name_of(placement));
       CAPTURE(name_of(norm));
       Made made({.width = 4, .heads = 2, .inner = 3, .placement = placement, .norm = norm, .number = 2});
@@ -128,6 +130,24 @@ TEST_CASE(
       CHECK(identical(slice(after, 1, 0, 4), slice(whole, 1, 0, 4)));
       CHECK(!identical(after, whole));
     }
+}
+
+TEST_CASE("transformer block: with every norm for vectors it trains, and writes what it computes") {
+  for (const NormEntry& entry : norm_table) {
+    if (!entry.vectors) continue;
+    CAPTURE(entry.name);
+    Made made({.width = 16, .heads = 2, .norm = entry.norm, .causal = true});
+    const Tensor x = leaf({2, 5, 16}, 1), whole = made.block(x, Mode::evaluate);
+    KeyValueCache cache;
+    const auto next = [&](const Tensor& piece) { return made.block.next(piece, cache); };
+    CHECK(difference(in_pieces(x, {2, 1, 1, 1}, next), whole) < 20 * ulp);
+    for (const Tensor& gradient : results_of({x}, [&] { return made.block(x, Mode::train); }))
+      CHECK(std::ranges::all_of(gradient.values(), [](real g) { return std::isfinite(g); }));
+    for (const Tensor& parameter : made.drawn) {
+      const Tensor gradient = parameter.gradient();
+      CHECK(std::ranges::any_of(gradient.values(), [](real g) { return g != 0; }));
+    }
+  }
 }
 
 TEST_CASE("transformer block: lengths hide keys") {
