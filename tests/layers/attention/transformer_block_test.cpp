@@ -52,8 +52,9 @@ Tensor twin(const Made& made, const Tensor& x, Placement placement, real number)
 }
 
 /// Without those that are no derivative on purpose: detached, ada.
-constexpr Norm norms_with_exact_gradient[] = {Norm::none, Norm::weight,       Norm::batch, Norm::rms,
-                                              Norm::dyt,  Norm::layer_simple, Norm::layer};
+constexpr Norm norms_with_exact_gradient[] = {Norm::none,         Norm::weight, Norm::batch,
+                                              Norm::rms,          Norm::dyt,    Norm::layer_simple,
+                                              Norm::standardized, Norm::layer};
 
 }  // namespace
 
