@@ -102,6 +102,9 @@ bool StudyQueue::train() {
   }
   stop_all();
   status_.erase();
+  // A killed process counts as running until its parent or the system has taken note, so its run may have left it there.
+  for (const Run& run : runs_)
+    if (exists(run.folder) && !is_locked(run.folder)) remove_unfinished_files(run.folder);
   return count(RunEnd::waiting) == 0;
 }
 
