@@ -59,7 +59,7 @@ Cost cost_of(Case step, double seconds) {
   const size_t before = memory::statistics().bytes_in_use;
   step();
   const auto after = memory::statistics();
-  return {bench::median(bench::times_of(seconds, 3, step)),
+  return {bench::median(bench::times_of(seconds, 3, [&] { step(); })),
           static_cast<double>(after.bytes_in_use + after.bytes_cached - before) / (1 << 20)};
 }
 
