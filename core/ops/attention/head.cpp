@@ -101,18 +101,17 @@ void forward(const Head& head, const Offsets& offsets, const Part& part, const R
       multiply_gathered(d, panel_queries, count, {values + j * d, offsets.numbers(), offsets.rows()}, s, sums,
                         panel_queries, j > 0 ? sums : nullptr, panel_queries);
     });
-    alignas(64) real share[panel_queries];
-    for_each_query([&](size_t c) { share[c] = running.total[c] == 0 ? 0 : 1 / running.total[c]; });
     const size_t first = panel * panel_queries;
     for (size_t i = 0; i < head.queries_of(panel); ++i) {
-      softmax.largest[first + i] = share[i] == 0 ? 0 : running.largest[i];
-      softmax.share[first + i] = share[i];
+      const bool sees_some = running.total[i] != 0;
+      softmax.largest[first + i] = sees_some ? running.largest[i] : 0;
+      softmax.share[first + i] = sees_some ? 1 / running.total[i] : 0;
     }
     for_each_row_of_transposed(head, panel, sums, [&](size_t i, size_t c, size_t columns, const real* row) {
       real* const to = y[i] + c;
-      const real factor = softmax.share[i];
+      const real total = running.total[i - first];
 #pragma omp simd
-      for (size_t p = 0; p < columns; ++p) to[p] = factor == 0 ? 0 : row[p] * factor;
+      for (size_t p = 0; p < columns; ++p) to[p] = total == 0 ? 0 : row[p] / total;
     });
   }
 }
@@ -162,13 +161,12 @@ void prepare(const Head& head, size_t panel, const Rows<const real>& dy, const S
 
 /// s -> p = e^(s - largest) share, and their part of inner = sum_j p_ij dp_ij.
 void find_shares(const PanelOfQueries& of, size_t keys, real* s, const real* dp) {
-  alignas(64) real inner[panel_queries] = {};
-  for (size_t j = 0; j < keys; ++j, s += panel_queries, dp += panel_queries)
-    for_each_query([&](size_t c) {
-      s[c] = scalar::exp_up_to_zero(s[c] - of.largest[c]) * of.share[c];
-      inner[c] += s[c] * dp[c];
+  add_in_parts(keys, of.inner, [&](size_t j, real* inner) {
+    for_each_query([&, p_j = s + j * panel_queries, dp_j = dp + j * panel_queries](size_t c) {
+      p_j[c] = scalar::exp_up_to_zero(p_j[c] - of.largest[c]) * of.share[c];
+      inner[c] += p_j[c] * dp_j[c];
     });
-  for_each_query([&](size_t c) { of.inner[c] += inner[c]; });
+  });
 }
 
 /// dp -> ds = p (dp - inner)

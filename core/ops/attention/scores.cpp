@@ -70,12 +70,12 @@ void exponentiate(real* s, size_t keys, bool first, Running& softmax) {
     shift[c] = largest == -infinity ? 0 : largest;  // nothing has been seen: infinity - infinity would be NaN
     softmax.factor[c] = first ? 0 : scalar::exp_up_to_zero(before - shift[c]);
   });
-  for (size_t j = 0; j < keys; ++j, s += panel_queries) {
-    for_each_query([&](size_t c) {
-      s[c] = scalar::exp_up_to_zero(s[c] - shift[c]);
-      total[c] += s[c];
+  add_in_parts(keys, total, [&](size_t j, real* part) {
+    for_each_query([&, row = s + j * panel_queries](size_t c) {
+      row[c] = scalar::exp_up_to_zero(row[c] - shift[c]);
+      part[c] += row[c];
     });
-  }
+  });
   for_each_query([&](size_t c) {
     softmax.total[c] = first ? total[c] : softmax.total[c] * softmax.factor[c] + total[c];
   });

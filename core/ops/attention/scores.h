@@ -18,6 +18,18 @@ template <class Body>
   for (size_t c = 0; c < panel_queries; ++c) body(c);
 }
 
+/// add(j, part) for each of the keys: it adds a number of each query to `part`. Parts of 16 keys are summed apart, because
+/// rounding grows with the length of a sum.
+template <class Add>
+[[gnu::always_inline]] inline void add_in_parts(size_t keys, real* total, const Add& add) {
+  constexpr size_t at_once = 16;
+  for (size_t j = 0; j < keys; j += at_once) {
+    alignas(64) real part[panel_queries] = {};
+    for (size_t i = j; i < std::min(j + at_once, keys); ++i) add(i, part);
+    for_each_query([&](size_t c) { total[c] += part[c]; });
+  }
+}
+
 /// Some keys after another, and a panel of queries.
 struct Block {
   size_t panel, first_key, keys;
