@@ -20,7 +20,7 @@ std::vector<std::string> books_in(const std::string& folder, const std::string& 
     fail<DataError>(folder,
                     ": is not a folder; give one that holds books as plain text (*.txt), or leave --data out "
                     "for built-in stories");
-  const std::vector<std::string> all = files_below(folder, ".txt");
+  std::vector<std::string> all = files_below(folder, ".txt");
   if (all.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
   if (book.empty()) return all;
   std::string names;
@@ -86,6 +86,7 @@ Data data_of(Unit unit, std::span<const std::string> books, const std::string& c
 Data load_books(const std::string& folder, Unit unit, const std::string& book) {
   const std::vector<std::string> paths = books_in(folder, book);
   std::vector<std::string> texts;
+  texts.reserve(paths.size());
   for (const std::string& path : paths) texts.push_back(text_of_book(path));
   const std::string called = paths.size() == 1 ? paths.front() : text(paths.size(), " books in ", folder);
   Data data = data_of(unit, texts, called);

@@ -104,11 +104,12 @@ Stream observe(const StreamOptions& options) {
 }
 
 Stream mean_field(const StreamOptions& options) {
-  const auto& [placement, scheme, name, title, formula] = options.how;
+  const Placement placement = options.how.placement;
+  const bool without = options.how.norm == Norm::none;
   const auto tokens = static_cast<double>(options.tokens);
   const bool post = placement == Placement::post, sandwich = placement == Placement::sandwich;
   const auto into_part = [&](const Moments& x, double number) {
-    if (post || scheme == Norm::none) return x;
+    if (post || without) return x;
     return x.normalized().times(placement == Placement::scaled_pre ? 1 / number : 1);
   };
   Moments x{1, 0};
@@ -126,7 +127,6 @@ Stream mean_field(const StreamOptions& options) {
     add(into_part(x, number).fed_forward(), stream.after_block);
   }
   const double hidden = std::sqrt(static_cast<double>(options.width) * entering / 2);
-  const bool without = scheme == Norm::none;
   const double taken_away = (without ? 0.5 : stream.after_block.back()) * (sandwich ? entering / 2 : 1);
   stream.gradient.assign(options.depth, std::nan(""));
   stream.gradient.back() = hidden / std::sqrt(taken_away);

@@ -264,8 +264,7 @@ RunConfig config_of(const PlacementFlags& flags) {
 
 int run(PlacementFlags flags) {
   std::ranges::sort(flags.depths);
-  const auto repeated = std::ranges::unique(flags.depths);
-  flags.depths.erase(repeated.begin(), repeated.end());
+  flags.depths.erase(std::unique(flags.depths.begin(), flags.depths.end()), flags.depths.end());
   if (flags.depths.size() < 2)
     fail<UsageError>("--depths: an exponent needs two different depths; give more, as in 2,8,24");
   if (smoke_epochs() > 0) flags.depths = {2, 4}, flags.seeds = std::min<size_t>(flags.seeds, 2);

@@ -40,7 +40,7 @@ TEST_CASE("placement: the mean field has the formulas of Xiong et al.") {
   const StreamOptions post{.how = case_named("post"), .depth = 12};
   for (const double length : mean_field(post).after_block) CHECK(length == near(1.5, 1e-12));
   StreamOptions pre{.how = case_named("pre"), .depth = 12};
-  for (const size_t tokens : {1, 16, 100000}) {
+  for (const size_t tokens : {size_t{1}, size_t{16}, size_t{100000}}) {
     pre.tokens = tokens;
     const Stream stream = mean_field(pre);
     for (size_t l = 1; l <= 12; ++l) {

@@ -37,7 +37,7 @@ TEST_CASE("writing: the cached logits are those of the full pass") {
         const Tensor all = model(tokens, 1);
         Caches caches = model.caches();
         size_t done = 0;
-        for (const size_t count : {2, 1, 1, 2}) {
+        for (const size_t count : std::vector<size_t>{2, 1, 1, 2}) {
           const Tensor some = model.next(std::span(tokens).subspan(done, count), caches);
           CHECK(some.shape() == Shape{count, 9});
           CHECK(difference(some.values(), {all.data() + done * 9, count * 9}) < 40 * ulp);
