@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# `lamina study` from outside: tables and verdicts, more seeds later, what is refused, a run that diverges, Ctrl-C, kills.
+source "$(dirname "$0")/../checks.sh"
+export LAMINA_SMOKE=1
+root=${lamina%/build/lamina}
+
+study() {  # study JSON: writes s.json
+  printf '%s' "$1" >s.json
+}
+line_of() { grep -c "^$1" out; }
+
+# --- the committed example: its tables, and again without training
+"$lamina" study "$root/models/mnist/studies/batch.json" --out example >out 2>err || cat out err
+check "all runs end" grep -q "12 of 12 done$" out
+check "a row for each run" [ "$(wc -l <example/runs.csv)" = 13 ]
+check "a verdict for each claim" [ "$(grep -c '^\*\*' example/summary.md)" = 4 ]
+check "its data are named" grep -q "synthetic digits, not MNIST.*cut down by LAMINA_SMOKE=1" example/summary.md
+check "a row for each variant and metric" [ "$(grep -cE '^\| (none|layer)-batch(512|128) \| 3 \| 0 \|' example/summary.md)" = 12 ]
+cp example/summary.md before.md
+rm example/summary.md example/runs.csv example/study.json
+"$lamina" study "$root/models/mnist/studies/batch.json" --out example --tables >out 2>err || cat out err
+check "tables without training are the same" cmp -s before.md example/summary.md
+check "and train nothing" [ "$(line_of starts)" = 0 ]
+
+# --- more seeds and variants later
+study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
+"$lamina" study s.json --out grows >out 2>err || cat out err
+check "two runs" [ "$(line_of starts)" = 2 ]
+study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": [{"norm": "none"}, {"norm": "batch"}], "seeds": [1, 2]}'
+"$lamina" study s.json --out grows >out 2>err || cat out err
+check "only what is new is trained" [ "$(grep ^starts out | sort | tr '\n' ' ')" = "starts: batch-seed1 starts: batch-seed2 starts: none-seed2 " ]
+"$lamina" study s.json --out grows >out 2>err || cat out err
+check "nothing twice" [ "$(line_of starts)" = 0 ]
+study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "variants": {"norm": ["none"]}}'
+check "other settings" refuses 1 "s.json: lr 0.5 and not no lr in grows/study.json; put it back" study s.json --out grows
+LAMINA_SMOKE=2 check "another LAMINA_SMOKE" refuses 1 "grows/study.json" study s.json --out grows
+
+# --- a run that diverges, one that fails
+study '{"experiment": "mnist", "settings": {"preset": "small", "data": "nowhere"}, "seeds": [1, 2]}'
+status=0
+"$lamina" study s.json --out fails >out 2>err || status=$?
+check "failed runs are an error" [ $status = 1 ]
+check "with their reason, and the others go on" [ "$(grep -c '^failed: run-seed[12], nowhere' out)" = 2 ]
+study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"lr": [0.001, 1e30]}, "seeds": [1, 2]}'
+"$lamina" study s.json --out diverges >out 2>err || cat out err
+check "that a run diverges is a result" [ "$(grep -c '^diverged: lr1e+30-seed[12], ' out)" = 2 ]
+check "it counts in the tables" grep -q '^| lr1e+30 | 0 | 2 | - |' diverges/summary.md
+check "and is in runs.csv with its reason" grep -qE '^lr1e\+30-seed1,1e\+30,1,diverged,.*(not finite|nan|inf)' diverges/runs.csv
+"$lamina" study s.json --out diverges >out 2>err || cat out err
+check "and is not tried again" [ "$(line_of starts)$(line_of goes)" = 00 ]
+
+# --- mistakes in the file
+mistake() { study "$2"; check "$1" refuses 1 "s.json: $3" study s.json --out wrong; }
+mistake "unknown experiment" '{"experiment": "mnits"}' "'experiment' is 'mnits', which trains nothing; there are mnist, "
+mistake "a command that trains nothing" '{"experiment": "graph"}' "'experiment' is 'graph', which trains nothing"
+mistake "unknown flag" '{"experiment": "mnist", "settings": {"momentum": 1}}' "'momentum' is no flag of lamina mnist; see lamina mnist --help"
+mistake "unknown flag of a variant" '{"experiment": "mnist", "variants": {"momentum": [1]}}' "'momentum' is no flag"
+mistake "value that the flag refuses" '{"experiment": "mnist", "variants": {"norm": ["none", "lyaer"]}}' "lyaer: --norm: lyaer not in {"
+mistake "typo in a key" '{"experiment": "mnist", "sedes": [1]}' "'sedes' is no key; there are "
+mistake "empty list" '{"experiment": "mnist", "seeds": []}' "'seeds' is an empty list"
+mistake "no JSON" '{"experiment": "mnist",}' "is not JSON ("
+check "no file" refuses 1 "nowhere.json" study nowhere.json
+check "nothing was made for them" [ ! -e wrong ]
+study '{"experiment": "mnist"}'
+check "tables of nothing" refuses 2 "--tables: there is no folder wrong" study s.json --out wrong --tables
+check "a folder in use" [ "$(mkdir used && flock used/lock sh -c "echo 1 >used/lock; '$lamina' study s.json --out used 2>&1")" = \
+  "lamina: --out used: process 1 trains in this folder; wait for its end, or name another folder" ]
+
+# --- Ctrl-C
+export LAMINA_SMOKE=50
+study '{"experiment": "mnist", "settings": {"epochs": 50, "batch": 4}, "seeds": [1, 2, 3]}'
+"$lamina" study s.json --out stopped --jobs 2 >out 2>err &
+victim=$!
+for _ in $(seq 600); do [ -e stopped/run-seed1/state ] && break; sleep 0.02; done
+kill -INT $victim
+status=0
+wait $victim || status=$?
+check "Ctrl-C saves and exits with 130" [ $status = 130 ]
+check "and says how to go on" grep -qF "saved; go on with: lamina study s.json --out stopped" out
+check "no run is left" [ -z "$(find stopped -name lock)" ]
+check "one was saved" [ -s stopped/run-seed1/state ]
+
+# --- kills
+kills=$("$root/tests/faults/study_kills.py" --kills 8 2>&1)
+check "killed at random moments: $kills" grep -q "1 passed, 0 failed" <<<"$kills"
+
+finish
