@@ -152,7 +152,7 @@ class TransformerCommand final : public TrainingCommand {
       fail<UsageError>("--book ", book_, ": without --data there are only built-in stories; add --data DIR");
     data_ = data_folder.empty() ? built_in_stories(unit(), seed, stories)
                                 : load_books(data_folder, unit(), book_);
-    if (smoke > 0) keep_a_few_texts();
+    if (smoke > 0 && !data_folder.empty()) keep_a_few_texts();
     if (train_on_ > 0 && train_on_ < data_->train.size()) {
       data_->train.resize(train_on_);
       data_->source += text("; trained on the first ", train_on_);
