@@ -102,14 +102,16 @@ TEST_CASE("parameter-free norms: fused equals composed") {
   for (const auto& [name, fused, twin] : pairings)
     for (const Shape& shape : {Shape{1, 1}, Shape{1, 2}, Shape{3, 5}, Shape{7, 17}, Shape{2, 33},
                                Shape{64, 257}, Shape{300, 100}, Shape{2, 3, 40}}) {
-      CAPTURE(std::string(name));
+      const std::string called = name;
+      CAPTURE(called);
       check_twins(fused, twin, {sample(shape, 1, -2, 2)}, twin_tolerance(128));
     }
 }
 
 TEST_CASE("parameter-free norms: one and two threads agree") {
   for (const auto& [name, fused, twin] : pairings) {
-    CAPTURE(std::string(name));
+    const std::string called = name;
+    CAPTURE(called);
     check_threads(fused, {sample({300, 257}, 1, -2, 2)}, 0);
   }
 }
@@ -117,7 +119,8 @@ TEST_CASE("parameter-free norms: one and two threads agree") {
 TEST_CASE("parameter-free norms: gradients add to what is there") {
   const Tensor a = sample({3, 7}, 1, -2, 2);
   for (const auto& [name, fused, twin] : pairings) {
-    CAPTURE(std::string(name));
+    const std::string called = name;
+    CAPTURE(called);
     const auto with_more = [](const Layer& layer) -> Layer {
       return [=](const std::vector<Tensor>& in) { return layer(in) + tanh(in[0]); };
     };
@@ -170,7 +173,8 @@ TEST_CASE("parameter-free norms: PyTorch's values and derivatives") {
 
 TEST_CASE("parameter-free norms: no rows; NaN stays in its row") {
   for (const auto& [name, fused, twin] : pairings) {
-    CAPTURE(std::string(name));
+    const std::string called = name;
+    CAPTURE(called);
     CHECK(fused({Tensor({0, 3})}).shape() == Shape{0, 3});
     Tensor x = sample({2, 3}, 1);
     x[4] = std::numeric_limits<real>::quiet_NaN();
@@ -185,7 +189,8 @@ TEST_CASE("parameter-free norms: no rows; NaN stays in its row") {
 
 TEST_CASE("parameter-free norms: constant rows become zeros at any size, a single unit too") {
   for (const auto& [name, fused, twin] : pairings) {
-    CAPTURE(std::string(name));
+    const std::string called = name;
+    CAPTURE(called);
     for (const double level : {3e38, -3e38, 1e30, 33333.3, 7.3, 1e-30}) {
       const Tensor a = Tensor::full({2, 47}, static_cast<real>(level)), dy = sample({2, 47}, 2);
       CHECK(identical(fused({a}), Tensor::zeros({2, 47})));
