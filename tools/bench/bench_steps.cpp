@@ -155,8 +155,8 @@ Maker language_model(const LanguageModelSizes& sizes) {
     size_t weights = 0;
     for (const auto& [name, value] : step.parameters->learned())
       if (value.shape().rank() == 2 && name.ends_with(".weight")) weights += value.size();
-    const auto pairs =
-        static_cast<double>(sizes.batch * sizes.layers * sizes.length * (sizes.length + 1) / 2);
+    const auto pairs = static_cast<double>(sizes.batch * sizes.layers * sizes.length) *
+                       static_cast<double>(sizes.length + 1) / 2;
     return Case{step, gflop_of(static_cast<double>(weights), 0, sizes.batch * sizes.length) +
                           6 * 2e-9 * pairs * static_cast<double>(sizes.width)};
   };

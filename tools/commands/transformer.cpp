@@ -34,10 +34,11 @@ std::vector<std::string> names_in(const Entries& table) {
 class TransformerCommand final : public TrainingCommand {
  public:
   explicit TransformerCommand(Command& command)
-      : TrainingCommand(command, {.epochs = {paper_.epochs, small_.epochs},
-                                  .batch = paper_.batch,
-                                  .small_batch = small_.batch,
-                                  .learning_rate = {paper_.learning_rate, small_.learning_rate}}) {
+      : TrainingCommand(command,
+                        {.epochs = {paper_preset.epochs, small_preset.epochs},
+                         .batch = paper_preset.batch,
+                         .small_batch = small_preset.batch,
+                         .learning_rate = {paper_preset.learning_rate, small_preset.learning_rate}}) {
     add_text_flags();
     add_model_flags();
     add_training_flags();
@@ -85,13 +86,15 @@ class TransformerCommand final : public TrainingCommand {
     fields.add("--positions", positions_, "how the model knows where a token stands")
         .one_of(names_in(positions_table))
         .show_default();
-    fields.add("--layers", layers_, "blocks", {paper_.layers, small_.layers}).range(1, 1000);
-    fields.add("--width", width_, "of the stream; a multiple of the heads", {paper_.width, small_.width})
+    fields.add("--layers", layers_, "blocks", {paper_preset.layers, small_preset.layers}).range(1, 1000);
+    fields
+        .add("--width", width_, "of the stream; a multiple of the heads",
+             {paper_preset.width, small_preset.width})
         .range(1, 65536);
-    fields.add("--heads", heads_, "of attention", {paper_.heads, small_.heads}).range(1, 1024);
+    fields.add("--heads", heads_, "of attention", {paper_preset.heads, small_preset.heads}).range(1, 1024);
     fields
         .add("--length", length_, "characters or words that the model sees at a time",
-             {paper_.length, small_.length})
+             {paper_preset.length, small_preset.length})
         .range(1, 1000000);
     fields.add("--dropout", dropout_, "share of the numbers that training leaves out")
         .range(0, 0.95)
@@ -119,7 +122,7 @@ class TransformerCommand final : public TrainingCommand {
         .show_default();
     fields
         .add("--validate-every", validate_every_, "updates between validations",
-             {paper_.validate_every, small_.validate_every})
+             {paper_preset.validate_every, small_preset.validate_every})
         .positive();
     fields.add("--sample", sample_, "characters or words to write into samples.txt at each validation")
         .range(0, 1000000)
@@ -136,7 +139,7 @@ class TransformerCommand final : public TrainingCommand {
           const char* const where = placement_table[static_cast<size_t>(placement_of(placement))].title;
           all.push_back(
               {.norm = norm,
-               .name = placement + "-" + norm + of_batch,
+               .name = text(placement, "-", norm, of_batch),
                .title = text(where, ", ", title_of(norm), of_batch.empty() ? "" : text(", batch ", size))});
           all.back().own.set("norm", norm);
           all.back().own.set("placement", placement);
@@ -147,7 +150,7 @@ class TransformerCommand final : public TrainingCommand {
 
   TrainingData load() override {
     require_sizes();
-    const size_t stories = smoke > 0 ? 60 : paper() ? paper_.stories : small_.stories;
+    const size_t stories = smoke > 0 ? 60 : paper() ? paper_preset.stories : small_preset.stories;
     if (data_folder.empty() && !book_.empty())
       fail<UsageError>("--book ", book_, ": without --data there are only built-in stories; add --data DIR");
     data_ = data_folder.empty() ? built_in_stories(unit(), seed, stories)
@@ -261,7 +264,7 @@ class TransformerCommand final : public TrainingCommand {
 
   /// The numbers of a prompt that the model can go on with.
   std::vector<int> numbers_of(const Alphabet& alphabet, const std::string& prompt) const {
-    const std::vector<int> numbers = alphabet.numbers_of(prompt);
+    std::vector<int> numbers = alphabet.numbers_of(prompt);
     if (numbers.empty())
       fail<UsageError>("write: the prompt is empty; give the beginning of a text in quotes");
     std::string strange;
@@ -276,7 +279,7 @@ class TransformerCommand final : public TrainingCommand {
     return numbers;
   }
 
-  inline static const Preset paper_ = preset_of("paper"), small_ = preset_of("small");
+  inline static const Preset paper_preset = preset_of("paper"), small_preset = preset_of("small");
   std::string book_, unit_ = "character", positions_ = "rotary", start_ = "xavier", decay_ = "cosine";
   std::vector<std::string> placements_{"pre"};
   size_t layers_ = 0, width_ = 0, heads_ = 0, length_ = 0, validate_every_ = 0;  ///< 0: the preset's
