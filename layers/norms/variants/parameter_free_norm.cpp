@@ -12,15 +12,15 @@ namespace composed {
 
 namespace {
 
-/// The mean is taken of the distances from the first unit, as in composed::layer_norm.
+/// Both are taken from the distances from the first unit, which are exact where the row is far from zero.
 struct Parts {
   Tensor centered, deviation;
 };
 
 Parts parts_of(const Tensor& a, const Tensor& statistics_of, real epsilon) {
   const Tensor& x = statistics_of;
-  const Tensor first = slice(x.detach(), -1, 0, 1), mean = first + mean_columns(x - first);
-  return {a - mean, sqrt(mean_columns(square(x - mean)) + epsilon)};
+  const Tensor first = slice(x.detach(), -1, 0, 1), distances = x - first, mean = mean_columns(distances);
+  return {a - first - mean, sqrt(mean_columns(square(distances - mean)) + epsilon)};
 }
 
 }  // namespace
