@@ -70,7 +70,7 @@ Tensor normalize(const Options& options, const Tensor& a, const Tensor& gain, co
 }
 
 BatchStatistics measure(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias) {
-  const BatchStatistics statistics = statistics_of(a.shape().rank() == 0 ? 1 : a.columns());
+  BatchStatistics statistics = statistics_of(a.shape().rank() == 0 ? 1 : a.columns());
   if (a.shape().rank() == 4) {
     map_norm::measure(map_of(options, a, gain, bias), lost(options.variance), a, statistics.mean,
                       statistics.variance);
