@@ -81,7 +81,6 @@ class Block(nn.Module):
         x = x + self.attend(self.first(x), mask)
         return x + self.outer(F.gelu(self.inner(self.second(x))))
 
-    @torch.jit.export
     def write(self, x: Tensor, keys: Tensor, values: Tensor, place: int) -> Tensor:
         """One row of one text; keys and values [heads x T x d] are filled up to `place`."""
         width, d = x.shape[-1], x.shape[-1] // self.heads
@@ -110,7 +109,6 @@ class Transformer(nn.Module):
             x = block(x, self.mask)
         return F.cross_entropy(self.output(self.norm(x)), targets)
 
-    @torch.jit.export
     def write(self, token: Tensor, keys: List[Tensor], values: List[Tensor], place: int) -> Tensor:
         """The next token after one at `place`, drawn from what the model says."""
         x = F.embedding(token, self.tokens) + self.positions[place]
@@ -138,6 +136,9 @@ def training_step(args):
 
 def writing_step(args):
     layers, width, heads, length, _ = SIZES[args.case.removesuffix("_write")]
+    if args.jit:  # not always: tracing a training step would compile them as well
+        torch.jit.export(Block.write)
+        torch.jit.export(Transformer.write)
     model = Transformer(args.variant, layers, width, heads, length).eval()
     keys, values = ([torch.zeros(heads, length, width // heads) for _ in range(layers)] for _ in range(2))
     writer = torch.jit.freeze(torch.jit.script(model), ["write"]) if args.jit else model
