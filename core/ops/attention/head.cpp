@@ -36,10 +36,10 @@ void add_to(real* to, bool add, size_t count, const Value& value) {
   if (add) {
 #pragma omp simd
     for (size_t p = 0; p < count; ++p) to[p] += value(p);
-  } else {
-#pragma omp simd
-    for (size_t p = 0; p < count; ++p) to[p] = value(p);
+    return;
   }
+#pragma omp simd
+  for (size_t p = 0; p < count; ++p) to[p] = value(p);
 }
 
 /// [d x panel]: the transpose of the rows of a panel's queries, zeros where it has fewer.
