@@ -323,7 +323,7 @@ void measure(const Map& map, real lost, const Tensor& a, Tensor mean, Tensor var
 /// by D); units of the border lack these two terms. Where each image has its own statistics, one visit per
 /// image computes everything.
 Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsilon, const Tensor& a,
-                 const Tensor& gain, const Tensor& bias, Tensor mean, Tensor variance, Tensor into) {
+                 const Tensor& gain, const Tensor& bias, Tensor mean, Tensor variance, const Tensor& into) {
   const size_t channels = map.channels, groups = sharing.groups;
   const bool over_images = sharing.over_images;
   const size_t members = (over_images ? map.images : channels / groups) * map.positions();

@@ -50,7 +50,7 @@ struct Sharing {
 /// where they are over all images. The result goes to `into`, a part of a larger tensor, or to a new tensor.
 Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsilon, const Tensor& a,
                  const Tensor& gain, const Tensor& bias, Tensor mean = {}, Tensor variance = {},
-                 Tensor into = {});
+                 const Tensor& into = {});
 
 /// Mean and variance [C] of every channel over all images of a, alone, with D = N - lost.
 void measure(const Map& map, real lost, const Tensor& a, Tensor mean, Tensor variance);
