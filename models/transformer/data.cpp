@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/files/folder.h"
+#include "models/text/gutenberg.h"
 #include "models/text/lines.h"
 #include "models/text/stories.h"
 
@@ -32,19 +33,12 @@ std::vector<std::string> books_in(const std::string& folder, const std::string& 
   fail<UsageError>("--book ", book, ": no such text in ", folder, "; there are ", names);
 }
 
-/// The text of a book, its lines ended by "\n", without what Project Gutenberg puts before and after it: the notices
-/// are a twentieth of a short book, and all of them would be in the part that tests.
+/// The text of a book, its lines ended by "\n". Notices are left out: they are a twentieth of a short book, and all of
+/// them would be in the part that tests.
 std::string text_of_book(const std::string& path) {
   const std::vector<std::string> lines = read_lines(path);
-  const auto is_mark = [](std::string_view line, std::string_view what) {
-    return line.starts_with("*** ") && line.find("PROJECT GUTENBERG") != line.npos &&
-           line.substr(4).starts_with(what);
-  };
-  auto begin = std::ranges::find_if(lines, [&](const auto& line) { return is_mark(line, "START"); });
-  begin = begin == lines.end() ? lines.begin() : begin + 1;
-  const auto end = std::find_if(begin, lines.end(), [&](const auto& line) { return is_mark(line, "END"); });
   std::string text;
-  for (auto line = begin; line != end; ++line) text += *line + '\n';
+  for (const std::string& line : without_notices(lines)) text += line + '\n';
   return text;
 }
 

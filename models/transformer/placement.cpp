@@ -16,14 +16,18 @@ namespace lamina::transformer {
 
 namespace {
 
+double squared_length(const Tensor& x) {
+  double total = 0;
+  for (const real value : x.values()) total += static_cast<double>(value) * static_cast<double>(value);
+  return total;
+}
+
 /// Squared lengths per feature of all sums that the blocks record: two each.
 struct Sums final : TapeListener {
   void recorded(const Tape::Node& node, std::span<const Tensor> /*inputs*/) override {
     if (std::string_view(node.op) != "add") return;
-    double total = 0;
     const Tensor& sum = node.outputs[0];
-    for (const real value : sum.values()) total += static_cast<double>(value) * static_cast<double>(value);
-    squares.push_back(total / static_cast<double>(sum.size()));
+    squares.push_back(squared_length(sum) / static_cast<double>(sum.size()));
   }
   std::vector<double> squares;
 };
@@ -38,24 +42,18 @@ void make_uniform(const Parameters& parameters, const std::string& block, size_t
   for (size_t row = 0; row < width; ++row) std::fill_n(weight.data() + row * 3 * width, 2 * width, real{0});
 }
 
-double length_of(const Tensor& gradient) {
-  double total = 0;
-  for (const real value : gradient.values()) total += static_cast<double>(value) * static_cast<double>(value);
-  return std::sqrt(total);
-}
-
 /// s and q of the header.
-struct Moments {
+struct Products {
   double own, between;
 
-  Moments operator+(const Moments& other) const { return {own + other.own, between + other.between}; }
-  Moments times(double factor) const { return {own * factor, between * factor}; }
-  Moments normalized() const { return times(1 / own); }
-  Moments averaged(double tokens) const {
+  Products operator+(const Products& other) const { return {own + other.own, between + other.between}; }
+  Products times(double factor) const { return {own * factor, between * factor}; }
+  Products normalized() const { return times(1 / own); }
+  Products averaged(double tokens) const {
     const double mean = between + (own - between) / tokens;
     return {mean, mean};
   }
-  Moments fed_forward() const {
+  Products fed_forward() const {
     const double c = std::clamp(between / own, -1.0, 1.0);
     const double kept = (std::sqrt(1 - c * c) + c * (std::numbers::pi - std::acos(c))) / std::numbers::pi;
     return {own / 2, own * kept / 2};
@@ -97,8 +95,8 @@ Stream observe(const StreamOptions& options) {
   for (size_t l = 0; l < options.depth; ++l) {
     stream.after_attention.push_back(sums.squares.at(2 * l));
     stream.after_block.push_back(sums.squares.at(2 * l + 1));
-    stream.gradient.push_back(
-        length_of(parameter(parameters, text("block", l + 1, ".outer.weight")).gradient()));
+    const Tensor& last_matrix = parameter(parameters, text("block", l + 1, ".outer.weight"));
+    stream.gradient.push_back(std::sqrt(squared_length(last_matrix.gradient())));
   }
   return stream;
 }
@@ -108,16 +106,16 @@ Stream mean_field(const StreamOptions& options) {
   const bool without = options.how.norm == Norm::none;
   const auto tokens = static_cast<double>(options.tokens);
   const bool post = placement == Placement::post, sandwich = placement == Placement::sandwich;
-  const auto into_part = [&](const Moments& x, double number) {
+  const auto into_part = [&](const Products& x, double number) {
     if (post || without) return x;
     return x.normalized().times(placement == Placement::scaled_pre ? 1 / number : 1);
   };
-  Moments x{1, 0};
+  Products x{1, 0};
   double entering = 1;  // squared inputs of the last feed-forward part
   Stream stream;
   for (size_t l = 1; l <= options.depth; ++l) {
     const auto number = static_cast<double>(l);
-    const auto add = [&](const Moments& part, std::vector<double>& sums) {
+    const auto add = [&](const Products& part, std::vector<double>& sums) {
       x = x + (sandwich ? part.normalized() : part);
       sums.push_back(x.own);
       if (post) x = x.normalized();
@@ -148,15 +146,6 @@ double fitted_exponent(std::span<const double> x, std::span<const double> y) {
     squares += from_mean * from_mean;
   }
   return along / squares;
-}
-
-MeanAndDeviation spread_of(std::span<const double> values) {
-  const auto count = static_cast<double>(values.size());
-  MeanAndDeviation result;
-  for (const double value : values) result.mean += value / count;
-  for (const double value : values) result.deviation += (value - result.mean) * (value - result.mean);
-  result.deviation = values.size() < 2 ? 0 : std::sqrt(result.deviation / (count - 1));
-  return result;
 }
 
 }  // namespace lamina::transformer

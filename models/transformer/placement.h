@@ -66,9 +66,4 @@ Stream mean_field(const StreamOptions& options);
 /// b of y = a x^b, by least squares of the logarithms.
 double fitted_exponent(std::span<const double> x, std::span<const double> y);
 
-struct MeanAndDeviation {
-  double mean = 0, deviation = 0;  ///< over the values, unbiased; 0 of a single one
-};
-MeanAndDeviation spread_of(std::span<const double> values);
-
 }  // namespace lamina::transformer

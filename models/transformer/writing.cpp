@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/error.h"
@@ -40,21 +41,24 @@ class Reader {
   Tensor logits_;
 };
 
-/// The tokens that may come, likeliest first.
+/// The `most` likeliest of the tokens that may come, likeliest first, the lower number first where two are as likely.
 std::vector<int> candidates(std::span<const real> logits, size_t most) {
-  std::vector<int> tokens;
-  for (int token = Vocabulary::unknown + 1; std::cmp_less(token, logits.size()); ++token)
-    tokens.push_back(token);
-  std::ranges::stable_sort(tokens, std::ranges::greater(),
-                           [&](int token) { return logits[static_cast<size_t>(token)]; });
-  if (most > 0 && most < tokens.size()) tokens.resize(most);
+  constexpr auto first = static_cast<size_t>(Vocabulary::unknown + 1);
+  std::vector<int> tokens(logits.size() - std::min(first, logits.size()));
+  std::iota(tokens.begin(), tokens.end(), static_cast<int>(first));
+  const size_t count = most == 0 ? tokens.size() : std::min(most, tokens.size());
+  std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(count), [&](int a, int b) {
+    const real of_a = logits[static_cast<size_t>(a)], of_b = logits[static_cast<size_t>(b)];
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
+  tokens.resize(count);
   return tokens;
 }
 
 }  // namespace
 
 int draw_token(std::span<const real> logits, const WritingOptions& options, Random& random) {
-  const std::vector<int> tokens = candidates(logits, options.top_k);
+  const std::vector<int> tokens = candidates(logits, options.temperature == 0 ? 1 : options.top_k);
   const auto draw =
       static_cast<double>(random.uniform());  // also where it is not needed: the same draws follow
   if (tokens.empty()) fail("transformer: no token to draw from ", logits.size(), " logits");

@@ -30,6 +30,22 @@ inline void check_twins(const Layer& fused, const Layer& composed, const std::ve
   }
 }
 
+/// Where one input alone needs its gradient, it gets the one that it gets beside the others', which then get none.
+inline void check_each_alone(const Layer& layer, const std::vector<Tensor>& inputs) {
+  const auto all = value_and_gradients(layer, inputs);
+  for (size_t wanted = 0; wanted < inputs.size(); ++wanted) {
+    std::vector<Tensor> in;
+    for (const Tensor& input : inputs) in.push_back(input.copy());
+    in[wanted].require_gradient();
+    Tape tape;
+    tape.backward(weighted(layer(in)));
+    for (size_t i = 0; i < in.size(); ++i) {
+      CHECK((in[i].gradient_data() != nullptr) == (i == wanted));
+      if (i == wanted) CHECK(identical(in[i].gradient(), all[i + 1]));
+    }
+  }
+}
+
 /// One and two threads agree to `tolerance`, and each repeats bit for bit.
 inline void check_threads(const Layer& layer, const std::vector<Tensor>& inputs, double tolerance) {
   set_threads(1);

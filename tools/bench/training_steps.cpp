@@ -134,11 +134,12 @@ TrainingStep transformer_step(const TrainingStepOptions& options) {
   return language_model_step({.norm = options.norm, .batch = options.batch});
 }
 
-/// The schemes that a block of a Transformer can have, layer norm first. Group norm takes no texts of vectors.
+/// The schemes that a block of a Transformer can have, layer norm first; without maps, layer_interior is layer norm.
 std::vector<Norm> norms_of_blocks() {
   std::vector<Norm> norms{Norm::layer};
   for (const NormEntry& entry : norm_table)
-    if (entry.vectors && entry.norm != Norm::layer && entry.norm != Norm::group) norms.push_back(entry.norm);
+    if (entry.vectors && entry.norm != Norm::layer && entry.norm != Norm::layer_interior)
+      norms.push_back(entry.norm);
   return norms;
 }
 
@@ -185,7 +186,7 @@ TrainingStep language_model_step(const LanguageModelSizes& sizes) {
           }};
 }
 
-TrainingStep writing_step(const LanguageModelSizes& sizes) {
+WritingStep writing_step(const LanguageModelSizes& sizes) {
   struct Writer {
     std::shared_ptr<transformer::Model> model;
     transformer::Caches caches;
@@ -196,12 +197,11 @@ TrainingStep writing_step(const LanguageModelSizes& sizes) {
   const auto parameters = std::make_shared<Parameters>(1);
   const auto model = language_model(*parameters, sizes);
   const auto writer = std::make_shared<Writer>(Writer{.model = model, .caches = model->caches()});
-  return {.parameters = parameters, .loss = [writer, length = sizes.length] {
+  return {.parameters = parameters, .next = [writer, length = sizes.length] {
             if (writer->written++ % length == 0)
               for (KeyValueCache& cache : writer->caches) cache.reset();
             const Tensor logits = writer->model->next({&writer->last, 1}, writer->caches);
-            writer->last = transformer::draw_token(logits.values(), {}, writer->random);
-            return Tensor::full({1}, static_cast<real>(writer->last));
+            return writer->last = transformer::draw_token(logits.values(), {}, writer->random);
           }};
 }
 

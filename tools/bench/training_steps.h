@@ -2,6 +2,7 @@
 // The training steps that `lamina graph` draws and `make bench` times, on random data. A new experiment adds
 // one line to the table in training_steps.cpp.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,13 @@ struct LanguageModelSizes {
 
 /// The loss of a causal Transformer with pre-LN on random characters, 80 different ones.
 TrainingStep language_model_step(const LanguageModelSizes& sizes);
-/// The same model writes: each call of `loss` reads one more character of a text and gives the number of the next.
-TrainingStep writing_step(const LanguageModelSizes& sizes);
+/// The same model writes.
+struct WritingStep {
+  std::shared_ptr<Parameters> parameters;
+  std::function<int()>
+      next;  ///< reads one more character of a text and draws the next one, whose number it returns
+};
+WritingStep writing_step(const LanguageModelSizes& sizes);
 
 struct NamedTrainingStep {
   std::string name;

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "core/threads/parallel.h"
+#include "models/evidence/interval.h"
 #include "models/run/metrics.h"
 #include "models/run/run_folder.h"
 #include "models/transformer/placement.h"
@@ -35,10 +36,10 @@ struct AtDepth {
   Stream formula;
 
   /// Mean and spread over the seeds of a block's number.
-  MeanAndDeviation of(std::vector<double> Stream::*numbers, size_t block) const {
+  Moments of(std::vector<double> Stream::*numbers, size_t block) const {
     std::vector<double> values;
     for (const Stream& stream : seen) values.push_back((stream.*numbers)[block]);
-    return spread_of(values);
+    return moments_of(values);
   }
 };
 
@@ -76,8 +77,8 @@ std::string to_csv(const std::vector<Measured>& all) {
       for (size_t l = 0; l < at.depth; ++l) {
         csv += text(each.how.name, ',', at.depth, ',', l + 1);
         for (const auto numbers : {&Stream::after_attention, &Stream::after_block, &Stream::gradient}) {
-          const auto [mean, deviation] = at.of(numbers, l);
-          csv += "," + number_text(mean) + "," + number_text(deviation);
+          const Moments seen = at.of(numbers, l);
+          csv += "," + number_text(seen.mean) + "," + number_text(seen.deviation);
         }
         for (const auto numbers : {&Stream::after_attention, &Stream::after_block, &Stream::gradient})
           csv += "," + number_text((at.formula.*numbers)[l]);
@@ -88,12 +89,12 @@ std::string to_csv(const std::vector<Measured>& all) {
 
 // --- The table
 
-std::string with_spread(const MeanAndDeviation& value, const char* format) {
+std::string with_spread(const Moments& value, const char* format) {
   return formatted(format, value.mean) + " ± " + formatted(format, value.deviation);
 }
 
 /// The exponent of L in the gradient of the last block's last matrix, of each seed.
-MeanAndDeviation exponent_seen(const Measured& each, size_t seeds) {
+Moments exponent_seen(const Measured& each, size_t seeds) {
   std::vector<double> exponents;
   for (size_t i = 0; i < seeds; ++i) {
     std::vector<double> depths, gradients;
@@ -103,7 +104,7 @@ MeanAndDeviation exponent_seen(const Measured& each, size_t seeds) {
     }
     exponents.push_back(fitted_exponent(depths, gradients));
   }
-  return spread_of(exponents);
+  return moments_of(exponents);
 }
 
 double exponent_of_formula(const Measured& each) {
@@ -116,10 +117,10 @@ double exponent_of_formula(const Measured& each) {
 }
 
 /// First against last block's gradient in the deepest model.
-MeanAndDeviation first_to_last(const AtDepth& at) {
+Moments first_to_last(const AtDepth& at) {
   std::vector<double> ratios;
   for (const Stream& stream : at.seen) ratios.push_back(stream.gradient.front() / stream.gradient.back());
-  return spread_of(ratios);
+  return moments_of(ratios);
 }
 
 /// What the papers say of the squared length after block l and of the exponent.

@@ -155,11 +155,11 @@ class TransformerCommand final : public TrainingCommand {
       fail<UsageError>("--book ", book_, ": without --data there are only built-in stories; add --data DIR");
     data_ = data_folder.empty() ? built_in_stories(unit(), seed, stories)
                                 : load_books(data_folder, unit(), book_);
+    const size_t all = data_->train.size();
     if (smoke > 0 && !data_folder.empty()) keep_a_few_texts();
-    if (train_on_ > 0 && train_on_ < data_->train.size()) {
-      data_->train.resize(train_on_);
-      data_->source += text("; trained on the first ", train_on_);
-    }
+    if (train_on_ > 0 && train_on_ < data_->train.size()) data_->train.resize(train_on_);
+    if (data_->train.size() < all)
+      data_->source += text("; trains on the first ", data_->train.size(), " alone");
     return {.source = data_->source,
             .cases = texts_in(*data_, length_),
             .called = text("texts of ", length_, ' ', unit_, "s to train on")};

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "core/error.h"
+#include "models/text/gutenberg.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
 #include "models/text/utf8.h"
@@ -139,25 +141,12 @@ class Cutter {
   bool quoted_ = false;  // between plain quotation marks
 };
 
-/// The lines [begin, end) of the book itself, without Gutenberg's header and footer.
-std::pair<size_t, size_t> body_of(const std::vector<std::string>& lines) {
-  size_t begin = 0, end = lines.size();
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].starts_with("*** START OF")) begin = i + 1;
-    if (lines[i].starts_with("*** END OF") || lines[i].starts_with("End of the Project Gutenberg") ||
-        lines[i].starts_with("End of Project Gutenberg")) {
-      end = i;
-      break;
-    }
-  }
-  return {std::min(begin, end), end};
-}
-
 }  // namespace
 
 std::vector<Chapter> read_book(const std::string& path) {
   const std::vector<std::string> lines = read_lines(path);
-  const auto [first, last] = body_of(lines);
+  const std::span<const std::string> body = without_notices(lines);
+  const auto first = static_cast<size_t>(body.data() - lines.data()), last = first + body.size();
   std::vector<Chapter> book(1);
   Words paragraph;
   const auto end_paragraph = [&](size_t line) {

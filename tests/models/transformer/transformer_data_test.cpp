@@ -70,10 +70,11 @@ TEST_CASE("alphabet: there and back, also through a run's folder") {
 
 TEST_CASE("books: notices, byte order mark, Latin-1 and CR LF; nine tenths are for training") {
   const TemporaryFolder folder;
-  write_file(folder / "b.txt",
-             "\xEF\xBB\xBFThe Project\r\n*** START OF THIS PROJECT GUTENBERG EBOOK ***\r\n" +
-                 repeated("caf\xE9 \xE2\x80\x94\r\n", 20) +
-                 "*** END OF THIS PROJECT GUTENBERG EBOOK ***\r\nlicence\r\n");
+  write_file(
+      folder / "b.txt",
+      "\xEF\xBB\xBFThe Project\r\n*** START OF THIS PROJECT GUTENBERG EBOOK ***\r\n" +
+          repeated("caf\xE9 \xE2\x80\x94\r\n", 20) +
+          "End of the Project Gutenberg EBook\r\n*** END OF THIS PROJECT GUTENBERG EBOOK ***\r\nlicence\r\n");
   write_file(folder / "a.txt", repeated("ab", 50));
   const Data one = load_books(folder.path(), Unit::character, "b");
   // A line that is not UTF-8 is Latin-1: the dash's three bytes are three characters.

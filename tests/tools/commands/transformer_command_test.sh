@@ -27,6 +27,11 @@ for flags in "--dropout 0.1 --positions learned --decay none --record every=20" 
   rm -rf whole killed
 done
 
+# --- the beginning of a text alone
+"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm group --updates 3 --train-on 600 --out short >out 2>err || cat err
+check "trains on the beginning of the text, and says so" grep -q "trains on the first 600 alone" out
+check "group norm, too" grep -qE '^\| pre-LN, group norm \|' short/summary.md
+
 # --- words, and a book of one's own
 mkdir books
 for _ in $(seq 30); do printf 'It was caf\xe9 time, and she went on.\r\n\r\n'; done >books/emma.txt
@@ -65,7 +70,7 @@ check "rotary positions of an odd width" refuses 2 "--positions rotary" transfor
 check "a length beyond the text" refuses 2 "--length 30000: the text to train on has" transformer --length 30000 --out a
 check "a batch larger than the text" refuses 2 "--batch 4000" transformer --batch 4000 --out a
 check "an unknown placement" refuses 2 "--placement" transformer --placement behind
-check "an unknown norm" refuses 2 "--norm" transformer --norm group
+check "an unknown norm" refuses 2 "--norm" transformer --norm instance
 check "a book without a folder" refuses 2 "--book emma: without --data" transformer --book emma --out a
 check "a book that is not there" refuses 2 "--book anna: no such text in books; there are emma" transformer --data books --book anna --out a
 check "a missing folder" refuses 1 "nowhere: is not a folder" transformer --data nowhere --out a
