@@ -43,7 +43,7 @@ class Reader {
 
 /// The `most` likeliest of the tokens that may come, likeliest first, the lower number first where two are as likely.
 std::vector<int> candidates(std::span<const real> logits, size_t most) {
-  constexpr auto first = static_cast<size_t>(Vocabulary::unknown + 1);
+  constexpr size_t first = static_cast<size_t>(Vocabulary::unknown) + 1;
   std::vector<int> tokens(logits.size() - std::min(first, logits.size()));
   std::iota(tokens.begin(), tokens.end(), static_cast<int>(first));
   const size_t count = most == 0 ? tokens.size() : std::min(most, tokens.size());
