@@ -3,7 +3,7 @@
 #include "core/ops.h"
 #include "layers/named.h"
 #include "layers/statistics/row_norm.h"
-#include "layers/statistics/row_sums.h"
+#include "layers/statistics/summed_rows.h"
 
 namespace lamina {
 
@@ -52,7 +52,7 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
     const auto* const kept_statistics = reinterpret_cast<const row_norm::Statistics*>(statistics.data());
     const GradientTarget da(a);
     // Of every row: the derivatives for the gain, then those for the bias.
-    const RowSums sums(
+    const SummedRows sums(
         rows, columns, 2 * columns,
         [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), to = da.sink()](size_t r, real* of_row) {
           const size_t first = r * columns;

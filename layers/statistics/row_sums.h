@@ -1,67 +1,50 @@
 #pragma once
-// A pass over the rows of a tensor that adds something up over all of them: the backward passes of layers that treat
-// every row alike, whose parameters (a gain, a bias) take part in each.
+// Gradients of gains and biases: sums over all rows of all steps. One running sum would round once per row.
 //
-// Every share of the rows has sums of its own, so no two threads write to the same place; they are added in the order
-// of the shares, and within a share pairwise (core/math/sum.h), so that many rows cost no accuracy.
+// 256 rows are accumulated in sequence. Their sum is added to that of the 256 rows before, the result to that
+// of the 512 before both, and so on as in a binary counter, so that every number goes through
+// log2(rows / 256) further additions. With a single level all rows are accumulated in sequence.
 
-#include "core/math/sum.h"
-#include "core/ops/map.h"
-#include "core/tensor.h"
-#include "core/threads/parallel.h"
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "core/real.h"
 
 namespace lamina {
 
-/// For parallel_for: how many rows are worth a share, where each number costs a few passes.
-constexpr size_t row_grain(size_t columns) { return grain_of(columns, elementwise_grain / 4); }
-
+/// The sums of one thread. All levels together are the sum, in the caller's memory, which must start as
+/// zeros.
 class RowSums {
  public:
-  /// row(r, sums) for each row r of [rows x columns]; it adds what the row contributes to sums [width].
-  template <class Row>
-  RowSums(size_t rows, size_t columns, size_t width, const Row& row)
-      : width_(width),
-        shares_(shares_of(rows, row_grain(columns))),
-        partial_(Tensor::zeros({shares_, width})) {
-    for_each_share(shares_, [&, sums = partial_.data()](size_t share) {
-      const Range range = part_of(rows, share, shares_);
-      add_rows(range.begin, range.end, row, sums + share * width_);
-    });
-  }
+  /// How many levels, each of `width` numbers, this many rows need.
+  static size_t levels(size_t rows) { return 1 + static_cast<size_t>(std::bit_width(rows / in_sequence)); }
 
-  /// Adds the sums from number `first` on to the gradient of a parameter, one to each of its elements.
-  void contribute_to(const Tensor& parameter, size_t first) const {
-    contribute_summed_rows(parameter, shares_, [=, this, sums = partial_.data()](size_t share, size_t c) {
-      return sums[share * width_ + first + c];
-    });
-  }
+  RowSums(real* memory, size_t width, size_t levels) : memory_(memory), width_(width), levels_(levels) {}
 
-  /// Adds the total of `count` sums from number `first` on to the gradient of a parameter with a single element.
-  void contribute_total_to(const Tensor& parameter, size_t first, size_t count) const {
-    contribute_summed_rows(parameter, shares_, [=, this, sums = partial_.data()](size_t share, size_t) {
-      return sum_over(count, [=, own = sums + share * width_ + first](size_t c) { return own[c]; });
-    });
+  /// [width]: where the current row is added.
+  real* running() const { return memory_; }
+
+  void end_row() {
+    if (levels_ == 1 || ++rows_ < in_sequence) return;
+    rows_ = 0;
+    add_up(0);
+    for (size_t level = 1, before = blocks_++; before % 2 == 1; ++level, before /= 2) add_up(level);
   }
 
  private:
-  template <class Row>
-  void add_rows(size_t begin, size_t end, const Row& row, real* sums) const {
-    constexpr size_t rows_in_sequence = 256;
-    if (end - begin > rows_in_sequence) {
-      const size_t middle = begin + (end - begin) / 2;
-      Tensor below = Tensor::zeros({width_});
-      real* const rest = below.data();
-      add_rows(begin, middle, row, sums);
-      add_rows(middle, end, row, rest);
+  static constexpr size_t in_sequence = 256;
+
+  /// Adds a level to the next and leaves zeros.
+  void add_up(size_t level) {
+    real *const from = memory_ + level * width_, *const to = from + width_;
 #pragma omp simd
-      for (size_t c = 0; c < width_; ++c) sums[c] += rest[c];
-      return;
-    }
-    for (size_t r = begin; r < end; ++r) row(r, sums);
+    for (size_t i = 0; i < width_; ++i) to[i] += from[i];
+    std::fill_n(from, width_, real{0});
   }
 
-  size_t width_, shares_;
-  Tensor partial_;
+  real* memory_;
+  size_t width_, levels_, rows_ = 0, blocks_ = 0;
 };
 
 }  // namespace lamina

@@ -23,7 +23,7 @@ std::string shown(double number) {
 }
 
 /// In the claimed direction: positive where the subject does what is claimed. For ratios the logarithm.
-double effect(const Claim& claim, const Pair& pair) {
+double effect(const Claim& claim, const SeedPair& pair) {
   const double subject = claim.ratio ? std::log(*pair.subject) : *pair.subject;
   const double other = claim.ratio ? std::log(*pair.other) : *pair.other;
   return claim.direction == Claim::higher ? subject - other : other - subject;
@@ -34,9 +34,9 @@ void judge_by_count(Verdict& verdict) {
   const size_t n = verdict.pairs.size();
   const auto without = [&](auto member) {
     return static_cast<size_t>(
-        std::ranges::count_if(verdict.pairs, [&](const Pair& pair) { return !(pair.*member); }));
+        std::ranges::count_if(verdict.pairs, [&](const SeedPair& pair) { return !(pair.*member); }));
   };
-  const size_t subject = without(&Pair::subject), other = without(&Pair::other);
+  const size_t subject = without(&SeedPair::subject), other = without(&SeedPair::other);
   const double probability = fisher_probability(subject, n, other, n);
   verdict.why =
       text(subject, " of ", n, " runs of ", verdict.subject, " and ", other, " of ", n, " of ", verdict.other,
@@ -51,7 +51,7 @@ void judge_by_interval(Verdict& verdict) {
   const Claim& claim = verdict.claim;
   const size_t n = verdict.pairs.size();
   std::vector<double> effects;
-  for (const Pair& pair : verdict.pairs) effects.push_back(effect(claim, pair));
+  for (const SeedPair& pair : verdict.pairs) effects.push_back(effect(claim, pair));
   if (!std::ranges::all_of(effects, [](double value) { return std::isfinite(value); })) {
     verdict.why = "a ratio needs numbers above 0";
     return;
@@ -113,8 +113,9 @@ std::optional<double> number_of(const MeasuredRun& run, const Claim& claim, cons
   return taken(run, claim.metric, claim.take, study);
 }
 
-Pair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subject, const MeasuredRun& other) {
-  Pair pair{.seed = subject.run.seed};
+SeedPair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subject,
+                 const MeasuredRun& other) {
+  SeedPair pair{.seed = subject.run.seed};
   if (claim.direction != Claim::faster) {
     pair.subject = number_of(subject, claim, study);
     pair.other = number_of(other, claim, study);
@@ -166,12 +167,12 @@ std::string words_of(const Verdict& verdict) {
               verdict.other, least);
 }
 
-Verdict judge(const Claim& claim, const std::vector<Pair>& pairs, const std::string& subject,
+Verdict judge(const Claim& claim, const std::vector<SeedPair>& pairs, const std::string& subject,
               const std::string& other) {
   Verdict verdict{.claim = claim, .subject = subject, .other = other, .pairs = pairs};
   if (pairs.size() < fewest_pairs)
     verdict.why = text("there are ", pairs.size(), " pairs of runs, and ", fewest_pairs, " are needed");
-  else if (!std::ranges::all_of(pairs, [](const Pair& pair) { return pair.subject && pair.other; }))
+  else if (!std::ranges::all_of(pairs, [](const SeedPair& pair) { return pair.subject && pair.other; }))
     judge_by_count(verdict);
   else
     judge_by_interval(verdict);
@@ -181,7 +182,7 @@ Verdict judge(const Claim& claim, const std::vector<Pair>& pairs, const std::str
 Verdict judge(const Claim& claim, const Study& study, const std::vector<MeasuredRun>& runs) {
   const std::vector<size_t> subjects = study.matching(claim.subject), others = study.matching(claim.other);
   const size_t subject = chosen_of(subjects, study, runs), other = chosen_of(others, study, runs);
-  std::vector<Pair> pairs;
+  std::vector<SeedPair> pairs;
   std::vector<MeasuredRun> used;
   for (const MeasuredRun* a : ended_runs(runs, subject))
     for (const MeasuredRun* b : ended_runs(runs, other))

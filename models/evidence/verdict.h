@@ -21,7 +21,7 @@
 namespace lamina {
 
 /// The two variants' runs with one seed. Nothing in place of a number: the run diverged, or never was as good as the goal.
-struct Pair {
+struct SeedPair {
   std::int64_t seed = 0;
   std::optional<double> subject = {}, other = {};
 };
@@ -32,7 +32,7 @@ struct Verdict {
   Answer answer = cannot_be_told;
   std::string subject = {}, other = {};  ///< names of the variants
   std::string chosen = {};               ///< how they were chosen from several; empty when there was one each
-  std::vector<Pair> pairs = {};
+  std::vector<SeedPair> pairs = {};
   double number = 0;  ///< mean difference, or mean ratio (of the geometric means), in the claimed direction
   Interval student = {}, bootstrap = {};
   std::string why = {};   ///< where there is no number: one clause
@@ -48,7 +48,7 @@ std::string name_of(Verdict::Answer answer);
 std::string words_of(const Verdict& verdict);
 
 /// The verdict from the pairs alone; the names of the two variants are for its words.
-Verdict judge(const Claim& claim, const std::vector<Pair>& pairs, const std::string& subject = "the one",
+Verdict judge(const Claim& claim, const std::vector<SeedPair>& pairs, const std::string& subject = "the one",
               const std::string& other = "the other");
 
 /// The verdict on a claim of a study.

@@ -90,7 +90,7 @@ bool StudyQueue::train() {
   status_.line(text(runs_.size(), " runs of lamina ", study_.experiment, " in ", options_.folder, ": ",
                     before, " done before, ", runs_.size() - before, " to go, at most ", options_.jobs,
                     " at a time"));
-  while (!interrupted() && !(count(RunEnd::waiting) == 0)) {
+  while (!interrupted() && count(RunEnd::waiting) > 0) {
     look_at_children();
     start_some();
     if (at_work().empty() && std::ranges::all_of(runs_, [](const Run& run) {

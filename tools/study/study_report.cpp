@@ -77,7 +77,7 @@ std::string claim_section(const Verdict& verdict, size_t number) {
                                    ? text("updates to reach ", verdict.other, "'s best ", claim.metric)
                                    : text(claim.metric, " (", claim.take.words(), ")");
   std::string rows;
-  for (const Pair& pair : verdict.pairs) {
+  for (const SeedPair& pair : verdict.pairs) {
     const auto value = [&](const std::optional<double>& number_of_run) {
       return number_of_run                      ? cell(*number_of_run)
              : claim.direction == Claim::faster ? "never, or diverged"
@@ -230,9 +230,8 @@ std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
               count(RunEnd::failed), " failed, ", count(RunEnd::waiting), " to go.\n\n");
   if (const std::string data = data_of(runs); !data.empty()) all += "Data: " + data + ".\n\n";
   if (!verdicts.empty()) {
-    all +=
-        "## Claims\n\nA verdict is Student's t at 96% over runs paired by seed; models/evidence/README.md "
-        "says more.\n\n";
+    all += text("## Claims\n\nA verdict is Student's t at ", 100 * verdict_confidence,
+                "% over runs paired by seed; models/evidence/README.md says more.\n\n");
     for (size_t i = 0; i < verdicts.size(); ++i) all += claim_section(verdicts[i], i + 1);
   }
   all += "## Variants\n\n";

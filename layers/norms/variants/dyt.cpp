@@ -3,7 +3,7 @@
 #include "core/math/math.h"
 #include "core/ops.h"
 #include "layers/named.h"
-#include "layers/statistics/row_sums.h"
+#include "layers/statistics/summed_rows.h"
 
 namespace lamina {
 
@@ -65,14 +65,14 @@ Tensor dyt(const Tensor& a, const Tensor& alpha, const Tensor& gain, const Tenso
   return record({"dyt", OpKind::norm}, y, {a, alpha, gain, bias}, [=] {
     const GradientTarget da(a);
     // Of every row: the derivatives for the gain, for the bias, and each unit's part of that for alpha.
-    const RowSums sums(rows, columns, 3 * columns,
-                       [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), slope = alpha.item(),
-                        to = da.sink()](size_t r, real* of_row) {
-                         const size_t first = r * columns;
-                         const auto pass = to.add ? backward<true> : backward<false>;
-                         pass(x + first, dy + first, columns, slope, g, to.values + first, of_row,
-                              of_row + columns, of_row + 2 * columns);
-                       });
+    const SummedRows sums(rows, columns, 3 * columns,
+                          [=, x = a.data(), dy = y.gradient_data(), g = gain.data(), slope = alpha.item(),
+                           to = da.sink()](size_t r, real* of_row) {
+                            const size_t first = r * columns;
+                            const auto pass = to.add ? backward<true> : backward<false>;
+                            pass(x + first, dy + first, columns, slope, g, to.values + first, of_row,
+                                 of_row + columns, of_row + 2 * columns);
+                          });
     sums.contribute_to(gain, 0);
     sums.contribute_to(bias, columns);
     sums.contribute_total_to(alpha, 2 * columns, columns);

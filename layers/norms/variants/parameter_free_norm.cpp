@@ -4,7 +4,7 @@
 #include "core/ops.h"
 #include "layers/named.h"
 #include "layers/statistics/row_norm.h"
-#include "layers/statistics/row_sums.h"
+#include "layers/statistics/summed_rows.h"
 
 namespace lamina {
 

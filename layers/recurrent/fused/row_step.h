@@ -15,10 +15,10 @@
 // row before.
 
 #include "layers/recurrent/cell.h"
-#include "layers/recurrent/fused/row_sums.h"
 #include "layers/recurrent/fused/sequence_record.h"
 #include "layers/recurrent/fused/step_norm.h"
 #include "layers/recurrent/fused/thread_schedule.h"
+#include "layers/statistics/row_sums.h"
 
 namespace lamina {
 

@@ -23,7 +23,7 @@ size_t answered(Verdict::Answer answer, const Claim& claim, const Draw& subject,
   Random random(3);
   size_t count = 0;
   for (int trial = 0; trial < 1000; ++trial) {
-    std::vector<Pair> pairs;
+    std::vector<SeedPair> pairs;
     for (int seed = 0; seed < 5; ++seed)
       pairs.push_back({.seed = seed, .subject = subject(random), .other = other(random)});
     count += judge(claim, pairs).answer == answer;
@@ -31,9 +31,9 @@ size_t answered(Verdict::Answer answer, const Claim& claim, const Draw& subject,
   return count;
 }
 
-std::vector<Pair> pairs_of(const std::vector<std::optional<double>>& subject,
-                           const std::vector<std::optional<double>>& other) {
-  std::vector<Pair> pairs;
+std::vector<SeedPair> pairs_of(const std::vector<std::optional<double>>& subject,
+                               const std::vector<std::optional<double>>& other) {
+  std::vector<SeedPair> pairs;
   for (size_t i = 0; i < subject.size(); ++i)
     pairs.push_back({.seed = static_cast<std::int64_t>(i), .subject = subject[i], .other = other[i]});
   return pairs;
@@ -96,7 +96,7 @@ TEST_CASE(
 
 TEST_CASE("verdict: pairs see what single runs hide") {
   Random random(5);
-  std::vector<Pair> pairs;
+  std::vector<SeedPair> pairs;
   for (int seed = 0; seed < 5; ++seed) {
     const double luck = 10 * normal(random);  // of a seed, ten times what tells the variants apart
     pairs.push_back({.seed = seed, .subject = luck, .other = luck + 1 + 0.2 * normal(random)});
