@@ -44,6 +44,33 @@ inline constexpr size_t terms_in_sequence = 4096;  // below, running sums
   return count;
 }
 
+inline constexpr size_t steps_in_sequence = 8;  // of all lanes together
+
+/// step(done) adds the terms from number `done` on to the lanes of `running`, as many as there are lanes. After every
+/// few steps of a long sum the lanes move to totals of their own: an error that repeats, as with equal terms, stays
+/// small. Returns how many terms are in `running` then: all but fewer than one step has.
+template <size_t lanes, size_t kinds, class Step>
+[[gnu::always_inline]] inline size_t sum_steps(size_t count, real (&running)[kinds][lanes],
+                                               const Step& step) {
+  constexpr size_t block = lanes * steps_in_sequence;
+  size_t done = 0;
+  if (count >= 2 * block) {
+    alignas(64) real total[kinds][lanes] = {};
+    while (done + block <= count) {
+      for (size_t i = 0; i < steps_in_sequence; ++i, done += lanes) step(done);
+      for (size_t kind = 0; kind < kinds; ++kind)
+#pragma omp simd
+        for (size_t lane = 0; lane < lanes; ++lane) {
+          total[kind][lane] += running[kind][lane];
+          running[kind][lane] = 0;
+        }
+    }
+    for (size_t kind = 0; kind < kinds; ++kind) std::copy_n(total[kind], lanes, running[kind]);
+  }
+  for (; done + lanes <= count; done += lanes) step(done);
+  return done;
+}
+
 /// The sum of term(first), ..., term(first + count - 1).
 ///
 /// A single running sum would wait several cycles for every addition; sixty-four independent ones fill a few
@@ -51,34 +78,32 @@ inline constexpr size_t terms_in_sequence = 4096;  // below, running sums
 template <class Term>
 [[gnu::always_inline]] inline real running_sum(size_t first, size_t count, const Term& term) {
   constexpr size_t lanes = 64;
-  alignas(64) real running[lanes] = {};
-  size_t done = 0;
-  for (; done + lanes <= count; done += lanes) {
+  alignas(64) real running[1][lanes] = {};
+  const size_t done = sum_steps(count, running, [&](size_t from) {
 #pragma omp simd
-    for (size_t lane = 0; lane < lanes; ++lane) running[lane] += term(first + done + lane);
-  }
+    for (size_t lane = 0; lane < lanes; ++lane) running[0][lane] += term(first + from + lane);
+  });
 #pragma omp simd
-  for (size_t lane = 0; lane < count - done; ++lane) running[lane] += term(first + done + lane);
-  return sum_of_lanes(running);
+  for (size_t lane = 0; lane < count - done; ++lane) running[0][lane] += term(first + done + lane);
+  return sum_of_lanes(running[0]);
 }
 
 template <class First, class Second>
 [[gnu::always_inline]] inline Pair two_running_sums(size_t first, size_t count, const First& first_term,
                                                     const Second& second_term) {
   constexpr size_t lanes = 32;
-  alignas(64) real running[lanes] = {}, beside[lanes] = {};
-  const auto add = [&](size_t done, size_t lane) {
-    running[lane] += first_term(first + done + lane);
-    beside[lane] += second_term(first + done + lane);
+  alignas(64) real running[2][lanes] = {};
+  const auto add = [&](size_t from, size_t lane) {
+    running[0][lane] += first_term(first + from + lane);
+    running[1][lane] += second_term(first + from + lane);
   };
-  size_t done = 0;
-  for (; done + lanes <= count; done += lanes) {
+  const size_t done = sum_steps(count, running, [&](size_t from) {
 #pragma omp simd
-    for (size_t lane = 0; lane < lanes; ++lane) add(done, lane);
-  }
+    for (size_t lane = 0; lane < lanes; ++lane) add(from, lane);
+  });
 #pragma omp simd
   for (size_t lane = 0; lane < count - done; ++lane) add(done, lane);
-  return {sum_of_lanes(running), sum_of_lanes(beside)};
+  return {sum_of_lanes(running[0]), sum_of_lanes(running[1])};
 }
 
 /// The sum that block(first, count) gives for a range, in halves until they are short.

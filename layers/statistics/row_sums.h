@@ -1,9 +1,9 @@
 #pragma once
 // Gradients of gains and biases: sums over all rows of all steps. One running sum would round once per row.
 //
-// 256 rows are accumulated in sequence. Their sum is added to that of the 256 rows before, the result to that
-// of the 512 before both, and so on as in a binary counter, so that every number goes through
-// log2(rows / 256) further additions. With a single level all rows are accumulated in sequence.
+// 64 rows are accumulated in sequence. Their sum is added to that of the 64 rows before, the result to that
+// of the 128 before both, and so on as in a binary counter, so that every number goes through
+// log2(rows / 64) further additions. With a single level all rows are accumulated in sequence.
 
 #include <algorithm>
 #include <bit>
@@ -33,7 +33,7 @@ class RowSums {
   }
 
  private:
-  static constexpr size_t in_sequence = 256;
+  static constexpr size_t in_sequence = 64;
 
   /// Adds a level to the next and leaves zeros.
   void add_up(size_t level) {
