@@ -44,7 +44,7 @@ LDLIBS := $(LIBRARY_LIBS) -lz -lpugixml -Wl,--as-needed -lcpp-httplib
 # Folders are layers: a later list may use an earlier one, never the reverse. The linker reads them backwards.
 include tools/libraries.mk
 LIBRARY_SOURCES := $(wildcard $(LAMINA_SOURCES))
-MODEL_SOURCES := $(filter-out models/examples/%,$(wildcard models/*/*.cpp models/*/*/*.cpp))
+MODEL_SOURCES := $(filter-out models/examples/% models/course/%,$(wildcard models/*/*.cpp models/*/*/*.cpp))
 BENCH_SOURCES := $(wildcard tools/bench/bench_*.cpp)
 TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
 # Programs of their own stand in these folders of tests.
@@ -333,6 +333,10 @@ install:  ## installs headers, libraries, pkg-config and CMake files under PREFI
 pkg_config = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|$(1)|' -e 's|@REQUIRES@|$(2)|' \
   -e 's|@LIBS@|$(3)|' -e 's|@DEFINES@|$(filter -D%,$(LANGUAGE))|' -e 's| *$$||' tools/lamina.pc.in > $(LIB)/pkgconfig/$(1).pc
 
+# --- The course, which uses both installed libraries
+
+include models/course/course.mk
+
 # --- Checking. A source is tidied again only when it was compiled again, so headers count.
 
 TRACKED = $(shell git ls-files '*.cpp' '*.h')
@@ -362,7 +366,7 @@ $(addsuffix .ok,$(TIDY_GROUPS)): %.ok: .clang-tidy
 help:  ## this list
 	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++]"
 	@echo
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile models/course/course.mk | column -t -s '|'
 	@echo
 	@echo "  REAL      the scalar type; double builds into its own folder, build/variant-double"
 	@echo "  SANITIZE  address and undefined-behaviour sanitizers, in their own folder"

@@ -46,6 +46,7 @@ installed "$all python3-numpy"
 check "--bench adds PyTorch" 0 '^Will install with apt-get: python3-torch$' "$install_calls python3-torch" --bench
 
 installed "$all"
+check "--slides adds pandoc" 0 '^Will install with apt-get: pandoc$' "$install_calls pandoc" --slides
 check "--report adds Debian's npm" 0 '^Will install with apt-get: nodejs npm$' "$install_calls nodejs npm" --report
 stub npm true && stub node true
 check "--report leaves another npm alone" 0 '^Nothing to install' '' --report
