@@ -10,6 +10,7 @@
 #include "core/version.h"
 #include "tools/flags/field.h"
 #include "tools/report/exhibits.h"
+#include "tools/report/tables.h"
 #include "tools/report/traces.h"
 
 namespace lamina {
@@ -55,15 +56,26 @@ void add_levels(const ChartPlan& plan, const std::vector<Trace>& traces, const s
   }
 }
 
+/// What theory says of a trace, dotted.
+void add_theory(const ChartPlan& plan, const Trace& trace, Json& curves) {
+  if (trace.column(plan.theory.column).empty()) return;
+  Trace theory = trace;
+  theory.label += ", " + plan.theory.title;
+  theory.dash = 2;
+  curves.push_back(curve_of(theory, {.x = plan.x, .y = plan.theory.column}));
+}
+
 /// A chart for every facet and plan that has a curve.
 Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
   Json charts = Json::array();
   for (const std::string& facet : facets_of(traces))
     for (const ChartPlan& plan : exhibit.charts) {
       Json curves = Json::array();
-      for (const Trace& trace : traces)
-        if (trace.facet == facet && !trace.column(plan.x).empty() && !trace.column(plan.y).empty())
-          curves.push_back(curve_of(trace, plan));
+      for (const Trace& trace : traces) {
+        if (trace.facet != facet || trace.column(plan.x).empty() || trace.column(plan.y).empty()) continue;
+        curves.push_back(curve_of(trace, plan));
+        add_theory(plan, trace, curves);
+      }
       if (curves.empty()) continue;
       add_levels(plan, traces, facet, curves);
       charts.push_back({{"title", facet.empty() ? plan.title : plan.title + ", " + facet},
@@ -74,141 +86,6 @@ Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
                         {"curves", curves}});
     }
   return charts;
-}
-
-/// What a measure picks from a column; NaN when there is nothing to pick from.
-double picked(const Trace& trace, const Measure& measure) {
-  const std::vector<double> values = trace.column(measure.column), xs = trace.column(measure.x);
-  std::vector<size_t> known;
-  for (size_t i = 0; i < values.size(); ++i)
-    if (std::isfinite(values[i])) known.push_back(i);
-  if (known.empty()) return NAN;
-  const auto value_at = [&](size_t i) { return values[i]; };
-  const size_t lowest = *std::ranges::min_element(known, {}, value_at),
-               highest = *std::ranges::max_element(known, {}, value_at);
-  const auto x_at = [&](size_t i) { return xs.empty() ? NAN : xs[i]; };
-  switch (measure.pick) {
-    case Pick::first:
-      return values[known.front()];
-    case Pick::last:
-      return values[known.back()];
-    case Pick::lowest:
-      return values[lowest];
-    case Pick::highest:
-      return values[highest];
-    case Pick::where_lowest:
-      return x_at(lowest);
-    case Pick::where_highest:
-      return x_at(highest);
-  }
-  return NAN;
-}
-
-Json paper_row(const PaperRow& row) {
-  return {{"label", row.label}, {"norm", row.norm}, {"source", "paper"}, {"cells", row.cells}};
-}
-
-/// The paper's rows and ours under one head.
-Json numbers_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
-  Json columns = exhibit.paper_columns, rows = Json::array();
-  for (const Measure& measure : exhibit.measures) columns.push_back(measure.title);
-  for (const PaperRow& row : exhibit.paper) rows.push_back(paper_row(row));
-  if (!exhibit.measures.empty())
-    for (const Trace& trace : traces) {
-      Json cells = Json::array();
-      for (const Measure& measure : exhibit.measures)
-        cells.push_back(pretty(measure.scale * picked(trace, measure), measure.digits));
-      rows.push_back({{"label", trace.facet.empty() ? trace.label : trace.label + ", " + trace.facet},
-                      {"norm", trace.norm},
-                      {"source", "here"},
-                      {"cells", cells}});
-    }
-  return {{"title", exhibit.paper.empty()                        ? "Measured"
-                    : traces.empty() || exhibit.measures.empty() ? "In the paper"
-                                                                 : "Paper and ours"},
-          {"columns", columns},
-          {"rows", rows}};
-}
-
-size_t place_of(std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::ranges::find(names, name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  names.push_back(name);
-  return names.size() - 1;
-}
-
-std::string joined(const Csv& csv, size_t row, const std::vector<std::string>& columns) {
-  std::string all;
-  for (const std::string& column : columns)
-    if (const auto place = csv.find(column)) all += (all.empty() ? "" : ", ") + csv.rows[row][*place];
-  return all;
-}
-
-/// "yes, 3 × 10⁻¹⁶"
-std::string verdict(double value, double threshold) {
-  return text(threshold == 0 ? "" : value < threshold ? "yes, " : "no, ", pretty(value, 2));
-}
-
-/// A table in the making: cells by the names of row and column, in the order in which these came.
-class Grid {
- public:
-  explicit Grid(const TablePlan& plan) : plan_(plan) {}
-
-  void put(const std::string& row, const std::string& norm, const std::string& column, double value) {
-    const size_t r = place_of(rows_, row), c = place_of(columns_, column);
-    norms_.resize(rows_.size());
-    norms_[r] = norm;
-    double& cell = cells_.try_emplace({r, c}, value).first->second;
-    cell = std::max(cell, value);
-  }
-
-  Json table(const std::string& title) const {
-    Json rows = Json::array();
-    for (size_t r = 0; r < rows_.size(); ++r) {
-      Json cells = Json::array();
-      for (size_t c = 0; c < columns_.size(); ++c) {
-        const auto cell = cells_.find({r, c});
-        cells.push_back(cell == cells_.end() ? "" : verdict(cell->second, plan_.threshold));
-      }
-      rows.push_back({{"label", rows_[r]}, {"norm", norms_[r]}, {"source", "here"}, {"cells", cells}});
-    }
-    return {{"title", title}, {"columns", columns_}, {"rows", rows}};
-  }
-
- private:
-  const TablePlan& plan_;
-  std::vector<std::string> rows_, columns_, norms_;
-  std::map<std::pair<size_t, size_t>, double> cells_;
-};
-
-/// The tables that a plan makes of a file; none when the file lacks a column.
-void add_tables(Json& tables, const TablePlan& plan, const FoundRun& run, const Csv& csv) {
-  std::vector<std::string> parts;
-  std::vector<Grid> grids;
-  for (size_t row = 0; row < csv.rows.size(); ++row) {
-    const size_t part = place_of(parts, joined(csv, row, {plan.split}));
-    if (part == grids.size()) grids.emplace_back(plan);
-    for (const std::string& name : plan.values)
-      if (const auto place = csv.find(name))
-        grids[part].put(joined(csv, row, plan.names), joined(csv, row, {plan.names.back()}),
-                        plan.column.empty() ? name : joined(csv, row, {plan.column}),
-                        number_in(csv.rows[row][*place]));
-  }
-  for (size_t part = 0; part < parts.size(); ++part) {
-    Json table = grids[part].table(text(plan.title, parts[part], " (", run.path, ')'));
-    if (!table["columns"].empty()) tables.push_back(std::move(table));
-  }
-}
-
-Json tables_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
-  Json tables = Json::array();
-  Json numbers = numbers_of(exhibit, traces);
-  if (!numbers["rows"].empty()) tables.push_back(std::move(numbers));
-  for (const TablePlan& plan : exhibit.tables)
-    for (const FoundRun& run : runs)
-      if (const auto file = run.files.find(exhibit.file); file != run.files.end())
-        add_tables(tables, plan, run, file->second);
-  return tables;
 }
 
 /// A word that the shell takes as it is.
@@ -335,7 +212,8 @@ Json exhibit_json(const Exhibit& exhibit, const Findings& findings) {
   const std::vector<Trace> traces = traces_of(exhibit, findings.runs);
   Json runs = runs_of(exhibit, findings.runs);
   Json badges = summary_badges(exhibit, runs);
-  return {{"id", exhibit.id},
+  return {{"part", exhibit.part},
+          {"id", exhibit.id},
           {"title", exhibit.title},
           {"section", exhibit.section},
           {"subject", exhibit.subject},
@@ -355,7 +233,7 @@ Json leftovers(const Findings& findings) {
     list.push_back("Not all folders were read, that took too long; give fewer of them to lamina report.");
   for (const FoundRun& run : findings.runs) {
     if (std::ranges::any_of(exhibits(), [&](const Exhibit& each) { return belongs(run, each); })) continue;
-    list.push_back(run.problem.empty() ? text(run.path, ": the paper has no exhibit for ",
+    list.push_back(run.problem.empty() ? text(run.path, ": the report has no exhibit for ",
                                               run.config ? "lamina " + run.config->experiment
                                                          : "a folder without config.json")
                                        : run.problem);

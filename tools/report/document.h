@@ -1,7 +1,7 @@
 #pragma once
 // The report as JSON: everything the page shows, decided here; the page's script only lays it out.
 //
-//   {program, date, leftovers: [..], exhibits: [{id, title, section, subject, claim, setting, command,
+//   {program, date, leftovers: [..], exhibits: [{part, id, title, section, subject, claim, setting, command,
 //   badges,
 //     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..]}]}],
 //     tables: [{title, columns, rows: [{label, norm, source, cells}]}],

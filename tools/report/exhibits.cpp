@@ -1,5 +1,8 @@
 #include "tools/report/exhibits.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/error.h"
 #include "models/analysis/invariance.h"
 
@@ -352,10 +355,17 @@ Exhibit convolution() {
 
 }  // namespace
 
+std::vector<Exhibit> exhibits_of_the_paper() {
+  return {stability(), table_1(),  learning_rate(), magnitude(), fisher(),   figure_1(), table_2(),
+          figure_2(),  figure_3(), table_3(),       figure_4(),  figure_5(), figure_6(), convolution()};
+}
+
 const std::vector<Exhibit>& exhibits() {
-  static const std::vector<Exhibit> all{stability(), table_1(),  learning_rate(), magnitude(),  fisher(),
-                                        figure_1(),  table_2(),  figure_2(),      figure_3(),   table_3(),
-                                        figure_4(),  figure_5(), figure_6(),      convolution()};
+  static const std::vector<Exhibit> all = [] {
+    std::vector<Exhibit> parts = exhibits_of_the_paper();
+    std::ranges::move(exhibits_after_the_paper(), std::back_inserter(parts));
+    return parts;
+  }();
   return all;
 }
 

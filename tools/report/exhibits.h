@@ -1,7 +1,7 @@
 #pragma once
-// What the report shows: the figures, tables and claims of the paper, in its order, each with the experiment
-// that answers it and the columns that hold the answer. A new experiment comes into the report by an entry
-// in exhibits.cpp; nothing else knows any of them by name.
+// What the report shows: the figures, tables and claims of the paper, in its order, then those of later papers,
+// each with the experiment that answers it and the columns that hold the answer. A new experiment comes into the
+// report by an entry in exhibits.cpp or after_the_paper.cpp; nothing else knows any of them by name.
 
 #include <string>
 #include <vector>
@@ -18,6 +18,7 @@ struct ChartPlan {
   std::string title = {}, x = {}, x_label = {}, y = {}, y_label = {};
   bool log_x = false, log_y = false;  ///< how it opens; the reader can switch
   std::vector<Level> levels = {};
+  Level theory = {};  ///< beside each curve, the column that holds what theory says of it
 };
 
 enum class Pick { first, last, lowest, highest, where_lowest, where_highest };
@@ -57,19 +58,25 @@ struct Distinction {
   std::string phrase = {};  ///< before the value in a legend: "gain "
 };
 
+inline constexpr const char* paper_part = "The paper";
+inline constexpr const char* later_part = "After the paper";
+inline constexpr const char* speed_part = "Speed";
+
 struct Exhibit {
-  std::string id = {};          ///< "figure-6", also the anchor in the page
-  std::string title = {};       ///< "Figure 6"
-  std::string section = {};     ///< of the paper, "6.6"
-  std::string subject = {};     ///< "Permutation-invariant MNIST"
-  std::string claim = {};       ///< the paper's, in our words
-  std::string setting = {};     ///< the paper's data and settings, or how we measure
-  std::string command = {};     ///< reproduces it
-  std::string experiment = {};  ///< in config.json; empty: any folder with the file will do
+  std::string part = paper_part;  ///< of the report: exhibits of one part follow each other
+  std::string id = {};            ///< "figure-6", also the anchor in the page
+  std::string title = {};         ///< "Figure 6"
+  std::string section = {};       ///< of the paper, "6.6"
+  std::string subject = {};       ///< "Permutation-invariant MNIST"
+  std::string claim = {};         ///< the paper's, in our words
+  std::string setting = {};       ///< the paper's data and settings, or how we measure
+  std::string command = {};       ///< reproduces it
+  std::string experiment = {};    ///< in config.json; empty: any folder with the file will do
   std::string file = "metrics.csv";
-  Distinction facet = {};   ///< what gets charts of its own for each value: "batch", "batch size "
-  std::string group = {};   ///< the column that holds the norm, when one file has the rows of several
-  std::string end_of = {};  ///< of the rows with the same value in this column, only the last makes a curve
+  Distinction facet = {};    ///< what gets charts of its own for each value: "batch", "batch size "
+  std::string group = {};    ///< the column that holds the norm, when one file has the rows of several
+  std::string end_of = {};   ///< of the rows with the same value in this column, only the last makes a curve
+  std::string largest = {};  ///< only the rows with the largest number in this column
   std::vector<Distinction> distinctions = {};
   std::vector<ChartPlan> charts = {};
   std::vector<Measure> measures = {};
@@ -81,7 +88,11 @@ struct Exhibit {
   bool on_data = true;  ///< false: random inputs only, so nothing is real or synthetic
 };
 
-/// All of them, in the paper's order.
+/// Those of the paper, in its order, and of what came after it.
+std::vector<Exhibit> exhibits_of_the_paper();
+std::vector<Exhibit> exhibits_after_the_paper();
+
+/// All of them.
 const std::vector<Exhibit>& exhibits();
 
 }  // namespace lamina

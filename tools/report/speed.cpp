@@ -8,6 +8,7 @@
 #include "core/files/file.h"
 #include "layers/norms/norm.h"
 #include "tools/report/document.h"
+#include "tools/report/exhibits.h"
 
 namespace lamina {
 
@@ -80,7 +81,8 @@ Json speed_exhibit(const std::vector<std::string>& files) {
   Json badges = Json::array();
   badges.push_back(runs.empty() ? Json{{"kind", "absent"}, {"text", "not run here"}}
                                 : Json{{"kind", "real"}, {"text", "measured"}});
-  return {{"id", "speed"},
+  return {{"part", speed_part},
+          {"id", "speed"},
           {"title", "Speed"},
           {"section", ""},
           {"subject", "A training step beside PyTorch's, and what normalization costs"},

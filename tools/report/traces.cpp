@@ -1,7 +1,9 @@
 #include "tools/report/traces.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <numeric>
 
 #include "core/error.h"
 #include "tools/flags/field.h"
@@ -31,11 +33,24 @@ std::string label_of(const Exhibit& exhibit, const Trace& trace) {
   return label;
 }
 
-/// The rows of a file, apart by norm, facet and every distinction that is a column; in the order of the file.
+/// The rows that an exhibit looks at.
+std::vector<size_t> rows_for(const Exhibit& exhibit, const Csv& csv) {
+  std::vector<size_t> rows(csv.rows.size());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  const auto place = csv.find(exhibit.largest);
+  if (!place) return rows;
+  const auto number = [&](size_t row) { return number_in(csv.rows[row][*place]); };
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const size_t row : rows) largest = std::max(largest, number(row));
+  std::erase_if(rows, [&](size_t row) { return number(row) != largest; });
+  return rows;
+}
+
+/// Those rows, apart by norm, facet and every distinction that is a column; in the order of the file.
 std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv& csv) {
   std::vector<Trace> traces;
   std::map<std::string, size_t> places;
-  for (size_t row = 0; row < csv.rows.size(); ++row) {
+  for (const size_t row : rows_for(exhibit, csv)) {
     std::string key = field(csv, row, exhibit.group) + '\n' + field(csv, row, exhibit.facet.name);
     for (const Distinction& distinction : exhibit.distinctions)
       key += '\n' + field(csv, row, distinction.name);

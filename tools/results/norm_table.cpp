@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "layers/attention/transformer_block.h"
 
 namespace lamina {
 
@@ -19,6 +20,7 @@ struct Look {
 /// What no figure shows beside group norm has its colour.
 std::vector<Look> all_looks() {
   std::vector<Look> all{{"bag-of-words", "bag of words", -1}};
+  for (const PlacementEntry& entry : placement_table) all.push_back({entry.name, entry.title, -1});
   for (const NormEntry& entry : norm_table) {
     all.push_back({entry.name, entry.title, entry.color});
     if (entry.norm == Norm::batch)

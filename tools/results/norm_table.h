@@ -1,6 +1,6 @@
 #pragma once
 // Normalizations as figures, tables and the report show them, and the few other things that stand in their place:
-// "batch-everywhere", "bag-of-words".
+// "batch-everywhere", "bag-of-words", and the placements of a Transformer's norms, "pre".
 
 #include <string>
 #include <string_view>

@@ -23,7 +23,7 @@ function check(title, holds, seen = "") {
 const header = { mnist: "epoch,step,train_nll,test_error", draw: "epoch,step,train_bound,test_bound",
   convnet: "epoch,step,train_nll,test_error", handwriting: "epoch,step,train_nll,test_nll",
   "attentive-reader": "epoch,step,valid_error", "skip-thoughts": "epoch,step,sick_r,sick_rho,sick_mse,mr,cr,subj,mpqa",
-  "order-embedding": "epoch,step,valid_image_r1,valid_image_r5,valid_image_r10" };
+  "order-embedding": "epoch,step,valid_image_r1,valid_image_r5,valid_image_r10", transformer: "epoch,step,train_nll,valid_bits" };
 const norms = ["none", "batch", "layer"];
 
 function row(experiment, norm, epoch) {
@@ -54,6 +54,14 @@ const sweep = (head, line) => `${head}\n${norms.flatMap((norm) => [1, 2, 4].map(
 writeFileSync("runs/theory/turning.csv", sweep("optimizer,norm,scale,step,loss,length,degrees", (norm, y, x) => `SGD,${norm},${x},1,2,${x},${y}`));
 writeFileSync("runs/theory/gain.csv", sweep("outputs,norm,factor,curvature", (norm, y, x) => `gaussian,${norm},${x},${y}`));
 execFileSync(lamina, ["stability", "--steps", "20", "--hidden", "8", "--out", "runs/stability"]);
+
+const placements = ["post", "pre", "none", "sandwich", "scaled-pre"];
+mkdirSync("runs/placement");
+writeFileSync("runs/placement/config.json", JSON.stringify({ experiment: "placement", variant: "", settings: { depths: "2,4" },
+  lamina: "0.1.0", scalar: "double", threads: 1, backend: "own kernels" }));
+writeFileSync("runs/placement/placement.csv", "placement,depth,block,after_block,gradient,formula_after_block,formula_gradient\n" +
+  placements.flatMap((name, i) => [2, 4].flatMap((depth) => Array.from({ length: depth }, (_, l) =>
+    [name, depth, l + 1, (i + 1) * (l + 1), (i + 1) / (depth + l), 1.3 * (i + 1) * (l + 1), 1.3 * (i + 1) / (depth + l)].join(",") + "\n"))).join(""));
 
 const evil = "<img src=x onerror=document.title='owned'>";
 makeRun(`hostile/${evil}`, "mnist", "<b onclick=1>", { data: "</script><script>document.title='owned'</script>" });
@@ -121,21 +129,42 @@ const leastContrast = (page) => page.evaluate(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const paper = light("--panel");
-  const curves = ["none", "layer", "batch", "weight", "group", "instance", "layer-interior", "rms", "layer-simple", "detached", "ada", "dyt", "ghost-batch", "batch-renorm", "weight-standardized", "other"].filter((name) => style.getPropertyValue(`--norm-${name}`));
+  const curves = ["none", "layer", "batch", "weight", "group", "instance", "layer-interior", "rms", "layer-simple", "detached", "ada", "dyt", "ghost-batch", "batch-renorm", "weight-standardized", "post", "pre", "sandwich", "scaled-pre", "other"].filter((name) => style.getPropertyValue(`--norm-${name}`));
   const ratios = curves.map((name) => [light(`--norm-${name}`), paper].sort((a, b) => b - a)).map(([a, b]) => (a + 0.05) / (b + 0.05));
   probe.remove();
-  return curves.length === 16 ? Math.min(...ratios) : 0;
+  return curves.length === 20 ? Math.min(...ratios) : 0;
 });
 
 const page = await open(fileOf("full.html"));
 check("the page is under 3 MB", statSync("full.html").size < 3e6, statSync("full.html").size);
-const expected = { "section-3-1": 2, "section-5-2": 1, "section-5-2-gain": 1, "figure-1": 3, "figure-2": 1, "figure-3": 6, "figure-4": 2, "figure-5": 2, "figure-6": 4, "section-6-7": 4 };
+const expected = { "section-3-1": 2, "section-5-2": 1, "section-5-2-gain": 1, "figure-1": 3, "figure-2": 1, "figure-3": 6, "figure-4": 2, "figure-5": 2, "figure-6": 4, "section-6-7": 4, transformer: 2 };
 for (const [section, count] of Object.entries(expected)) {
   for (const norm of section === "section-3-1" ? ["none", "layer"] : norms) {
     const ink = await inkOf(page, section, norm);
     check(`${section}: ${count} charts show ${norm}`, ink.length === count && ink.every((pixels) => pixels > 20), ink);
   }
 }
+for (const [section, count] of Object.entries({ "placement-stream": 1, "placement-gradient": 1, "placement-blocks": 1 }))
+  for (const name of placements) {
+    const ink = await inkOf(page, section, name);
+    check(`${section}: shows ${name}`, ink.length === count && ink.every((pixels) => pixels > 20), ink);
+  }
+
+const headings = await page.locator("main > h2").allTextContents(), parts = ["The paper", "After the paper", "Speed"];
+check("parts have headings", JSON.stringify(headings) === JSON.stringify(parts), headings);
+check("and lists of their own in the contents", JSON.stringify(await page.locator("nav p").allTextContents()) === JSON.stringify(parts) &&
+  await page.locator("nav ol").count() === parts.length && await page.locator("nav li").count() === await page.locator("main section").count());
+const broken = await page.locator("nav a").evaluateAll((all) => all.filter((link) => !document.querySelector(link.hash)).map((link) => link.hash));
+check("every link of the contents leads somewhere", broken.length === 0, broken);
+check("a part's exhibits stand below its heading", await page.locator("#part-after-the-paper + #placement-stream").count() === 1 &&
+  await page.locator("#part-after-the-paper ~ #transformer").count() === 1 && await page.locator("#part-after-the-paper ~ #figure-6").count() === 0);
+await page.locator("nav a", { hasText: /^After the paper$/ }).focus();
+await page.keyboard.press("Enter");
+await page.waitForFunction(() => Math.abs(document.getElementById("part-after-the-paper").getBoundingClientRect().top) < 60);
+check("a key leads to a part", new URL(page.url()).hash === "#part-after-the-paper");
+await page.keyboard.press("Tab");
+check("and the next one into it", await page.evaluate(() => document.activeElement.closest("section")?.id) === "placement-stream", await page.evaluate(() => document.activeElement.outerHTML.slice(0, 80)));
+
 check("tables beside the paper's numbers", await page.locator("#table-2 tr.paper").count() === 4 && await page.locator("#table-2 tr.here").count() === 3);
 check("each run's exact command", (await page.locator("#figure-6 .run code").first().textContent()).startsWith("lamina mnist --norm "));
 
@@ -213,6 +242,11 @@ const address = await new Promise((found) => server.stdout.on("data", (text) => 
 const live = await open(address);
 await live.getByText("Live: follows the runs.").waitFor({ timeout: 10000 });
 const early = await pictures(live, "figure-6");
+const link = live.locator("nav a").nth(3);
+await link.focus();
+await live.waitForResponse(/data\.json/);
+await live.waitForResponse(/data\.json/);
+check("a live page leaves the reader's place in the contents", await link.evaluate((node) => node === document.activeElement));
 const switched = live.locator("#figure-6 .switches").getByLabel("batch norm");
 await switched.uncheck();
 appendFileSync("runs/mnist/layer-b128/metrics.csv", row("mnist", "layer", 13) + "14,");

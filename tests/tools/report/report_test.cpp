@@ -81,6 +81,43 @@ TEST_CASE("every figure, table and study of the paper is an exhibit, with or wit
       CHECK_MESSAGE(row.cells.size() == each.measures.size() + each.paper_columns.size(), each.id, row.label);
 }
 
+TEST_CASE("the exhibits of a part follow each other, the paper's first") {
+  const Json document = make_document({});
+  Json parts = Json::array();
+  for (const Json& each : document["exhibits"])
+    if (parts.empty() || parts.back() != each["part"]) parts.push_back(each["part"]);
+  CHECK(parts == Json({"The paper", "After the paper", "Speed"}));
+}
+
+TEST_CASE("placements become curves beside theory's: of the deepest model, or of each depth's last block") {
+  const TemporaryFolder folder;
+  write_file(folder / "config.json",
+             R"({"experiment": "placement", "variant": "", "settings": {"depths": "2,10", "width": 8},
+                 "lamina": "0.1.0", "scalar": "double", "threads": 1, "backend": "own kernels"})");
+  write_file(folder / "placement.csv",
+             "placement,depth,block,after_block,gradient,formula_after_block,formula_gradient\n"
+             "pre,10,1,2,7,2.5,7.5\npre,10,2,3,6,3.5,6.5\npre,2,1,4,9,4.5,9.5\npre,2,2,5,8,5.5,8.5\n"
+             "none,10,1,30,1,31,2\n");
+  const Json document = make_document(find_runs({folder.path()}));
+  const Json stream = exhibit(document, "placement-stream");
+  const Json& curves = stream["charts"][0]["curves"];
+  REQUIRE(curves.size() == 4);
+  CHECK(curves[0]["label"] == "pre-LN");
+  CHECK(curves[0]["norm"] == "pre");
+  CHECK(curves[0]["y"] == Json({2, 3}));  // 10 is more than 2, as a number
+  CHECK(curves[1]["label"] == "pre-LN, mean field");
+  CHECK(curves[1]["y"] == Json({2.5, 3.5}));
+  CHECK(curves[1]["dash"] != curves[0]["dash"]);
+  CHECK(curves[2]["label"] == "baseline");
+  CHECK(stream["tables"][0]["rows"][0]["cells"] == Json({"2", "2", "3", "3.5"}));
+  CHECK(stream["runs"][0]["command"] ==
+        "lamina placement --depths 2,10 --width 8 --threads 1 --out " + folder.path());
+  const Json by_depth = exhibit(document, "placement-gradient")["charts"][0]["curves"];
+  CHECK(by_depth[0]["x"] == Json({10, 2}));
+  CHECK(by_depth[0]["y"] == Json({6, 8}));
+  CHECK(exhibit(document, "placement-blocks")["charts"][0]["curves"][0]["y"] == Json({7, 6}));
+}
+
 TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
   const TemporaryFolder folder;
   make_run(folder / "a", "layer", two_epochs, "my data");

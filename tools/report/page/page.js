@@ -15,6 +15,7 @@
     return node;
   }
 
+  const partId = (part) => "part-" + part.toLowerCase().replace(/[^a-z]+/g, "-");
   const badges = (list) => list.map(({ kind, text }) => make("span", { class: `badge ${kind}` }, text));
   const swatch = (norm, dash) => {
     const line = make("span", { class: "swatch", "data-norm": norm, "data-dash": dash, "aria-hidden": "true" });
@@ -87,7 +88,7 @@
     const drawn = exhibit.charts.map((plan) => chart(plan, exhibit, state, charts));
     const section = make("section", { id: exhibit.id, "aria-labelledby": `${exhibit.id}-title` },
       make("p", { class: "kicker" }, exhibit.title, exhibit.section && !exhibit.title.startsWith("Section") ? ` · Section ${exhibit.section}` : null),
-      make("h2", { id: `${exhibit.id}-title` }, exhibit.subject),
+      make("h3", { id: `${exhibit.id}-title` }, exhibit.subject),
       make("p", { class: "badges" }, badges(exhibit.badges)),
       make("blockquote", {}, make("p", {}, exhibit.claim)),
       make("p", { class: "setting" }, exhibit.setting),
@@ -108,6 +109,7 @@
     if (before?.json === json) return;
     const { section, charts, start } = render(exhibit);
     if (!before) {
+      if (!document.getElementById(partId(exhibit.part))) main.append(make("h2", { id: partId(exhibit.part) }, exhibit.part));
       main.append(section);
       start();
       shown.set(exhibit.id, { json, frame: frameOf(exhibit), section, charts });
@@ -133,11 +135,17 @@
     shown.set(exhibit.id, { json, frame: frameOf(exhibit), section, charts });
   }
 
+  // A list for each part, under a link to its heading.
   function contents(exhibits) {
-    document.getElementById("contents").replaceChildren(...exhibits.map((exhibit) =>
-      make("li", {},
-        make("a", { href: `#${exhibit.id}` }, make("b", {}, exhibit.title), " ", exhibit.subject),
-        make("span", {}, badges(exhibit.badges)))));
+    const parts = [...new Set(exhibits.map((exhibit) => exhibit.part))];
+    const item = (exhibit) => make("li", {},
+      make("a", { href: `#${exhibit.id}` }, make("b", {}, exhibit.title), " ", exhibit.subject),
+      make("span", {}, badges(exhibit.badges)));
+    const nav = document.getElementById("contents"), focused = nav.contains(document.activeElement) && document.activeElement.getAttribute("href");
+    nav.replaceChildren(...parts.flatMap((part) => [
+      make("p", {}, make("a", { href: `#${partId(part)}` }, part)),
+      make("ol", { "aria-label": part }, exhibits.filter((exhibit) => exhibit.part === part).map(item))]));
+    if (focused) nav.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
   function show(report) {

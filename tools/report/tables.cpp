@@ -1,0 +1,150 @@
+#include "tools/report/tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+
+namespace lamina {
+
+namespace {
+
+/// What a measure picks from a column; NaN when there is nothing to pick from.
+double picked(const Trace& trace, const Measure& measure) {
+  const std::vector<double> values = trace.column(measure.column), xs = trace.column(measure.x);
+  std::vector<size_t> known;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(values[i])) known.push_back(i);
+  if (known.empty()) return NAN;
+  const auto value_at = [&](size_t i) { return values[i]; };
+  const size_t lowest = *std::ranges::min_element(known, {}, value_at),
+               highest = *std::ranges::max_element(known, {}, value_at);
+  const auto x_at = [&](size_t i) { return xs.empty() ? NAN : xs[i]; };
+  switch (measure.pick) {
+    case Pick::first:
+      return values[known.front()];
+    case Pick::last:
+      return values[known.back()];
+    case Pick::lowest:
+      return values[lowest];
+    case Pick::highest:
+      return values[highest];
+    case Pick::where_lowest:
+      return x_at(lowest);
+    case Pick::where_highest:
+      return x_at(highest);
+  }
+  return NAN;
+}
+
+Json paper_row(const PaperRow& row) {
+  return {{"label", row.label}, {"norm", row.norm}, {"source", "paper"}, {"cells", row.cells}};
+}
+
+/// The paper's rows and ours under one head.
+Json numbers_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
+  Json columns = exhibit.paper_columns, rows = Json::array();
+  for (const Measure& measure : exhibit.measures) columns.push_back(measure.title);
+  for (const PaperRow& row : exhibit.paper) rows.push_back(paper_row(row));
+  if (!exhibit.measures.empty())
+    for (const Trace& trace : traces) {
+      Json cells = Json::array();
+      for (const Measure& measure : exhibit.measures)
+        cells.push_back(pretty(measure.scale * picked(trace, measure), measure.digits));
+      rows.push_back({{"label", trace.facet.empty() ? trace.label : trace.label + ", " + trace.facet},
+                      {"norm", trace.norm},
+                      {"source", "here"},
+                      {"cells", cells}});
+    }
+  return {{"title", exhibit.paper.empty()                        ? "Measured"
+                    : traces.empty() || exhibit.measures.empty() ? "In the paper"
+                                                                 : "Paper and ours"},
+          {"columns", columns},
+          {"rows", rows}};
+}
+
+std::string joined(const Csv& csv, size_t row, const std::vector<std::string>& columns) {
+  std::string all;
+  for (const std::string& column : columns)
+    if (const auto place = csv.find(column)) all += (all.empty() ? "" : ", ") + csv.rows[row][*place];
+  return all;
+}
+
+/// "yes, 3 × 10⁻¹⁶"
+std::string verdict(double value, double threshold) {
+  return text(threshold == 0 ? "" : value < threshold ? "yes, " : "no, ", pretty(value, 2));
+}
+
+/// A table in the making: cells by the names of row and column, in the order in which these came.
+class Grid {
+ public:
+  explicit Grid(const TablePlan& plan) : plan_(plan) {}
+
+  void put(const std::string& row, const std::string& norm, const std::string& column, double value) {
+    const size_t r = place_of(rows_, row), c = place_of(columns_, column);
+    norms_.resize(rows_.size());
+    norms_[r] = norm;
+    double& cell = cells_.try_emplace({r, c}, value).first->second;
+    cell = std::max(cell, value);
+  }
+
+  Json table(const std::string& title) const {
+    Json rows = Json::array();
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      Json cells = Json::array();
+      for (size_t c = 0; c < columns_.size(); ++c) {
+        const auto cell = cells_.find({r, c});
+        cells.push_back(cell == cells_.end() ? "" : verdict(cell->second, plan_.threshold));
+      }
+      rows.push_back({{"label", rows_[r]}, {"norm", norms_[r]}, {"source", "here"}, {"cells", cells}});
+    }
+    return {{"title", title}, {"columns", columns_}, {"rows", rows}};
+  }
+
+ private:
+  const TablePlan& plan_;
+  std::vector<std::string> rows_, columns_, norms_;
+  std::map<std::pair<size_t, size_t>, double> cells_;
+};
+
+/// The tables that a plan makes of a file; none when the file lacks a column.
+void add_tables(Json& tables, const TablePlan& plan, const FoundRun& run, const Csv& csv) {
+  std::vector<std::string> parts;
+  std::vector<Grid> grids;
+  for (size_t row = 0; row < csv.rows.size(); ++row) {
+    const size_t part = place_of(parts, joined(csv, row, {plan.split}));
+    if (part == grids.size()) grids.emplace_back(plan);
+    for (const std::string& name : plan.values)
+      if (const auto place = csv.find(name))
+        grids[part].put(joined(csv, row, plan.names), joined(csv, row, {plan.names.back()}),
+                        plan.column.empty() ? name : joined(csv, row, {plan.column}),
+                        number_in(csv.rows[row][*place]));
+  }
+  for (size_t part = 0; part < parts.size(); ++part) {
+    Json table = grids[part].table(text(plan.title, parts[part], " (", run.path, ')'));
+    if (!table["columns"].empty()) tables.push_back(std::move(table));
+  }
+}
+
+}  // namespace
+
+size_t place_of(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  names.push_back(name);
+  return names.size() - 1;
+}
+
+Json tables_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
+  Json tables = Json::array();
+  Json numbers = numbers_of(exhibit, traces);
+  if (!numbers["rows"].empty()) tables.push_back(std::move(numbers));
+  for (const TablePlan& plan : exhibit.tables)
+    for (const FoundRun& run : runs)
+      if (const auto file = run.files.find(exhibit.file); file != run.files.end())
+        add_tables(tables, plan, run, file->second);
+  return tables;
+}
+
+}  // namespace lamina
