@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# clang-tidy over many sources at once: most of its time goes into the standard headers, which it then reads once.
+# clang-tidy, and clang's WARNINGS in both scalar types, over many sources at once: most of their time goes into the
+# standard headers, which are then read once.
 #
-#   tools/tidy.sh SCRATCH FLAGS SOURCE...
+#   tools/tidy.sh SCRATCH FLAGS WARNINGS SOURCE...
 #
 # The sources are included by one file in the folder SCRATCH. Sources that declare the same name cannot be in one file:
 # the compiler reports them, and they wait for the next round.
 set -uo pipefail
-scratch=$1 flags=$2
-shift 2
+scratch=$1 flags=$2 warnings=$3
+shift 3
 mkdir -p "$scratch"
 together=$scratch/together.cpp log=$scratch/log
 
@@ -22,6 +23,10 @@ tidy() {  # tidy SOURCE OPTION...
   clang-tidy --quiet "$@" "$source" -- $flags >"$log" 2>&1 && return
   grep -v 'warnings\? generated' "$log"
   return 1
+}
+
+has_no_warnings() {  # has_no_warnings SOURCE
+  for scalar in '' -DLAMINA_DOUBLE; do clang++ -fsyntax-only -ferror-limit=0 $flags $warnings $scalar "$1" || return 1; done
 }
 
 # These two checks ignore included files, so a source with code that they apply to is also read separately.
@@ -43,8 +48,10 @@ while [ $# -gt 0 ]; do
   done
   echo "clang-tidy ${group[*]}"
   if [ ${#group[@]} = 1 ]; then
+    has_no_warnings "${group[0]}" || code=1
     tidy "${group[0]}" || code=1
   else
+    has_no_warnings "$together" || code=1
     tidy "$together" || code=1
     for source in $(grep -lE "$for_alone" "${group[@]}"); do tidy "$source" --checks="-*,$alone" || code=1; done
   fi

@@ -4,7 +4,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v clang-tidy >/dev/null || ! command -v clang++ >/dev/null; then
   echo "there is no clang-tidy: skipped"
-  echo "0 passed, 0 failed, 5 skipped"
+  echo "0 passed, 0 failed, 6 skipped"
   exit 0
 fi
 
@@ -18,7 +18,7 @@ passed=0 failed=0
 expect() {  # expect TITLE EXIT-CODE GROUPS FINDINGS SOURCE...: GROUPS rounds, and lines that name a source and an error
   local title=$1 code=$2 groups=$3 findings=$4 output actual
   shift 4
-  output=$("$tidy" scratch "-std=c++20 -I. -Wreserved-identifier" "$@" 2>&1)
+  output=$("$tidy" scratch "-std=c++20 -I." "-Wall -Wreserved-identifier -Werror" "$@" 2>&1)
   actual=$?
   if [ "$actual" = "$code" ] && [ "$(grep -c '^clang-tidy ' <<<"$output")" = "$groups" ] &&
      [ "$(grep -c 'core/.*: error: ' <<<"$output")" = "$findings" ]; then
@@ -66,7 +66,10 @@ expect "nothing in what is clean" 0 1 0 core/clean.cpp core/fine.cpp
 expect "one source" 1 1 9 core/odd.cpp
 expect "as much in several as in one" 1 1 9 core/clean.cpp core/odd.cpp core/fine.cpp
 expect "sources that cannot stand together" 1 2 10 core/clean.cpp core/odd.cpp core/same_name.cpp
-expect "a source that does not compile" 1 2 2 core/clean.cpp core/broken.cpp
+expect "a source that does not compile" 1 2 4 core/clean.cpp core/broken.cpp
+
+printf '#ifdef LAMINA_DOUBLE\nint half(long whole) { int unused; return int(whole / 2); }\n#endif\n' >core/of_double.cpp
+expect "a warning of one scalar type" 1 1 1 core/clean.cpp core/of_double.cpp
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
