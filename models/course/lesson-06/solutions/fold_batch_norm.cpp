@@ -5,7 +5,8 @@ using namespace lamina;
 Folded fold_batch_norm(const Tensor& weight, const Tensor& bias, const Tensor& gain, const Tensor& shift,
                        const RunningStatistics& running, real epsilon) {
   // [ your code: y = gain (x weight + bias - mean) / sqrt(variance + epsilon) + shift, as x weight' + bias'
-  const Tensor factor = gain / sqrt(running.variance + epsilon);  // one per unit, which is a column of the weights
+  // One per unit, which is a column of the weights.
+  const Tensor factor = gain / sqrt(running.variance + epsilon);
   return {weight * factor, (bias - running.mean) * factor + shift};
   // | return {Tensor::zeros(weight.shape()), Tensor::zeros(bias.shape())};
   // ]

@@ -3,10 +3,22 @@
 
 std::array<bool, 6> rms_norm_invariances() {
   // [ your code: true where the output stays the same
-  return {/*delta W*/ true,  /*W + gamma*/ false, /*delta w_1*/ false,
-          /*delta X*/ true, /*X + shift*/ false, /*delta x_1*/ true};
-  // | return {/*delta W*/ false, /*W + gamma*/ false, /*delta w_1*/ false,
-  // |         /*delta X*/ false, /*X + shift*/ false, /*delta x_1*/ false};
+  return {
+      true,   // delta W
+      false,  // W + gamma
+      false,  // delta w_1
+      true,   // delta X
+      false,  // X + shift
+      true,   // delta x_1
+  };
+  // | return {
+  // |     false,  // delta W
+  // |     false,  // W + gamma
+  // |     false,  // delta w_1
+  // |     false,  // delta X
+  // |     false,  // X + shift
+  // |     false,  // delta x_1
+  // | };
   // ]
   // mistake: W + gamma: you say that the output stays the same, but it changes: without a mean nothing removes gamma
   // ~ return {true, true, false, true, false, true};

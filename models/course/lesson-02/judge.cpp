@@ -1,0 +1,140 @@
+#include "../judge.h"
+
+#include "exercises.h"
+using namespace lamina;
+using course::compare, course::equal, course::Mistake, course::numbers;
+
+Tensor some(const Shape& shape, std::uint64_t seed) { return uniform(2)(shape, Random(seed)); }
+
+Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }
+
+std::string wrong_matmul_backward() {
+  // Square ones first: there a wrong order or a missing transpose still gives a matrix of the right shape.
+  for (const size_t units : {3, 2}) {
+    const size_t cases = units == 3 ? 3 : 5;
+    const Tensor x = some({cases, 3}, 1), weight = some({3, units}, 2), dy = some({cases, units}, 3);
+    const bool square = units == 3;
+    const ProductGradients yours = matmul_backward(x, weight, dy);
+    const Tensor w = transpose(weight), t = transpose(x);
+    std::vector<Mistake> of_x, of_weight = {{numbers(product(t, dy) / static_cast<real>(cases)),
+                                             "your dweight is the mean over the cases; it is the sum"}};
+    if (square) {
+      of_x = {{numbers(product(dy, weight)), "your dx lacks the transpose of weight"},
+              {numbers(product(w, dy)), "your dx has its factors in the wrong order"},
+              {numbers(product(weight, dy)),
+               "your dx has its factors in the wrong order, and lacks the transpose of weight"}};
+      of_weight.push_back({numbers(product(x, dy)), "your dweight lacks the transpose of x"});
+      of_weight.push_back({numbers(product(transpose(dy), x)),
+                           "your dweight is transposed: its factors are in the wrong order"});
+      of_weight.push_back({numbers(product(dy, t)), "your dweight has its factors in the wrong order"});
+    }
+    std::string wrong = compare("dx", numbers(yours.dx), numbers(product(dy, w)), of_x);
+    if (wrong.empty()) wrong = compare("dweight", numbers(yours.dweight), numbers(product(t, dy)), of_weight);
+    if (!wrong.empty()) return wrong;
+    if (yours.dx.shape() != x.shape()) return text("your dx is ", yours.dx.shape(), "; x is ", x.shape());
+    if (yours.dweight.shape() != weight.shape())
+      return text("your dweight is ", yours.dweight.shape(), "; weight is ", weight.shape());
+  }
+  return "";
+}
+
+/// dL/db of x + b by the tape.
+Tensor by_tape(const Tensor& dy, const Shape& shape) {
+  Tensor b = Tensor::zeros(shape);
+  b.require_gradient();
+  Tape tape;
+  tape.backward(Tensor::zeros(dy.shape()) + b, dy);
+  return b.gradient();
+}
+
+std::string wrong_sum_to(const Tensor& dy, const Shape& shape) {
+  const Tensor yours = sum_to(dy, shape), right = by_tape(dy, shape);
+  std::vector<Mistake> mistakes;
+  if (shape == dy.shape()) {
+    if (!equal(numbers(yours), numbers(dy)) && yours.size() == dy.size() &&
+        !equal(numbers(yours), course::times(0, numbers(dy))))
+      return "your db is a sum, but b was not repeated: db = dy";
+  } else {
+    const real copies = static_cast<real>(dy.size() / right.size());
+    mistakes = {{numbers(right / copies),
+                 "your db is the mean over its copies; each of them counts in full: it is the sum"}};
+    if (shape.rows() == 1)
+      mistakes.push_back(
+          {numbers(dy.step(0)), "your db is that of one copy; it is the sum over all of them"});
+    if (shape.rank() == 1)
+      mistakes.push_back(
+          {numbers(sum_columns(dy)), "your db sums along the rows; b was repeated down the columns"});
+    if (shape.rank() == 2)
+      mistakes.push_back(
+          {numbers(sum_rows(dy)), "your db sums down the columns; b was repeated along the rows"});
+  }
+  const std::string wrong = compare("db", numbers(yours), numbers(right), mistakes);
+  if (!wrong.empty()) return wrong;
+  if (yours.shape() != shape) return text("your db is ", yours.shape());
+  return "";
+}
+
+std::string wrong_sum_to() {
+  for (const Tensor& dy : {some({3, 3}, 4), some({2, 4}, 5)})
+    for (const Shape& shape : {Shape{dy.columns()}, Shape{dy.rows(), 1}, Shape{}, dy.shape()}) {
+      const std::string wrong = wrong_sum_to(dy, shape);
+      if (!wrong.empty()) return text("for b ", shape, " ", wrong);
+    }
+  return "";
+}
+
+/// dL/dx of a loss that reads x through the op, and a second time if `twice`.
+Tensor through(const std::function<Tensor()>& op, Tensor x, const Tensor& dy, bool twice) {
+  x.require_gradient().clear_gradient();
+  Tape tape;
+  const Tensor y = op();  // recorded first, so the other op contributes first
+  tape.backward(twice ? sum(y * dy) + sum(x * 3) : sum(y * dy));
+  return x.gradient();
+}
+
+std::string wrong_smooth_abs() {
+  const Tensor x = some({2, 3}, 6), dy = some({2, 3}, 7);
+  const Tensor y = sqrt(square(x) + 1) - 1, root = y + 1;
+  const std::string wrong = compare("y", numbers(smooth_abs(x)), numbers(y));
+  if (!wrong.empty()) return wrong;
+  const auto op = [&] { return smooth_abs(x); };
+  const std::string wrong_gradient =
+      compare("dx", numbers(through(op, x, dy, false)), numbers(dy * x / root),
+              {{numbers(x / root), "your dx lacks the factor dy"},
+               {numbers(dy * x / y), "your dx divides by y; the root is y + 1"},
+               {numbers(dy / root), "your dx lacks the derivative of x^2: the numerator is x"}});
+  if (!wrong_gradient.empty()) return wrong_gradient;
+  return compare("dx beside another op's", numbers(through(op, x, dy, true)), numbers(dy * x / root + 3),
+                 {{numbers(dy * x / root),
+                   "your dx overwrites what another op has contributed to x; it must add to it"}});
+}
+
+std::string wrong_scale_columns() {
+  const Tensor x = some({3, 2}, 8), gain = some({2}, 9), dy = some({3, 2}, 10);
+  std::string wrong = compare("y", numbers(scale_columns(x, gain)), numbers(x * gain));
+  if (!wrong.empty()) return wrong;
+  const auto op = [&] { return scale_columns(x, gain); };
+  const Tensor in_other_order = Tensor::from({3, 2}, {gain[0], gain[0], gain[0], gain[1], gain[1], gain[1]});
+  wrong = compare("dx", numbers(through(op, x, dy, false)), numbers(dy * gain),
+                  {{numbers(dy), "your dx lacks the gain"},
+                   {numbers(dy * x), "your dx has x where the gain belongs"},
+                   {numbers(dy * in_other_order),
+                    "your dx takes the gains in the wrong order: element i is in column i % columns"}});
+  if (!wrong.empty()) return wrong;
+  const Tensor each = dy * x, dgain = through(op, gain, dy, false);
+  for (size_t row = 0; row < 3; ++row)
+    if (equal(numbers(dgain), numbers(each.step(row)))) return "your d(gain) lacks the sum over the rows";
+  return compare(
+      "d(gain)", numbers(dgain), numbers(sum_rows(each)),
+      {{numbers(sum_rows(dy)), "your d(gain) lacks the factor x"},
+       {numbers(sum_rows(each) * gain), "your d(gain) has the gain as a factor; it belongs into dx"},
+       {numbers(mean_rows(each)), "your d(gain) is the mean over the rows; it is the sum"}});
+}
+
+int main() {
+  course::exercise("matmul_backward", wrong_matmul_backward);
+  course::exercise("sum_to", [] { return wrong_sum_to(); });
+  course::exercise("smooth_abs", wrong_smooth_abs);
+  course::exercise("scale_columns", wrong_scale_columns);
+  return course::verdict();
+}
