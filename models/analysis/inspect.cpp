@@ -195,9 +195,10 @@ std::string step_tables(const std::vector<RecordRow>& rows, std::uint64_t step) 
                                      Column{"deviation over units", "summed_inputs.deviation_over_units"},
                                      Column{"deviation over cases", "summed_inputs.deviation_over_cases"},
                                      Column{"dead units", "outputs.dead"}};
-  constexpr std::array norms = {Column{"inputs of norms: mean", "input.mean"},
-                                Column{"deviation over units", "input.deviation"},
-                                Column{"turned by [rad]", "input.turned"}};
+  constexpr std::array norms = {
+      Column{"inputs of norms: mean", "input.mean"}, Column{"deviation over units", "input.deviation"},
+      Column{"turned by [rad]", "input.turned"}, Column{"gradient passed back: along 1", "passed.along_one"},
+      Column{"along the centred input", "passed.along_input"}};
   constexpr std::array updates = {
       Column{"weight vectors: length", "length.mean"}, Column{"relative change", "change.mean"},
       Column{"angle: mean", "angle.mean"}, Column{"min", "angle.min"}, Column{"max [rad]", "angle.max"}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace lamina {
@@ -90,6 +91,31 @@ Normalized compare(const Tensor& input, const Tensor& result) {
   return all;
 }
 
+PassedBack passed_back(const Tensor& input, std::span<const real> gradient) {
+  const size_t rows = input.rows(), columns = input.columns();
+  const auto count = static_cast<double>(columns);
+  PassedBack all;
+  double counted = 0;
+  for (size_t r = 0; r < rows; ++r) {
+    const std::span x(input.data() + r * columns, columns), g = gradient.subspan(r * columns, columns);
+    double mean = 0, along_one = 0, along_input = 0, squares = 0;
+    for (const real v : x) mean += static_cast<double>(v) / count;
+    for (size_t i = 0; i < columns; ++i) {
+      const auto g_i = static_cast<double>(g[i]), centred = static_cast<double>(x[i]) - mean;
+      along_one += g_i;
+      along_input += g_i * centred;
+      squares += centred * centred;
+    }
+    const double length = length_of(g), spread = std::sqrt(squares);
+    if (!(length > 0 && spread > 0)) continue;
+    all.along_one += std::abs(along_one) / std::sqrt(count) / length;
+    all.along_input += std::abs(along_input) / spread / length;
+    ++counted;
+  }
+  if (counted == 0) return {unknown, unknown};
+  return {.along_one = all.along_one / counted, .along_input = all.along_input / counted};
+}
+
 bool holds_weight_vectors(const std::string& name, const Tensor& value) {
   const std::string own = own_part(name);
   return value.shape().rank() >= 2 && own != "gain" && own != "bias" && !own.starts_with("running_") &&
@@ -104,6 +130,7 @@ void Recorder::begin(std::uint64_t step) {
   uses_.clear();
   relus_.clear();
   norms_.clear();
+  normalizing_.clear();
 }
 
 void Recorder::add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time) {
@@ -125,7 +152,11 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
   const Tensor& output = node.outputs[0];
   if (node.kind == OpKind::product && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
     add_summed_inputs(layer, output);
-  if (node.kind == OpKind::norm) add_normalized(layer, inputs[0], output);
+  if (node.kind == OpKind::norm) {
+    add_normalized(layer, inputs[0], output);
+    normalizing_[output.storage()->id] = {
+        .layer = layer, .time = norms_[layer], .input = inputs[0], .gradient_before = {}};
+  }
   if (node.kind == OpKind::relu) add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
 }
 
@@ -145,6 +176,33 @@ void Recorder::add_normalized(const std::string& layer, const Tensor& input, con
   add(layer, "input.mean", n.mean, time);
   add(layer, "input.deviation", n.deviation, time);
   add(layer, "input.turned", n.turned, time);
+}
+
+Recorder::Normalizing* Recorder::normalizing(const Tape::Node& node) {
+  const auto found =
+      node.kind == OpKind::norm ? normalizing_.find(node.outputs[0].storage()->id) : normalizing_.end();
+  return found == normalizing_.end() ? nullptr : &found->second;
+}
+
+void Recorder::backward_begins(const Tape::Node& node) {
+  Normalizing* const norm = normalizing(node);
+  if (norm == nullptr) return;
+  const real* const gradient = norm->input.gradient_data();
+  norm->gradient_before.assign(norm->input.size(), 0);
+  if (gradient != nullptr) std::copy_n(gradient, norm->input.size(), norm->gradient_before.begin());
+}
+
+void Recorder::backward_ends(const Tape::Node& node) {
+  Normalizing* const norm = normalizing(node);
+  if (norm == nullptr) return;
+  if (const real* const gradient = norm->input.gradient_data(); gradient != nullptr) {
+    std::vector<real>& passed = norm->gradient_before;
+    std::transform(gradient, gradient + passed.size(), passed.begin(), passed.begin(), std::minus<>());
+    const PassedBack p = passed_back(norm->input, passed);
+    add(norm->layer, "passed.along_one", p.along_one, norm->time);
+    add(norm->layer, "passed.along_input", p.along_input, norm->time);
+  }
+  normalizing_.erase(node.outputs[0].storage()->id);
 }
 
 /// Sequences fill their records as they run. A layer that runs more than once continues its count.

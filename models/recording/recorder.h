@@ -12,6 +12,9 @@
 //   input.mean, input.deviation         of a norm's rows: Eq. 3's mu and sigma; mean over the rows
 //   input.turned                        the angle in radians between a norm's input and its result, row by row: how
 //                                       much it changes the direction; mean over the rows
+//   passed.along_one, passed.along_input  of the gradient that a norm passes back to its input, row by row, the
+//                                       components along 1 and along the centred input x - mean(x), absolute and
+//                                       relative to its length; mean over the rows
 //   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases
 //   gain.mean, .deviation, .min, .max   and likewise for every parameter with one number per unit
 //   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored
@@ -24,6 +27,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +61,14 @@ struct Normalized {
 };
 Normalized compare(const Tensor& input, const Tensor& result);
 
+/// How much of the gradient that a norm passes back points where layer norm's has nothing to say: layer norm's output
+/// does not change when its input moves along 1 or along x - mean(x). Mean over the rows; rows where the gradient or
+/// x - mean(x) is zero do not count. A gradient of random direction has sqrt(2 / (pi d)) of both.
+struct PassedBack {
+  double along_one = 0, along_input = 0;
+};
+PassedBack passed_back(const Tensor& input, std::span<const real> gradient);
+
 /// Whether a parameter consists of weight vectors, one per column, rather than of one number per unit.
 bool holds_weight_vectors(const std::string& name, const Tensor& value);
 
@@ -73,9 +85,21 @@ class Recorder final : public TapeListener, public SequenceObserver {
   const std::vector<RecordRow>& after_update();
 
   void recorded(const Tape::Node& node, std::span<const Tensor> inputs) override;
+  void backward_begins(const Tape::Node& node) override;
+  void backward_ends(const Tape::Node& node) override;
   SequenceRecord* record_of(const std::string& layer) override;
 
  private:
+  /// A norm whose backward pass is to come. What it passes back is what it adds to the gradient of its input, which may
+  /// have parts from elsewhere, past the norm, by then.
+  struct Normalizing {
+    std::string layer;
+    std::uint64_t time;
+    Tensor input;
+    std::vector<real> gradient_before;
+  };
+  Normalizing* normalizing(const Tape::Node& node);
+
   void add(const std::string& layer, const std::string& quantity, double value, std::uint64_t time = 0);
   void add_summed_inputs(const std::string& layer, const Tensor& a);
   void add_normalized(const std::string& layer, const Tensor& input, const Tensor& result);
@@ -88,6 +112,7 @@ class Recorder final : public TapeListener, public SequenceObserver {
   std::vector<RecordRow> rows_;
   std::deque<std::pair<std::string, SequenceRecord>> sequences_;  ///< by layer
   std::map<std::string, std::uint64_t> uses_, relus_, norms_;     ///< of each layer in this step
+  std::map<std::uint64_t, Normalizing> normalizing_;              ///< by the id of the result
   std::vector<std::vector<real>> before_;                         ///< each parameter before the update
 };
 

@@ -155,6 +155,45 @@ TEST_CASE("what a norm sees and how far it turns it, by hand; parameters or not"
   }
 }
 
+TEST_CASE("what a norm passes back along 1 and along its centred input, by hand") {
+  // The input's first row is 2 + (1, -1, 0); its second one has no direction, the third gradient has none.
+  const Tensor x = Tensor::from({3, 3}, {3, 1, 2, 4, 4, 4, 1, 2, 3});
+  const std::vector<real> gradient{2, 0, 0, 1, 2, 3, 0, 0, 0};
+  const PassedBack p = passed_back(x, gradient);
+  CHECK(p.along_one == near(1 / std::sqrt(3.0)));
+  CHECK(p.along_input == near(1 / std::sqrt(2.0)));
+  CHECK(std::isnan(passed_back(x.slice(1, 2), std::vector<real>{1, 2, 3}).along_one));
+}
+
+TEST_CASE("what a norm passes back is told from what goes past it") {
+  for (const Norm norm : {Norm::layer, Norm::rms, Norm::layer_simple, Norm::detached, Norm::ada, Norm::dyt}) {
+    CAPTURE(std::string(name_of(norm)));
+    Parameters parameters(3);
+    const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
+    Normalization scheme(parameters, "norm", {.norm = norm, .features = 6});
+    const Tensor x = sample({7, 5}, 1), seed = sample({7, 6}, 2);
+    const auto rows = record_step(parameters, [&] {
+      const Tensor a = hidden(x);
+      return sum(seed * (square(a) + scheme(a, Mode::train)));
+    });
+    Parameters same(3);
+    const Linear alone(same, "hidden", {.input = 5, .output = 6});
+    Normalization again(same, "norm", {.norm = norm, .features = 6});
+    Tensor a = alone(x).detach();
+    a.require_gradient();
+    Tape tape;
+    tape.backward(sum(seed * again(a, Mode::train)));
+    const PassedBack expected = passed_back(a, {a.gradient_data(), a.size()});
+    const double along_one = value_of(rows, "norm", "passed.along_one", 1),
+                 along_input = value_of(rows, "norm", "passed.along_input", 1);
+    CHECK(along_one == doctest::Approx(expected.along_one).epsilon(1e-3));
+    CHECK(along_input == doctest::Approx(expected.along_input).epsilon(1e-3));
+    const bool recenters = norm == Norm::layer || norm == Norm::layer_simple || norm == Norm::ada;
+    CHECK((along_one < 1e-5) == recenters);  // rms norm has no mean
+    CHECK((along_input < 1e-4) == recenters);
+  }
+}
+
 TEST_CASE("dead units are counted for what is a relu, whatever its name") {
   Parameters parameters(3);
   const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
