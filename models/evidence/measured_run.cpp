@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "models/evidence/interval.h"
+#include "models/evidence/kept_numbers.h"
+#include "models/recording/record.h"
 
 namespace lamina {
 
@@ -33,13 +37,37 @@ std::string reduction_of(const Settings& settings) {
   return all;
 }
 
-MeasuredRun read_run(const StudyRun& run, const std::string& folder) {
+/// A row for each recorded step, a column for each quantity that the study looks at: its mean over the layers.
+Table recorded_of(const Study& study, const std::string& path) {
+  std::map<std::string, std::map<std::uint64_t, std::vector<double>>> values;
+  std::set<std::uint64_t> steps;
+  for (const RecordRow& row : read_record(path)) {
+    if (!study.looks_at(row.quantity)) continue;
+    steps.insert(row.step);
+    auto& own = values[row.quantity][row.step];
+    if (!std::isnan(row.value)) own.push_back(row.value);
+  }
+  Table table{.columns = {"step"}, .rows = {}};
+  for (const auto& [quantity, unused] : values) table.columns.push_back(quantity);
+  for (const std::uint64_t step : steps) {
+    table.rows.push_back({static_cast<double>(step)});
+    for (const auto& [quantity, own] : values) {
+      const auto here = own.find(step);
+      table.rows.back().push_back(here == own.end() || here->second.empty() ? std::nan("")
+                                                                            : moments_of(here->second).mean);
+    }
+  }
+  return table;
+}
+
+MeasuredRun read_run(const Study& study, const StudyRun& run, const std::string& folder) {
   MeasuredRun measured{.run = run, .end = read_end(folder)};
   if (!exists(folder + "/config.json")) return measured;
   measured.data = measured.end.data;
   measured.data += reduction_of(RunFolder::open(folder).config().settings);
   measured.curves = table_if_any(folder + "/metrics.csv");
   measured.test = table_if_any(folder + "/test.csv");
+  if (exists(folder + "/record.csv")) measured.recorded = recorded_of(study, folder + "/record.csv");
   return measured;
 }
 
@@ -55,24 +83,37 @@ std::optional<size_t> best_row(const std::vector<double>& values, bool highest) 
 
 }  // namespace
 
-bool MeasuredRun::has(std::string_view metric) const {
-  return has_column(curves, metric) || has_column(test, metric);
+const Table* MeasuredRun::table_with(std::string_view metric) const {
+  for (const Table* table : {&curves, &recorded, &test})
+    if (has_column(*table, metric)) return table;
+  return nullptr;
 }
 
 std::vector<double> MeasuredRun::values(std::string_view metric) const {
-  return has_column(curves, metric) ? curves.column(metric) : test.column(metric);
+  const Table* const table = table_with(metric);
+  return table == nullptr ? std::vector<double>() : table->column(metric);
 }
 
 std::vector<MeasuredRun> measured_runs(const Study& study, const std::string& folder) {
+  const KeptNumbers kept = kept_numbers(folder);
   std::vector<MeasuredRun> all;
-  for (const StudyRun& run : study.runs()) all.push_back(read_run(run, folder + '/' + run.name));
+  for (const StudyRun& run : study.runs()) {
+    const std::string own = folder + '/' + run.name;
+    const auto found = kept.find(run.name);
+    if (found == kept.end() || exists(own)) {
+      all.push_back(read_run(study, run, own));
+      continue;
+    }
+    all.push_back(found->second);
+    all.back().run = run;
+  }
   return all;
 }
 
 std::vector<std::string> metrics_of(const std::vector<MeasuredRun>& runs) {
   std::vector<std::string> all;
   for (const MeasuredRun& run : runs)
-    for (const Table* table : {&run.curves, &run.test})
+    for (const Table* table : {&run.curves, &run.recorded, &run.test})
       // The first column names the period, "epoch" or "validation".
       for (size_t i = 1; i < table->columns.size(); ++i)
         if (const std::string& name = table->columns[i];

@@ -17,14 +17,20 @@ struct MeasuredRun {
   StudyRun run;
   RunEnd end;
   Table curves = {}, test = {};  ///< metrics.csv and test.csv; without columns where there is none yet
-  std::string data = {};         ///< what it trained on, and what is small about it: one line; empty: unknown
+  Table recorded = {};    ///< of record.csv the quantities that the study looks at, means over the layers
+  std::string data = {};  ///< what it trained on, and what is small about it: one line; empty: unknown
 
-  bool has(std::string_view metric) const;
-  /// A metric's column of metrics.csv, or the one number of test.csv.
+  bool has(std::string_view metric) const { return table_with(metric) != nullptr; }
+  /// The table that has the metric as a column, or nullptr.
+  const Table* table_with(std::string_view metric) const;
+  /// A metric's column of metrics.csv or of the record, or the one number of test.csv.
   std::vector<double> values(std::string_view metric) const;
+  /// Whether it is a result: it finished or diverged.
+  bool ended() const { return end.outcome == RunEnd::finished || end.outcome == RunEnd::diverged; }
 };
 
-/// Reads what there is of all runs. DataError for what is there and damaged.
+/// Reads what there is of all runs, of those without a folder what is kept of them (models/evidence/kept_numbers.h).
+/// DataError for what is there and damaged.
 std::vector<MeasuredRun> measured_runs(const Study& study, const std::string& folder);
 
 /// The metrics that some run has, in the order of its files.

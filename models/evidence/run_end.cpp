@@ -17,12 +17,6 @@ constexpr std::size_t largest_end = std::size_t{1} << 16;
 
 std::string path_in(const std::string& folder) { return folder + "/outcome.json"; }
 
-RunEnd::Outcome outcome_from(const std::string& name) {
-  for (const auto outcome : {RunEnd::finished, RunEnd::diverged, RunEnd::failed})
-    if (name_of(outcome) == name) return outcome;
-  fail("'", name, "' is no outcome");
-}
-
 /// Text from outside (an error that names a file) need not be UTF-8.
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
@@ -42,6 +36,12 @@ std::string name_of(RunEnd::Outcome outcome) {
   return {};
 }
 
+RunEnd::Outcome outcome_named(const std::string& name) {
+  for (const auto outcome : {RunEnd::finished, RunEnd::diverged, RunEnd::failed})
+    if (name_of(outcome) == name) return outcome;
+  fail("'", name, "' is no outcome");
+}
+
 RunEnd read_end(const std::string& folder) {
   const std::string path = path_in(folder);
   if (!exists(path)) return {};
@@ -52,7 +52,7 @@ RunEnd read_end(const std::string& folder) {
   };
   try {
     const Json json = Json::parse(bytes);
-    return {.outcome = outcome_from(json.at("outcome").get<std::string>()),
+    return {.outcome = outcome_named(json.at("outcome").get<std::string>()),
             .reason = json.at("reason").get<std::string>(),
             .data = json.at("data").get<std::string>(),
             .peak_bytes = whole_from_json<std::size_t>(json.at("peak_bytes"), "peak_bytes")};

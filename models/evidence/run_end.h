@@ -17,6 +17,8 @@ struct RunEnd {
 
 /// "finished".
 std::string name_of(RunEnd::Outcome outcome);
+/// Error for a name that is none of a run that has ended.
+RunEnd::Outcome outcome_named(const std::string& name);
 
 /// Of a run's folder; DataError when the file is there and damaged.
 RunEnd read_end(const std::string& folder);

@@ -46,6 +46,7 @@ class Reader {
   std::vector<Settings> grid(const Json& lists) const;
   std::vector<Combination> combinations(const Settings& shared) const;
   std::vector<std::int64_t> seeds() const;
+  void read_against(Study& study) const;
   Claim claim(const Json& json, const Study& study, size_t number) const;
 
   const std::string& path_;
@@ -272,10 +273,32 @@ Claim Reader::claim(const Json& json, const Study& study, size_t number) const {
   return claim;
 }
 
+/// "against": "lr", "limit": {"metric": "valid_bits", "worst": 3.5}
+void Reader::read_against(Study& study) const {
+  if (json_.contains("limit")) {
+    const Json& limit = json_["limit"];
+    if (!limit.is_object() || !limit.contains("metric") || !limit.contains("worst") ||
+        !limit["worst"].is_number())
+      wrong("'limit' is no {\"metric\": NAME, \"worst\": NUMBER}; correct it");
+    require_keys(limit, "'limit': ", {"metric", "worst"});
+    study.limit = {.metric = word(limit["metric"], "limit: metric"), .worst = limit["worst"].get<double>()};
+  }
+  if (!json_.contains("against")) return;
+  study.against = word(json_["against"], "against");
+  for (const Combination& each : study.combinations) try {
+      each.settings.get<double>(study.against);
+    } catch (const DataError&) {
+      wrong("'against': the variant ", each.name, " has no number '", study.against,
+            "'; name a setting of which all have one");
+    }
+  if (study.against == study.panels)
+    wrong("'against' and 'panels' are both '", study.panels, "'; change one");
+}
+
 Study Reader::study() const {
   require_keys(json_, "",
                {"question", "experiment", "settings", "variants", "seeds", "threads", "metrics", "log",
-                "higher_is_better", "panels", "choose", "claims"});
+                "higher_is_better", "panels", "choose", "against", "limit", "claims"});
   Study study;
   study.file = path_;
   if (!json_.contains("experiment"))
@@ -305,6 +328,7 @@ Study Reader::study() const {
         wrong("'panels': the variant ", each.name, " has no setting '", study.panels,
               "'; name one that all have");
   }
+  read_against(study);
   if (json_.contains("claims")) {
     require_list(json_["claims"], "claims");
     if (json_["claims"].size() > most_claims) wrong("'claims' are more than ", most_claims, "; make fewer");
@@ -314,46 +338,20 @@ Study Reader::study() const {
   return study;
 }
 
-Json json_of(const Settings& settings) {
-  Json json = Json::object();
-  for (const auto& [name, value] : settings.entries())
-    std::visit([&, &key = name](const auto& content) { json[key] = content; }, value);
-  return json;
-}
-
-/// Neither the order of keys nor 1 for 1.0 matters.
-bool same(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
-
-/// "epochs 3", "no epochs".
-std::string described(const Json& settings, const std::string& name) {
-  if (!settings.contains(name)) return "no " + name;
-  return name + " " +
-         (settings[name].is_string() ? settings[name].get<std::string>() : settings[name].dump());
-}
-
-/// What differs: "epochs 5 and not epochs 3".
-std::string difference(const Json& now, const Json& before) {
-  for (const Json* each : {&now, &before})
-    for (const auto& [name, value] : each->items())
-      if (!now.contains(name) || !before.contains(name) || !same(now[name], before[name]))
-        return described(now, name) + " and not " + described(before, name);
-  return "other settings";
-}
-
-Json kept_json(const Study& study, size_t smoke) {
-  Json combinations = Json::object();
-  for (const Combination& each : study.combinations) combinations[each.name] = json_of(each.settings);
-  return {{"experiment", study.experiment},
-          {"settings", json_of(study.settings)},
-          {"threads", study.threads},
-          {"smoke", smoke},
-          {"combinations", combinations}};
-}
-
 }  // namespace
 
 bool Study::best_is_highest(std::string_view metric) const {
   return std::ranges::find(higher, metric) != higher.end();
+}
+
+bool Study::looks_at(std::string_view metric) const {
+  const auto listed = [&](const std::vector<std::string>& list) {
+    return std::ranges::find(list, metric) != list.end();
+  };
+  return listed(metrics) || listed(log) || listed(higher) || choose == metric ||
+         (limit && limit->metric == metric) || std::ranges::any_of(claims, [&](const Claim& claim) {
+           return claim.metric == metric || claim.take.other == metric;
+         });
 }
 
 std::vector<StudyRun> Study::runs() const {
@@ -396,34 +394,5 @@ std::vector<size_t> Study::matching(const Settings& wanted) const {
 Study study_from(const std::string& path, std::string_view content) { return Reader(path, content).study(); }
 
 Study read_study(const std::string& path) { return study_from(path, read_file(path, largest_file)); }
-
-std::string kept_of(const Study& study, size_t smoke) { return kept_json(study, smoke).dump(2) + '\n'; }
-
-std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
-                             const std::string& kept) {
-  Json now = kept_json(study, smoke.value_or(0)), before;
-  try {
-    before = Json::parse(kept);
-    if (!smoke) now["smoke"] = before.at("smoke");
-    const auto refuse = [&](const std::string& what) {
-      fail<DataError>(study.file, ": ", what, " in ", kept_file,
-                      "; put it back, or name another folder with --out");
-    };
-    for (const char* const key : {"experiment", "threads", "smoke"})
-      if (!same(now.at(key), before.at(key)))
-        refuse(difference({{key, now.at(key)}}, {{key, before.at(key)}}));
-    if (!same(now.at("settings"), before.at("settings")))
-      refuse(difference(now.at("settings"), before.at("settings")));
-    for (const auto& [name, settings] : before.at("combinations").items()) {
-      if (!now["combinations"].contains(name))
-        now["combinations"][name] = settings;
-      else if (!same(now["combinations"][name], settings))
-        refuse(name + " has " + difference(now["combinations"][name], settings));
-    }
-  } catch (const nlohmann::json::exception& problem) {
-    fail<DataError>(kept_file, ": is damaged (", problem.what(), "); name another folder with --out");
-  }
-  return now.dump(2) + '\n';
-}
 
 }  // namespace lamina

@@ -35,6 +35,12 @@ struct StudyRun {
   std::int64_t seed = 0;
 };
 
+/// A run whose last value of the metric is worse than this did not learn.
+struct Limit {
+  std::string metric;
+  double worst = 0;
+};
+
 struct Study {
   std::string file;  ///< for errors
   std::string question, experiment;
@@ -50,7 +56,11 @@ struct Study {
   std::vector<std::string> higher;   ///< metrics of which the highest value is the best
   std::string panels;                ///< a setting: a panel for each of its values; empty: all in one
   std::string choose;                ///< metric by which the best of several combinations is chosen
+  std::string against;               ///< a setting with numbers: tables and figure show the ends against it
+  std::optional<Limit> limit;        ///< what has become of a run that failed to learn
   bool best_is_highest(std::string_view metric) const;
+  /// Whether what is shown, chosen by or claimed includes the metric.
+  bool looks_at(std::string_view metric) const;
 
   /// All runs, the first seed of every combination first: what is done early can be compared.
   std::vector<StudyRun> runs() const;

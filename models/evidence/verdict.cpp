@@ -75,9 +75,7 @@ void judge_by_interval(Verdict& verdict) {
 std::vector<const MeasuredRun*> ended_runs(const std::vector<MeasuredRun>& runs, size_t combination) {
   std::vector<const MeasuredRun*> all;
   for (const MeasuredRun& run : runs)
-    if (run.run.combination == combination &&
-        (run.end.outcome == RunEnd::finished || run.end.outcome == RunEnd::diverged))
-      all.push_back(&run);
+    if (run.run.combination == combination && run.ended()) all.push_back(&run);
   return all;
 }
 

@@ -34,14 +34,18 @@ std::string content_of(const std::string& path) {
   }
 }
 
-/// The first line of a log that says something: what the data are.
-std::string first_line(const std::string& log) { return log.substr(0, log.find('\n')); }
+constexpr std::string_view program = "lamina: ";  ///< begins an error
+
+/// What the data are: the first line of a log that is no error, which earlier attempts may have left there.
+std::string data_line(std::string_view log) {
+  while (log.starts_with(program)) log.remove_prefix(std::min(log.find('\n'), log.size() - 1) + 1);
+  return std::string(log.substr(0, log.find('\n')));
+}
 
 /// The last line of a log, which is the error where there was one, without the name of the program.
 std::string last_line(std::string_view log) {
   while (log.ends_with('\n')) log.remove_suffix(1);
   log.remove_prefix(log.find_last_of("\n\r") == std::string_view::npos ? 0 : log.find_last_of("\n\r") + 1);
-  constexpr std::string_view program = "lamina: ";
   if (log.starts_with(program)) log.remove_prefix(program.size());
   return log.empty() ? "it said nothing" : std::string(log);
 }
@@ -198,7 +202,7 @@ void StudyQueue::look_at(Run& run) {
 void StudyQueue::end(Run& run) {
   const int code = run.child->exit_code();
   const std::string log = content_of(run.folder + "/log.txt"), diverged = run.folder + "/diverged.txt";
-  RunEnd how{.data = code == 0 || exists(diverged) ? first_line(log) : "",
+  RunEnd how{.data = code == 0 || exists(diverged) ? data_line(log) : "",
              .peak_bytes = run.child->peak_bytes()};
   run.child.reset();
   if (code < 0 || code == interrupted_exit_code) {

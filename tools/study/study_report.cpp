@@ -7,10 +7,12 @@
 
 #include "core/error.h"
 #include "models/evidence/interval.h"
+#include "models/evidence/kept_numbers.h"
 #include "tools/results/band.h"
-#include "tools/results/norm_table.h"
 #include "tools/results/result_folder.h"
 #include "tools/results/variant_report.h"
+#include "tools/study/against.h"
+#include "tools/study/variant_look.h"
 
 namespace lamina {
 
@@ -29,10 +31,6 @@ std::vector<std::string> shown_metrics(const Study& study, const std::vector<Mea
   return study.metrics.empty() ? all : study.metrics;
 }
 
-bool ended(const MeasuredRun& run) {
-  return run.end.outcome == RunEnd::finished || run.end.outcome == RunEnd::diverged;
-}
-
 /// The keys of all variants' settings, in the order in which they come.
 std::vector<std::string> varied(const Study& study) {
   std::vector<std::string> keys;
@@ -42,30 +40,11 @@ std::vector<std::string> varied(const Study& study) {
   return keys;
 }
 
-std::string setting_of(const Settings& settings, const std::string& key) {
-  for (const auto& [name, value] : settings.entries())
-    if (name == key) return text_of(value);
-  return "";
-}
-
 /// A field of a CSV file: what would end it becomes something else.
 std::string field_of(std::string value) {
   std::ranges::replace(value, ',', ';');
   std::ranges::replace(value, '\n', ' ');
   return value;
-}
-
-/// A cell of a table, with as many digits as tell runs apart.
-std::string cell(double value) { return std::isfinite(value) ? formatted("%.4g", value) : "-"; }
-
-std::string rule(size_t columns) {
-  std::string line = "|";
-  for (size_t i = 0; i < columns; ++i) line += "---|";
-  return line + '\n';
-}
-
-std::string table(const std::vector<std::string>& titles, const std::string& rows) {
-  return markdown_row(titles) + rule(titles.size()) + rows;
 }
 
 // --- Claims
@@ -91,10 +70,11 @@ std::string claim_section(const Verdict& verdict, size_t number) {
     }
     rows += markdown_row({text(pair.seed), value(pair.subject), value(pair.other), difference});
   }
-  return text("### Claim ", number, ": ", words_of(verdict), "\n\n**", name_of(verdict.answer), "**",
-              sentence(verdict).substr(name_of(verdict.answer).size()), "\n\n", measured, ":\n\n",
-              table({"seed", verdict.subject, verdict.other, claim.ratio ? "ratio" : "difference"}, rows),
-              '\n');
+  return text(
+      "### Claim ", number, ": ", words_of(verdict), "\n\n**", name_of(verdict.answer), "**",
+      sentence(verdict).substr(name_of(verdict.answer).size()), "\n\n", measured, ":\n\n",
+      table_with_head({"seed", verdict.subject, verdict.other, claim.ratio ? "ratio" : "difference"}, rows),
+      '\n');
 }
 
 // --- Metrics
@@ -114,7 +94,7 @@ std::string metric_section(const Study& study, const std::vector<MeasuredRun>& r
     size_t finished = 0, diverged = 0;
     std::vector<double> last, best;
     for (const MeasuredRun& run : runs) {
-      if (run.run.combination != i || !ended(run)) continue;
+      if (run.run.combination != i || !run.ended()) continue;
       ++(run.end.outcome == RunEnd::diverged ? diverged : finished);
       if (run.end.outcome == RunEnd::diverged) continue;
       if (const auto value = taken(run, metric, {}, study)) last.push_back(*value);
@@ -126,39 +106,13 @@ std::string metric_section(const Study& study, const std::vector<MeasuredRun>& r
     rows += markdown_row(cells);
   }
   return text("### ", metric, study.best_is_highest(metric) ? " (higher is better)" : "", "\n\n",
-              table({"variant", "n", "diverged", "last: median", "mean", "deviation", "best: median", "mean",
-                     "deviation"},
-                    rows),
+              table_with_head({"variant", "n", "diverged", "last: median", "mean", "deviation",
+                               "best: median", "mean", "deviation"},
+                              rows),
               '\n');
 }
 
-// --- Figure
-
-/// The norms' own colours where they tell all variants of a panel apart, else the palette's in turn.
-std::vector<int> colors_of(const Study& study, const std::vector<size_t>& combinations) {
-  std::vector<int> colors;
-  std::set<int> different;
-  for (const size_t i : combinations) {
-    colors.push_back(color_of(setting_of(study.combinations[i].settings, "norm")));
-    if (colors.back() >= 0) different.insert(colors.back());
-  }
-  if (different.size() == colors.size()) return colors;
-  for (size_t i = 0; i < colors.size(); ++i) colors[i] = static_cast<int>(i % 8);
-  return colors;
-}
-
-/// A curve's title: its settings without the one that the panel's title names.
-std::string title_in_panel(const Study& study, const Combination& combination) {
-  std::string title;
-  for (const auto& [key, value] : combination.settings.entries()) {
-    if (key == study.panels) continue;
-    const bool is_word = std::holds_alternative<std::string>(value);
-    title += (title.empty() ? "" : ", ") + (key == "norm" ? title_of(text_of(value))
-                                            : is_word     ? text_of(value)
-                                                          : key + " " + text_of(value));
-  }
-  return title.empty() ? study.experiment : title;
-}
+// --- Figure against updates
 
 Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
                    const std::string& title, const std::vector<size_t>& combinations, bool single) {
@@ -169,14 +123,13 @@ Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, con
   for (size_t i = 0; i < combinations.size(); ++i) {
     std::vector<Table> tables;
     for (const MeasuredRun& run : runs)
-      if (run.run.combination == combinations[i] &&
-          std::ranges::find(run.curves.columns, metric) != run.curves.columns.end())
-        tables.push_back(run.curves);
+      if (const Table* const table = run.table_with(metric);
+          run.run.combination == combinations[i] && table != nullptr && table != &run.test)
+        tables.push_back(*table);
     const Line line = i < 8 ? Line::solid : i < 16 ? Line::dashed : Line::dotted;
-    panel.curves.push_back(median_curve(tables, "step", metric,
-                                        {.title = title_in_panel(study, study.combinations[combinations[i]]),
-                                         .line = line,
-                                         .color = colors[i]}));
+    panel.curves.push_back(
+        median_curve(tables, "step", metric,
+                     {.title = title_in_panel(study, combinations[i]), .line = line, .color = colors[i]}));
     if (single)
       std::ranges::copy(single_curves(tables, "step", metric, panel.curves.back()),
                         std::back_inserter(singles));
@@ -234,6 +187,7 @@ std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
                 "% over runs paired by seed; models/evidence/README.md says more.\n\n");
     for (size_t i = 0; i < verdicts.size(); ++i) all += claim_section(verdicts[i], i + 1);
   }
+  if (!study.against.empty()) all += section_against(study, runs, shown_metrics(study, runs));
   all += "## Variants\n\n";
   for (const std::string& metric : shown_metrics(study, runs)) all += metric_section(study, runs, metric);
   for (const MeasuredRun& run : runs)
@@ -260,24 +214,15 @@ std::string verdicts_json(const std::vector<Verdict>& verdicts) {
 }
 
 std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
-  std::vector<std::string> values{""};
-  if (!study.panels.empty()) {
-    values.clear();
-    for (const Combination& each : study.combinations)
-      if (const std::string value = setting_of(each.settings, study.panels);
-          std::ranges::find(values, value) == values.end())
-        values.push_back(value);
-  }
+  if (!study.against.empty()) return figure_against(study, runs, shown_metrics(study, runs));
   std::vector<Panel> panels;
-  for (const std::string& value : values) {
+  for (const std::string& value : panel_values(study)) {
     std::vector<size_t> shown;
     for (size_t i = 0; i < study.combinations.size(); ++i)
-      if (study.panels.empty() || setting_of(study.combinations[i].settings, study.panels) == value)
-        shown.push_back(i);
-    const std::string title = study.panels.empty() ? study.experiment : study.panels + ' ' + value;
+      if (in_panel(study, i, value)) shown.push_back(i);
     for (const std::string& metric : shown_metrics(study, runs))
       if (panels.size() < most_panels)
-        panels.push_back(metric_panel(study, runs, metric, title, shown, single));
+        panels.push_back(metric_panel(study, runs, metric, panel_title(study, value), shown, single));
   }
   return panels;
 }
@@ -289,6 +234,7 @@ void report_study(const Study& study, const std::string& folder, bool single) {
   const ResultFolder results(folder);
   results.report(summary_of(study, runs, verdicts));
   results.write("runs.csv", runs_csv(study, runs));
+  results.write(numbers_file, numbers_of(runs));
   if (!verdicts.empty()) results.write("verdicts.json", verdicts_json(verdicts));
   if (const std::vector<Panel> panels = study_figure(study, runs, single); !panels.empty())
     results.draw("figure", panels);

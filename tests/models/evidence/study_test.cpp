@@ -76,10 +76,31 @@ TEST_CASE("study: mistakes are said in one line with the file and the remedy") {
   CHECK(complaint(R"(, "variants": [{"norm": "a"}, {"norm": "a"}])") ==
         "s.json: two variants would have the name a; leave one of them out");
   CHECK(complaint(R"(, "threads": 0)").starts_with("s.json: 'threads' is no whole number from 1 to 1024"));
+  CHECK(complaint(R"(, "variants": [{"lr": 0.1}, {"norm": "none"}], "against": "lr")") ==
+        "s.json: 'against': the variant none has no number 'lr'; name a setting of which all have one");
+  CHECK(complaint(R"(, "variants": {"norm": ["none"]}, "against": "norm")")
+            .starts_with("s.json: 'against': the variant none has no number 'norm'"));
+  CHECK(complaint(R"(, "variants": {"lr": [1, 2]}, "against": "lr", "panels": "lr")") ==
+        "s.json: 'against' and 'panels' are both 'lr'; change one");
+  for (const char* const limit : {"3", "{}", R"({"metric": "loss"})", R"({"metric": "loss", "worst": "3"})"})
+    CHECK(complaint(std::string(R"(, "limit": )") + limit).starts_with("s.json: 'limit' is no {"));
+  CHECK(complaint(R"(, "limit": {"metric": "loss", "worst": 3, "best": 1})")
+            .starts_with("s.json: 'limit': 'best' is no key"));
   CHECK(complaint(R"(, "panels": "batch")")
             .starts_with("s.json: 'panels': the variant run has no setting 'batch'"));
   CHECK(complaint(", \"x\": " + std::string(100, '[') + std::string(100, ']')).find("brackets within") !=
         std::string::npos);
+}
+
+TEST_CASE("study: what it looks at is in its lists, its claims, its choice or its limit") {
+  const Study study = study_of(R"(, "variants": {"norm": ["none", "layer"], "lr": [1, 0.1]}, "metrics": "a",
+      "log": ["b"], "choose": "c", "limit": {"metric": "d", "worst": 2}, "against": "lr",
+      "claims": [{"metric": "e", "take": "where f is best", "lower": {"norm": "layer"}, "than": {"norm": "none"}}])");
+  for (const char* const metric : {"a", "b", "c", "d", "e", "f"})
+    CHECK_MESSAGE(study.looks_at(metric), metric);
+  CHECK_FALSE(study.looks_at("g"));
+  CHECK(study.against == "lr");
+  CHECK(study.limit->worst == 2);
 }
 
 TEST_CASE("study: mistakes in claims") {

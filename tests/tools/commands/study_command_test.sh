@@ -21,6 +21,11 @@ rm example/summary.md example/runs.csv example/study.json
 "$lamina" study "$root/models/mnist/studies/batch.json" --out example --tables >out 2>err || cat out err
 check "tables without training are the same" cmp -s before.md example/summary.md
 check "and train nothing" [ "$(line_of starts)" = 0 ]
+mkdir kept && cp example/numbers.json kept
+"$lamina" study "$root/models/mnist/studies/batch.json" --out kept --tables >out 2>err || cat out err
+for file in summary.md runs.csv verdicts.json numbers.json; do
+  check "$file from the numbers alone is the same" cmp -s example/$file kept/$file
+done
 
 # --- more seeds and variants later
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
@@ -41,6 +46,10 @@ status=0
 "$lamina" study s.json --out fails >out 2>err || status=$?
 check "failed runs are an error" [ $status = 1 ]
 check "with their reason, and the others go on" [ "$(grep -c '^failed: run-seed[12], nowhere' out)" = 2 ]
+study '{"experiment": "mnist", "settings": {"preset": "small"}}'
+mkdir -p retried/run-seed1 && printf 'lamina: nowhere: is missing\nlamina: still missing\n' >retried/run-seed1/log.txt
+"$lamina" study s.json --out retried >out 2>err || cat out err
+check "a run that failed before names its data" grep -q '"data": "built-in synthetic digits' retried/run-seed1/outcome.json
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"lr": [0.001, 1e30]}, "seeds": [1, 2]}'
 "$lamina" study s.json --out diverges >out 2>err || cat out err
 check "that a run diverges is a result" [ "$(grep -c '^diverged: lr1e+30-seed[12], ' out)" = 2 ]

@@ -1,0 +1,81 @@
+// What of a study is kept beside its runs, so that they are never continued with other settings.
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "models/evidence/study.h"
+
+namespace lamina {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [name, value] : settings.entries())
+    std::visit([&, &key = name](const auto& content) { json[key] = content; }, value);
+  return json;
+}
+
+/// Neither the order of keys nor 1 for 1.0 matters.
+bool same(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
+
+/// "epochs 3", "no epochs".
+std::string described(const Json& settings, const std::string& name) {
+  if (!settings.contains(name)) return "no " + name;
+  return name + " " +
+         (settings[name].is_string() ? settings[name].get<std::string>() : settings[name].dump());
+}
+
+/// What differs: "epochs 5 and not epochs 3".
+std::string difference(const Json& now, const Json& before) {
+  for (const Json* each : {&now, &before})
+    for (const auto& [name, value] : each->items())
+      if (!now.contains(name) || !before.contains(name) || !same(now[name], before[name]))
+        return described(now, name) + " and not " + described(before, name);
+  return "other settings";
+}
+
+Json kept_json(const Study& study, size_t smoke) {
+  Json combinations = Json::object();
+  for (const Combination& each : study.combinations) combinations[each.name] = json_of(each.settings);
+  return {{"experiment", study.experiment},
+          {"settings", json_of(study.settings)},
+          {"threads", study.threads},
+          {"smoke", smoke},
+          {"combinations", combinations}};
+}
+
+}  // namespace
+
+std::string kept_of(const Study& study, size_t smoke) { return kept_json(study, smoke).dump(2) + '\n'; }
+
+std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
+                             const std::string& kept) {
+  Json now = kept_json(study, smoke.value_or(0)), before;
+  try {
+    before = Json::parse(kept);
+    if (!smoke) now["smoke"] = before.at("smoke");
+    const auto refuse = [&](const std::string& what) {
+      fail<DataError>(study.file, ": ", what, " in ", kept_file,
+                      "; put it back, or name another folder with --out");
+    };
+    for (const char* const key : {"experiment", "threads", "smoke"})
+      if (!same(now.at(key), before.at(key)))
+        refuse(difference({{key, now.at(key)}}, {{key, before.at(key)}}));
+    if (!same(now.at("settings"), before.at("settings")))
+      refuse(difference(now.at("settings"), before.at("settings")));
+    for (const auto& [name, settings] : before.at("combinations").items()) {
+      if (!now["combinations"].contains(name))
+        now["combinations"][name] = settings;
+      else if (!same(now["combinations"][name], settings))
+        refuse(name + " has " + difference(now["combinations"][name], settings));
+    }
+  } catch (const nlohmann::json::exception& problem) {
+    fail<DataError>(kept_file, ": is damaged (", problem.what(), "); name another folder with --out");
+  }
+  return now.dump(2) + '\n';
+}
+
+}  // namespace lamina

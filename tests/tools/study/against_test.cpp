@@ -1,0 +1,78 @@
+// The ends of a study's runs against a setting.
+
+#include "tools/study/against.h"
+
+#include <doctest/doctest.h>
+
+#include "core/error.h"
+
+using namespace lamina;
+
+namespace {
+
+MeasuredRun run_of(const Study& study, size_t combination, std::int64_t seed, double loss) {
+  MeasuredRun run;
+  run.run = {.name = text(study.combinations[combination].name, "-seed", seed),
+             .combination = combination,
+             .seed = seed};
+  run.end.outcome = loss < 100 ? RunEnd::finished : RunEnd::diverged;
+  if (loss < 100) run.curves = {.columns = {"epoch", "step", "loss"}, .rows = {{1, 10, 50}, {2, 20, loss}}};
+  return run;
+}
+
+Study study_of(const std::string& rest) {
+  return study_from("s.json", R"({"experiment": "mnist", "seeds": [1, 2], "metrics": ["loss"],
+      "against": "lr", "variants": {"norm": ["none", "layer"], "lr": [0.1, 0.01]})" +
+                                  rest + "}");
+}
+
+/// Norm none fails at the larger rate, and one of layer's does.
+std::vector<MeasuredRun> runs_of(const Study& study) {
+  return {run_of(study, 0, 1, 200), run_of(study, 0, 2, 300), run_of(study, 1, 1, 4), run_of(study, 1, 2, 5),
+          run_of(study, 2, 1, 1),   run_of(study, 2, 2, 9),   run_of(study, 3, 1, 3), run_of(study, 3, 2, 4)};
+}
+
+}  // namespace
+
+TEST_CASE("a table against a setting: medians, ranges, the best value and the largest without failure") {
+  const Study study = study_of(R"(, "limit": {"metric": "loss", "worst": 8})");
+  const std::string section = section_against(study, runs_of(study), {"loss"});
+  CHECK(section.find("Failed: diverged, or loss ended above 8.") != std::string::npos);
+  CHECK(section.find("| | lr 0.01 | lr 0.1 | best lr | largest without failure |") != std::string::npos);
+  CHECK(section.find("| baseline | 4.5 (4 to 5) | 2 of 2 failed | 0.01 | 0.01 |") != std::string::npos);
+  CHECK(section.find("| layer norm | 3.5 (3 to 4) | 5 (1 to 9); 1 of 2 failed | 0.01 | 0.01 |") !=
+        std::string::npos);
+  const Study lenient = study_of("");
+  CHECK(section_against(lenient, runs_of(lenient), {"loss"}).find("5 (1 to 9) | 0.01 | 0.1 |") !=
+        std::string::npos);
+  const Study highest =
+      study_of(R"(, "higher_is_better": ["loss"], "limit": {"metric": "loss", "worst": 3.5})");
+  CHECK(section_against(highest, runs_of(highest), {"loss"})
+            .find("| layer norm | 3.5 (3 to 4); 1 of 2 failed | 5 (1 to 9); 1 of 2 failed | 0.1 | none |") !=
+        std::string::npos);
+}
+
+TEST_CASE("a figure against a setting: medians in bands, a panel for each value of another one") {
+  const Study study = study_of(R"(, "limit": {"metric": "loss", "worst": 8})");
+  const auto panels = figure_against(study, runs_of(study), {"loss"});
+  REQUIRE(panels.size() == 1);
+  CHECK(panels[0].log_x);
+  REQUIRE(panels[0].curves.size() == 3);
+  CHECK(panels[0].curves[0].x == std::vector<double>{0.01});  // at 0.1 both diverged
+  const Curve& layer = panels[0].curves[1];
+  CHECK(layer.title == "layer norm");
+  CHECK(layer.x == std::vector<double>{0.01, 0.1});
+  CHECK(layer.y == std::vector<double>{3.5, 5});
+  CHECK(layer.low == std::vector<double>{3, 1});
+  CHECK(layer.high == std::vector<double>{4, 9});
+  CHECK(panels[0].curves[2].y == std::vector<double>{8, 8});
+
+  const Study apart = study_of(R"(, "panels": "norm")");
+  const auto two = figure_against(apart, runs_of(apart), {"loss"});
+  REQUIRE(two.size() == 2);
+  CHECK(two[1].title == "norm layer");
+  CHECK(two[1].curves.size() == 1);
+  CHECK(two[0].y_min == two[1].y_min);
+  CHECK(*two[0].y_min < 1);
+  CHECK(*two[0].y_max > 9);
+}

@@ -1,0 +1,210 @@
+#include "tools/study/against.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "core/error.h"
+#include "models/evidence/interval.h"
+#include "tools/results/variant_report.h"
+#include "tools/study/variant_look.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr double wide = 10;  ///< a range of so many times is shown on a logarithmic axis
+
+/// The last values of a combination's runs that finished, and how many failed.
+struct Ends {
+  std::vector<double> values = {};
+  size_t runs = 0, failed = 0;
+
+  double median() const { return median_of(values); }
+};
+
+/// Combinations that differ in the setting alone, by its value.
+struct Group {
+  std::string title;                 ///< without the setting
+  std::vector<size_t> combinations;  ///< rising by the setting
+  std::map<double, Ends> ends;
+};
+
+double place_of(const Study& study, size_t combination) {
+  return study.combinations[combination].settings.get<double>(study.against);
+}
+
+bool failed(const Study& study, const MeasuredRun& run) {
+  if (run.end.outcome == RunEnd::diverged) return true;
+  if (!study.limit) return false;
+  const auto value = taken(run, study.limit->metric, {}, study);
+  return !value || (study.best_is_highest(study.limit->metric) ? *value < study.limit->worst
+                                                               : *value > study.limit->worst);
+}
+
+Ends ends_of(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
+             size_t combination) {
+  Ends ends;
+  for (const MeasuredRun& run : runs) {
+    if (run.run.combination != combination || !run.ended()) continue;
+    ++ends.runs;
+    if (failed(study, run)) ++ends.failed;
+    const auto value = taken(run, metric, {}, study);
+    if (value && run.end.outcome == RunEnd::finished) ends.values.push_back(*value);
+  }
+  return ends;
+}
+
+std::vector<Group> groups_of(const Study& study, const std::vector<MeasuredRun>& runs,
+                             const std::string& metric, const std::string& panel) {
+  std::vector<Group> groups;
+  for (size_t i = 0; i < study.combinations.size(); ++i) {
+    if (!in_panel(study, i, panel)) continue;
+    const std::string title = title_in_panel(study, i, study.against);
+    auto group = std::ranges::find(groups, title, &Group::title);
+    if (group == groups.end()) group = groups.insert(group, {.title = title, .combinations = {}, .ends = {}});
+    group->combinations.push_back(i);
+    group->ends[place_of(study, i)] = ends_of(study, runs, metric, i);
+  }
+  return groups;
+}
+
+/// "2.74 (2.73 to 2.76)", and how many failed.
+std::string cell_of(const Ends& ends) {
+  if (ends.runs == 0) return "";
+  std::string words;
+  if (!ends.values.empty()) {
+    const auto [low, high] = std::ranges::minmax(ends.values);
+    words = text(cell(ends.median()), " (", cell(low), " to ", cell(high), ")");
+  }
+  if (ends.failed == 0) return words;
+  return text(words, words.empty() ? "" : "; ", ends.failed, " of ", ends.runs, " failed");
+}
+
+/// The value of the setting with the best median; nothing where no run finished.
+std::optional<double> best_place(const Study& study, const std::string& metric, const Group& group) {
+  std::optional<double> best;
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const auto& [place, ends] : group.ends) {
+    const double median = (study.best_is_highest(metric) ? -1 : 1) * ends.median();
+    if (!(median < lowest)) continue;
+    lowest = median;
+    best = place;
+  }
+  return best;
+}
+
+std::optional<double> largest_without_failure(const Group& group) {
+  std::optional<double> largest;
+  for (const auto& [place, ends] : group.ends)
+    if (ends.runs > 0 && ends.failed == 0) largest = place;
+  return largest;
+}
+
+std::string table_against(const Study& study, const std::vector<MeasuredRun>& runs,
+                          const std::string& metric) {
+  std::vector<std::pair<std::string, Group>> rows;  // with the panel's title
+  std::map<double, bool> places;
+  for (const std::string& value : panel_values(study))
+    for (Group& group : groups_of(study, runs, metric, value)) {
+      for (const auto& [place, ends] : group.ends) places[place] = true;
+      rows.emplace_back(value.empty() ? "" : panel_title(study, value) + ", ", std::move(group));
+    }
+  std::vector<std::string> head{""};
+  for (const auto& [place, unused] : places) head.push_back(study.against + ' ' + cell(place));
+  head.push_back("best " + study.against);
+  head.push_back("largest without failure");
+  std::string lines;
+  for (const auto& [panel, group] : rows) {
+    std::vector<std::string> cells{panel + group.title};
+    for (const auto& [place, unused] : places) {
+      const auto here = group.ends.find(place);
+      cells.push_back(here == group.ends.end() ? "" : cell_of(here->second));
+    }
+    for (const auto& chosen : {best_place(study, metric, group), largest_without_failure(group)})
+      cells.push_back(chosen ? cell(*chosen) : "none");
+    lines += markdown_row(cells);
+  }
+  return table_with_head(head, lines);
+}
+
+Panel panel_against(const Study& study, const std::vector<Group>& groups, const std::string& metric,
+                    const std::string& title) {
+  Panel panel{.title = title, .x_label = study.against, .y_label = metric};
+  panel.log_y = std::ranges::find(study.log, metric) != study.log.end();
+  std::vector<size_t> firsts;
+  for (const Group& group : groups) firsts.push_back(group.combinations.front());
+  const std::vector<int> colors = colors_of(study, firsts);
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    Curve curve{.title = groups[i].title, .color = colors[i]};
+    for (const auto& [place, ends] : groups[i].ends) {
+      lowest = std::min(lowest, place);
+      highest = std::max(highest, place);
+      if (ends.values.empty()) continue;
+      const auto [low, high] = std::ranges::minmax(ends.values);
+      curve.x.push_back(place);
+      curve.y.push_back(ends.median());
+      curve.low.push_back(low);
+      curve.high.push_back(high);
+    }
+    panel.curves.push_back(curve);
+  }
+  panel.log_x = lowest > 0 && highest >= wide * lowest;
+  if (study.limit && study.limit->metric == metric)
+    panel.curves.push_back({.title = "limit",
+                            .x = {lowest, highest},
+                            .y = {study.limit->worst, study.limit->worst},
+                            .line = Line::dotted,
+                            .color = 6});
+  return panel;
+}
+
+/// Panels of the same metric can be compared.
+void share_axis(std::vector<Panel>& panels, const std::string& metric) {
+  std::vector<double> ends;
+  for (const Panel& panel : panels)
+    for (const Curve& curve : panel.curves)
+      if (panel.y_label == metric)
+        for (const auto* values : {&curve.y, &curve.low, &curve.high})
+          std::ranges::copy(*values, std::back_inserter(ends));
+  if (ends.empty() || panels.size() < 2) return;
+  const auto [low, high] = std::ranges::minmax(ends);
+  const double margin = (high - low) / 20;
+  for (Panel& panel : panels)
+    if (panel.y_label == metric && !panel.log_y) {
+      panel.y_min = low - margin;
+      panel.y_max = high + margin;
+    }
+}
+
+}  // namespace
+
+std::string section_against(const Study& study, const std::vector<MeasuredRun>& runs,
+                            const std::vector<std::string>& metrics) {
+  std::string all = text("## Against ", study.against, "\n\nThe last value of each run: median and range.");
+  if (study.limit)
+    all +=
+        text(" Failed: diverged, or ", study.limit->metric, " ended ",
+             study.best_is_highest(study.limit->metric) ? "below " : "above ", cell(study.limit->worst), ".");
+  all += "\n\n";
+  for (const std::string& metric : metrics)
+    all += text("### ", metric, "\n\n", table_against(study, runs, metric), '\n');
+  return all;
+}
+
+std::vector<Panel> figure_against(const Study& study, const std::vector<MeasuredRun>& runs,
+                                  const std::vector<std::string>& metrics) {
+  std::vector<Panel> panels;
+  for (const std::string& value : panel_values(study))
+    for (const std::string& metric : metrics)
+      panels.push_back(
+          panel_against(study, groups_of(study, runs, metric, value), metric, panel_title(study, value)));
+  for (const std::string& metric : metrics) share_axis(panels, metric);
+  return panels;
+}
+
+}  // namespace lamina

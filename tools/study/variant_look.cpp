@@ -1,0 +1,68 @@
+#include "tools/study/variant_look.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tools/results/norm_table.h"
+#include "tools/results/variant_report.h"
+
+namespace lamina {
+
+std::string setting_of(const Settings& settings, const std::string& key) {
+  for (const auto& [name, value] : settings.entries())
+    if (name == key) return text_of(value);
+  return "";
+}
+
+std::string title_in_panel(const Study& study, size_t combination, const std::string& left_out) {
+  std::string title;
+  for (const auto& [key, value] : study.combinations[combination].settings.entries()) {
+    if (key == study.panels || key == left_out) continue;
+    const bool is_word = std::holds_alternative<std::string>(value);
+    title += (title.empty() ? "" : ", ") + (key == "norm" ? title_of(text_of(value))
+                                            : is_word     ? text_of(value)
+                                                          : key + " " + text_of(value));
+  }
+  return title.empty() ? study.experiment : title;
+}
+
+std::vector<int> colors_of(const Study& study, const std::vector<size_t>& combinations) {
+  std::vector<int> colors;
+  std::set<int> different;
+  for (const size_t i : combinations) {
+    colors.push_back(color_of(setting_of(study.combinations[i].settings, "norm")));
+    if (colors.back() >= 0) different.insert(colors.back());
+  }
+  if (different.size() == colors.size()) return colors;
+  for (size_t i = 0; i < colors.size(); ++i) colors[i] = static_cast<int>(i % 8);
+  return colors;
+}
+
+std::vector<std::string> panel_values(const Study& study) {
+  if (study.panels.empty()) return {""};
+  std::vector<std::string> values;
+  for (const Combination& each : study.combinations)
+    if (const std::string value = setting_of(each.settings, study.panels);
+        std::ranges::find(values, value) == values.end())
+      values.push_back(value);
+  return values;
+}
+
+bool in_panel(const Study& study, size_t combination, const std::string& value) {
+  return study.panels.empty() || setting_of(study.combinations[combination].settings, study.panels) == value;
+}
+
+std::string panel_title(const Study& study, const std::string& value) {
+  return study.panels.empty() ? study.experiment : study.panels + ' ' + value;
+}
+
+std::string cell(double value) { return std::isfinite(value) ? formatted("%.4g", value) : "-"; }
+
+std::string table_with_head(const std::vector<std::string>& titles, const std::string& rows) {
+  std::string rule = "|";
+  for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
+  return markdown_row(titles) + rule + '\n' + rows;
+}
+
+}  // namespace lamina
