@@ -361,6 +361,7 @@ lint:  ## clang-format, clang's warnings in both scalar types, and clang-tidy; n
 TIDY_GROUPS := $(addprefix $(BUILD)/tidy/,commands tools models library)
 tidy: $(addsuffix .ok,$(TIDY_GROUPS))
 
+# Sources that are read together shadow each other's names, so that warning is left to the builds.
 # The commands apart from what they call: each half takes about as long as the models.
 COMMAND_FILES := $(filter tools/commands/%,$(TOOL_SOURCES)) $(COMMAND_SOURCES) $(BENCH_SOURCES)
 $(BUILD)/tidy/commands.ok: $(call objects,$(COMMAND_FILES))
@@ -368,7 +369,7 @@ $(BUILD)/tidy/tools.ok: $(call objects,$(filter-out $(COMMAND_FILES),$(TOOL_SOUR
 $(BUILD)/tidy/models.ok: $(call objects,$(MODEL_SOURCES))
 $(BUILD)/tidy/library.ok: $(call objects,$(LIBRARY_SOURCES))
 $(addsuffix .ok,$(TIDY_GROUPS)): %.ok: .clang-tidy
-	@tools/tidy.sh $* '$(filter-out -DLAMINA_DOUBLE,$(LANGUAGE))' '$(WARNINGS_OF_CLANG) -Wreserved-identifier' \
+	@tools/tidy.sh $* '$(filter-out -DLAMINA_DOUBLE,$(LANGUAGE))' '$(filter-out -Wshadow,$(WARNINGS_OF_CLANG)) -Wreserved-identifier' \
 	  $(patsubst $(BUILD)/objects/%.o,%.cpp,$(filter %.o,$(if $(filter .clang-tidy,$?),$^,$?)))
 	@touch $@
 
