@@ -46,8 +46,7 @@ build/course/lesson-$(lesson) build/course/judge-$(lesson): $(LIBRARY) $(TRAIN)
 course-lesson: build/course/lesson-$(lesson) build/course/judge-$(lesson)
 	@cd $(COURSE_FOLDER)/lesson-$(lesson) && $(CURDIR)/build/course/lesson-$(lesson)
 	@echo
-	@build/course/judge-$(lesson) || [ $$? = 1 ]
-
+	@cd $(COURSE_FOLDER)/lesson-$(lesson) && { $(CURDIR)/build/course/judge-$(lesson) || [ $$? = 1 ]; }
 endif
 
 # All of <lamina.h> read once, for a compiler that looks for it (g++). Only the test, with its hundred small files, gains by it.
