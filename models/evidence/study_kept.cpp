@@ -1,5 +1,6 @@
 // What of a study is kept beside its runs, so that they are never continued with other settings.
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -40,7 +41,8 @@ std::string difference(const Json& now, const Json& before) {
 Json kept_json(const Study& study, size_t smoke) {
   Json combinations = Json::object();
   for (const Combination& each : study.combinations) combinations[each.name] = json_of(each.settings);
-  return {{"experiment", study.experiment},
+  return {{"study", std::filesystem::path(study.file).stem().string()},
+          {"experiment", study.experiment},
           {"settings", json_of(study.settings)},
           {"threads", study.threads},
           {"smoke", smoke},

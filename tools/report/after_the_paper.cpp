@@ -1,5 +1,6 @@
 // What became of layer normalization: Transformers, where it stands in them, and what others put in its place.
 
+#include "core/error.h"
 #include "tools/report/exhibits.h"
 
 namespace lamina {
@@ -98,7 +99,7 @@ Exhibit language_model() {
           "put something else in its place (Zhang and Sennrich 2019, Xu et al. 2019, Zhu et al. 2025).",
       .setting =
           "Ours: bits per character or word of text held out, with any norm at any place. Single runs, which "
-          "say little about norms.",
+          "say little about norms; the studies below have several seeds.",
       .command = "lamina transformer --data DIR --norm layer,rms --placement post,pre --out runs/transformer",
       .experiment = "transformer",
       .facet = {"unit", "per "},
@@ -113,10 +114,106 @@ Exhibit language_model() {
   };
 }
 
+/// A study in models/transformer/studies.
+Exhibit study(const char* name, const char* paper, const char* subject) {
+  return {.part = later_part,
+          .id = text("study-", name),
+          .title = paper,
+          .subject = subject,
+          .command = text("lamina study models/transformer/studies/", name, ".json --out runs/study-", name),
+          .experiment = "transformer",
+          .study = name,
+          .file = "variants.csv"};
+}
+
+/// The bits at the end against the learning rate: median and range of the seeds.
+ChartPlan rates(const char* title) {
+  return {.title = title,
+          .x = "lr",
+          .x_label = "learning rate",
+          .y = "valid_bits",
+          .y_label = "bits per character",
+          .log_x = true,
+          .low = "valid_bits_low",
+          .high = "valid_bits_high"};
+}
+
+Exhibit warmup() {
+  Exhibit exhibit = study("warmup", "Xiong et al. 2020", "Warm-up and the place of the normalization");
+  exhibit.claim =
+      "Post-LN needs a learning rate that rises slowly at first; without it the model ends far worse. Pre-LN "
+      "needs none, and ends as well.";
+  exhibit.setting =
+      "Ours: characters of one novel, 1000 updates, Adam at a constant rate after 0 or 200 updates of "
+      "warm-up, "
+      "2 or 8 layers of width 64. Lines: median of the seeds; bands: all of them.";
+  exhibit.group = "placement";
+  exhibit.facet = {"layers", "layers "};
+  exhibit.distinctions = {{"warmup", "warm-up "}};
+  exhibit.charts = {rates("At the end")};
+  exhibit.measures = {{"lowest bits", "valid_bits", Pick::lowest, 1, 4},
+                      {"at rate", "valid_bits", Pick::where_lowest, 1, 2, "lr"}};
+  return exhibit;
+}
+
+Exhibit norms() {
+  Exhibit exhibit = study("norms", "Xu et al. 2019", "Which part of layer norm helps");
+  exhibit.claim =
+      "The derivatives of mean and deviation matter more than the normalization of the forward pass: with "
+      "both constant in the backward pass (detached) a model is worse than with layer norm, and often than "
+      "without. Gain and bias are not needed. Zhang and Sennrich (2019): neither is the mean.";
+  exhibit.setting =
+      "Ours: characters of one novel, pre-LN with 4 layers of width 64, 2000 updates. Lines: median of the "
+      "seeds; bands: all of them.";
+  exhibit.group = "norm";
+  exhibit.charts = {rates("At the end")};
+  exhibit.measures = {{"lowest bits", "valid_bits", Pick::lowest, 1, 4},
+                      {"at rate", "valid_bits", Pick::where_lowest, 1, 2, "lr"},
+                      {"lowest test bits", "test_bits", Pick::lowest, 1, 4}};
+  return exhibit;
+}
+
+Exhibit passed_back() {
+  Exhibit exhibit = study("gradient", "Xu et al. 2019", "What a norm passes back");
+  exhibit.claim =
+      "The derivatives of mean and deviation re-center and re-scale the gradient: what layer norm passes "
+      "back "
+      "has no component along 1 and none along its centred input. With constant statistics it has both.";
+  exhibit.setting =
+      "Ours: of the gradient that each norm passes back to its input, the absolute components relative to "
+      "its "
+      "length, means over positions and layers, at the end of the training of the study above. A gradient of "
+      "random direction has 0.1 of both.";
+  exhibit.group = "norm";
+  exhibit.measures = {{"along 1", "passed.along_one", Pick::last, 1, 2},
+                      {"along the centred input", "passed.along_input", Pick::last, 1, 2},
+                      {"bits per character", "valid_bits", Pick::last, 1, 4}};
+  return exhibit;
+}
+
+Exhibit dyt() {
+  Exhibit exhibit = study("dyt", "Zhu et al. 2025", "DyT in layer norm's place, on little text and on much");
+  exhibit.claim =
+      "tanh(alpha x) does as well as layer norm without any statistics. Later work has it better where data "
+      "are scarce for the model, and worse where they are plenty.";
+  exhibit.setting =
+      "Ours: the first 0.1, 1 and 2.9 million characters of one novel, pre-LN with 4 layers of width 128. "
+      "Lines: median of the seeds; bands: all of them.";
+  exhibit.group = "norm";
+  exhibit.facet = {"train-on", "characters "};
+  exhibit.charts = {rates("At the end")};
+  exhibit.measures = {{"lowest bits", "valid_bits", Pick::lowest, 1, 4},
+                      {"at rate", "valid_bits", Pick::where_lowest, 1, 2, "lr"},
+                      {"lowest test bits", "test_bits", Pick::lowest, 1, 4}};
+  return exhibit;
+}
+
 }  // namespace
 
 std::vector<Exhibit> exhibits_after_the_paper() {
-  return {stream(), gradient_by_depth(), gradient_by_block(), language_model()};
+  return {
+      stream(), gradient_by_depth(), gradient_by_block(), language_model(), warmup(), norms(), passed_back(),
+      dyt()};
 }
 
 }  // namespace lamina

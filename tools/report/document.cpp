@@ -19,8 +19,6 @@ namespace {
 
 constexpr size_t most_points = 1500;  // of a curve; a screen has no more columns
 
-Json badge(const char* kind, const std::string& label) { return {{"kind", kind}, {"text", label}}; }
-
 /// Six digits are more than a screen can show; fewer bytes for the page. JSON has no NaN: null is a gap.
 Json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
@@ -33,13 +31,19 @@ Json rounded(double value) {
 Json curve_of(const Trace& trace, const ChartPlan& chart) {
   const std::vector<double> xs = trace.column(chart.x), ys = trace.column(chart.y);
   const size_t stride = (xs.size() + most_points - 1) / most_points;
-  Json x = Json::array(), y = Json::array();
-  for (size_t i = 0; i < xs.size(); ++i) {
-    if ((i % stride != 0 && i + 1 != xs.size()) || !std::isfinite(xs[i])) continue;
-    x.push_back(rounded(xs[i]));
-    y.push_back(rounded(ys[i]));
-  }
-  return {{"label", trace.label}, {"norm", trace.norm}, {"dash", trace.dash}, {"x", x}, {"y", y}};
+  Json curve{{"label", trace.label}, {"norm", trace.norm}, {"dash", trace.dash}};
+  const auto add = [&](const char* name, const std::vector<double>& values) {
+    if (values.empty()) return;
+    Json& points = curve[name] = Json::array();
+    for (size_t i = 0; i < xs.size(); ++i)
+      if ((i % stride == 0 || i + 1 == xs.size()) && std::isfinite(xs[i]))
+        points.push_back(rounded(values[i]));
+  };
+  add("x", xs);
+  add("y", ys);
+  add("low", trace.column(chart.low));
+  add("high", trace.column(chart.high));
+  return curve;
 }
 
 /// The levels of a chart, as the first trace of the facet has them.
@@ -124,6 +128,7 @@ double last_of(const Csv& csv, const std::string& column) {
 
 /// Real or synthetic, whole or reduced.
 Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
+  if (run.study) return study_badges(*run.study);
   Json badges = Json::array();
   if (!run.config) return exhibit.on_data ? Json::array({badge("synthetic", "data not recorded")}) : badges;
   const std::string data = setting_of(run, "data");
@@ -146,6 +151,7 @@ Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
 
 /// What cannot be shown of a run, and why.
 Json problems_of(const FoundRun& run, const Exhibit& exhibit) {
+  if (run.study) return study_problems(run, exhibit);
   Json problems = Json::array();
   if (!run.problem.empty()) problems.push_back(run.problem);
   const auto file = run.files.find(exhibit.file);
@@ -251,6 +257,8 @@ std::string today() {
 }
 
 }  // namespace
+
+Json badge(const char* kind, const std::string& label) { return {{"kind", kind}, {"text", label}}; }
 
 std::string pretty(double value, int digits) {
   if (std::isnan(value)) return "–";

@@ -3,7 +3,8 @@
 //
 //   {program, date, leftovers: [..], exhibits: [{part, id, title, section, subject, claim, setting, command,
 //   badges,
-//     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..]}]}],
+//     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..],
+//     low: [..], high: [..]}]}],
 //     tables: [{title, columns, rows: [{label, norm, source, cells}]}],
 //     runs: [{path, norm, badges, command, made_with, problems}]}]}
 //
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/report/exhibits.h"
 #include "tools/report/runs.h"
 
 namespace lamina {
@@ -25,6 +27,15 @@ Json make_document(const Findings& findings);
 
 /// The last exhibit: milliseconds per step beside PyTorch's, from the files of tools/bench.py.
 Json speed_exhibit(const std::vector<std::string>& files);
+
+/// Of a study: whether its data are real and what is small about it; its claims with their verdicts, none or one table;
+/// what is wrong with it, none or one line.
+Json study_badges(const FoundStudy& study);
+Json verdict_tables(const FoundStudy& study);
+Json study_problems(const FoundRun& run, const Exhibit& exhibit);
+
+/// Real, synthetic, reduced or absent, in a word or two.
+Json badge(const char* kind, const std::string& label);
 
 /// A number for people: 1.28 × 10⁻⁷, 0.0132, 429; "–" when it is not known.
 std::string pretty(double value, int digits);

@@ -18,7 +18,8 @@ struct ChartPlan {
   std::string title = {}, x = {}, x_label = {}, y = {}, y_label = {};
   bool log_x = false, log_y = false;  ///< how it opens; the reader can switch
   std::vector<Level> levels = {};
-  Level theory = {};  ///< beside each curve, the column that holds what theory says of it
+  std::string low = {}, high = {};  ///< columns of a band around each curve
+  Level theory = {};                ///< beside each curve, the column that holds what theory says of it
 };
 
 enum class Pick { first, last, lowest, highest, where_lowest, where_highest };
@@ -72,6 +73,7 @@ struct Exhibit {
   std::string setting = {};       ///< the paper's data and settings, or how we measure
   std::string command = {};       ///< reproduces it
   std::string experiment = {};    ///< in config.json; empty: any folder with the file will do
+  std::string study = {};  ///< "warmup": shows this study of the experiment (lamina study) instead of runs
   std::string file = "metrics.csv";
   Distinction facet = {};    ///< what gets charts of its own for each value: "batch", "batch size "
   std::string group = {};    ///< the column that holds the norm, when one file has the rows of several

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/error.h"
 #include "core/files/file.h"
 #include "tools/report/exhibits.h"
+#include "tools/report/traces.h"
 
 namespace lamina {
 
@@ -44,8 +47,27 @@ Csv read_csv(const fs::path& file, Findings& found) {
   }
 }
 
+/// The study in a folder, if an exhibit shows it.
+std::optional<FoundStudy> study_in(const fs::path& folder, Findings& found) {
+  const fs::path file = folder / "study.json", verdicts = folder / "verdicts.json";
+  if (!is_there(file)) return {};
+  try {
+    const auto json = nlohmann::json::parse(read_file(file.string(), most_bytes));
+    FoundStudy study{.experiment = json.at("experiment").get<std::string>(), .name = json.value("study", "")};
+    if (std::ranges::none_of(exhibits(), [&](const Exhibit& each) { return shows(each, study); })) return {};
+    if (is_there(verdicts)) study.verdicts = read_file(verdicts.string(), most_bytes);
+    return study;
+  } catch (const nlohmann::json::exception& error) {
+    found.unreadable.push_back(text(file.string(), ": is damaged (", error.what(), ")"));
+  } catch (const DataError& error) {
+    found.unreadable.emplace_back(error.what());
+  }
+  return {};
+}
+
 std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Findings& found) {
   FoundRun run{.path = folder.string()};
+  run.study = study_in(folder, found);
   for (const Exhibit& exhibit : exhibits())
     if (!run.files.contains(exhibit.file) && is_there(folder / exhibit.file) && !enough())
       run.files[exhibit.file] = read_csv(folder / exhibit.file, found);
@@ -56,7 +78,7 @@ std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Fin
       run.problem = error.what();
       found.unreadable.push_back(run.problem);
     }
-  } else if (run.files.empty()) {
+  } else if (!run.study && (run.files.empty() || is_there(folder / "study.json"))) {
     return {};
   }
   return run;
@@ -78,9 +100,14 @@ Findings find_runs(const std::vector<std::string>& roots, const Enough& enough) 
     std::ranges::copy(folders_in(root, enough), std::back_inserter(folders));
   std::ranges::sort(folders);
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  std::set<fs::path> studies;
   for (const fs::path& folder : folders) {
     if (enough()) break;
-    if (std::optional<FoundRun> run = run_in(folder, enough, found)) found.runs.push_back(*std::move(run));
+    if (studies.contains(folder.parent_path())) continue;
+    if (std::optional<FoundRun> run = run_in(folder, enough, found)) {
+      if (run->study) studies.insert(folder);
+      found.runs.push_back(*std::move(run));
+    }
     if (is_there(folder / "bench.json")) found.measured.push_back((folder / "bench.json").string());
   }
   found.complete = !enough();

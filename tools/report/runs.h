@@ -12,11 +12,19 @@
 
 namespace lamina {
 
+/// Which study a folder is of: study.json in it.
+struct FoundStudy {
+  std::string experiment = {}, name = {};
+  std::string verdicts = {};  ///< the content of verdicts.json; empty until there is one
+};
+
 struct FoundRun {
   std::string path = {};                  ///< as the user would type it
   std::optional<RunConfig> config = {};   ///< empty for a study without one, or when it is damaged
   std::map<std::string, Csv> files = {};  ///< those that exhibits look for, by name
-  std::string problem = {};               ///< why config.json could not be read; empty when it could
+  std::optional<FoundStudy> study =
+      {};                    ///< in place of a config: the folder holds a study that an exhibit shows
+  std::string problem = {};  ///< why config.json could not be read; empty when it could
 };
 
 struct Findings {
@@ -31,7 +39,7 @@ using Enough = std::function<bool()>;
 inline bool never_enough() { return false; }
 
 /// Looks through the folders and all below them. A folder that only holds the runs of several variants is
-/// left out. Broken files are not errors, nor is what is no regular file or more than 64 MB;
+/// left out, and so are the runs of a study that an exhibit shows. Broken files are not errors, nor is what is no regular file or more than 64 MB;
 /// DataError for a folder that does not exist.
 Findings find_runs(const std::vector<std::string>& roots, const Enough& enough = never_enough);
 

@@ -142,8 +142,11 @@ Json tables_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const s
   if (!numbers["rows"].empty()) tables.push_back(std::move(numbers));
   for (const TablePlan& plan : exhibit.tables)
     for (const FoundRun& run : runs)
-      if (const auto file = run.files.find(exhibit.file); file != run.files.end())
+      if (const auto file = run.files.find(exhibit.file); belongs(run, exhibit) && file != run.files.end())
         add_tables(tables, plan, run, file->second);
+  for (const FoundRun& run : runs)
+    if (run.study && belongs(run, exhibit))
+      for (Json& table : verdict_tables(*run.study)) tables.push_back(std::move(table));
   return tables;
 }
 

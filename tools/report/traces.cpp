@@ -99,7 +99,12 @@ std::vector<double> Trace::column(const std::string& name) const {
   return numbers;
 }
 
+bool shows(const Exhibit& exhibit, const FoundStudy& study) {
+  return !exhibit.study.empty() && exhibit.study == study.name && exhibit.experiment == study.experiment;
+}
+
 bool belongs(const FoundRun& run, const Exhibit& exhibit) {
+  if (run.study || !exhibit.study.empty()) return run.study && shows(exhibit, *run.study);
   if (exhibit.experiment.empty()) return run.files.contains(exhibit.file);
   return run.config && run.config->experiment == exhibit.experiment;
 }

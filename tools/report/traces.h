@@ -25,6 +25,9 @@ struct Trace {
 /// Whether a run is one of an exhibit's, even when its file is missing.
 bool belongs(const FoundRun& run, const Exhibit& exhibit);
 
+/// Whether an exhibit shows this study.
+bool shows(const Exhibit& exhibit, const FoundStudy& study);
+
 /// All traces of an exhibit; runs without the exhibit's file have none.
 std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs);
 

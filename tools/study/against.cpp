@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "models/evidence/interval.h"
 #include "tools/results/variant_report.h"
+#include "tools/study/ends.h"
 #include "tools/study/variant_look.h"
 
 namespace lamina {
@@ -17,14 +18,6 @@ namespace lamina {
 namespace {
 
 constexpr double wide = 10;  ///< a range of so many times is shown on a logarithmic axis
-
-/// The last values of a combination's runs that finished, and how many failed.
-struct Ends {
-  std::vector<double> values = {};
-  size_t runs = 0, failed = 0;
-
-  double median() const { return median_of(values); }
-};
 
 /// Combinations that differ in the setting alone, by its value.
 struct Group {
@@ -35,27 +28,6 @@ struct Group {
 
 double place_of(const Study& study, size_t combination) {
   return study.combinations[combination].settings.get<double>(study.against);
-}
-
-bool failed(const Study& study, const MeasuredRun& run) {
-  if (run.end.outcome == RunEnd::diverged) return true;
-  if (!study.limit) return false;
-  const auto value = taken(run, study.limit->metric, {}, study);
-  return !value || (study.best_is_highest(study.limit->metric) ? *value < study.limit->worst
-                                                               : *value > study.limit->worst);
-}
-
-Ends ends_of(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
-             size_t combination) {
-  Ends ends;
-  for (const MeasuredRun& run : runs) {
-    if (run.run.combination != combination || !run.ended()) continue;
-    ++ends.runs;
-    if (failed(study, run)) ++ends.failed;
-    const auto value = taken(run, metric, {}, study);
-    if (value && run.end.outcome == RunEnd::finished) ends.values.push_back(*value);
-  }
-  return ends;
 }
 
 std::vector<Group> groups_of(const Study& study, const std::vector<MeasuredRun>& runs,

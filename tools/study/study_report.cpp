@@ -12,6 +12,7 @@
 #include "tools/results/result_folder.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/against.h"
+#include "tools/study/ends.h"
 #include "tools/study/variant_look.h"
 
 namespace lamina {
@@ -29,22 +30,6 @@ std::vector<std::string> shown_metrics(const Study& study, const std::vector<Mea
       if (std::ranges::find(all, metric) == all.end())
         fail<DataError>(study.file, ": '", metric, "' is no metric of these runs; there are ", joined(all));
   return study.metrics.empty() ? all : study.metrics;
-}
-
-/// The keys of all variants' settings, in the order in which they come.
-std::vector<std::string> varied(const Study& study) {
-  std::vector<std::string> keys;
-  for (const Combination& each : study.combinations)
-    for (const auto& [key, value] : each.settings.entries())
-      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
-  return keys;
-}
-
-/// A field of a CSV file: what would end it becomes something else.
-std::string field_of(std::string value) {
-  std::ranges::replace(value, ',', ';');
-  std::ranges::replace(value, '\n', ' ');
-  return value;
 }
 
 // --- Claims
@@ -234,6 +219,7 @@ void report_study(const Study& study, const std::string& folder, bool single) {
   const ResultFolder results(folder);
   results.report(summary_of(study, runs, verdicts));
   results.write("runs.csv", runs_csv(study, runs));
+  results.write("variants.csv", variants_csv(study, runs, shown_metrics(study, runs)));
   results.write(numbers_file, numbers_of(runs));
   if (!verdicts.empty()) results.write("verdicts.json", verdicts_json(verdicts));
   if (const std::vector<Panel> panels = study_figure(study, runs, single); !panels.empty())

@@ -57,6 +57,12 @@ std::string panel_title(const Study& study, const std::string& value) {
   return study.panels.empty() ? study.experiment : study.panels + ' ' + value;
 }
 
+std::string field_of(std::string value) {
+  std::ranges::replace(value, ',', ';');
+  std::ranges::replace(value, '\n', ' ');
+  return value;
+}
+
 std::string cell(double value) { return std::isfinite(value) ? formatted("%.4g", value) : "-"; }
 
 std::string table_with_head(const std::vector<std::string>& titles, const std::string& rows) {

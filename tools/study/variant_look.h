@@ -24,6 +24,9 @@ bool in_panel(const Study& study, size_t combination, const std::string& value);
 /// "mnist", or "batch 128".
 std::string panel_title(const Study& study, const std::string& value);
 
+/// A field of a CSV file: what would end it becomes something else.
+std::string field_of(std::string value);
+
 /// A cell of a table, with as many digits as tell runs apart.
 std::string cell(double value);
 /// A table with this head.

@@ -63,6 +63,14 @@ writeFileSync("runs/placement/placement.csv", "placement,depth,block,after_block
   placements.flatMap((name, i) => [2, 4].flatMap((depth) => Array.from({ length: depth }, (_, l) =>
     [name, depth, l + 1, (i + 1) * (l + 1), (i + 1) / (depth + l), 1.3 * (i + 1) * (l + 1), 1.3 * (i + 1) / (depth + l)].join(",") + "\n"))).join(""));
 
+mkdirSync("runs/study");
+writeFileSync("runs/study/study.json", JSON.stringify({ study: "norms", experiment: "transformer" }));
+writeFileSync("runs/study/variants.csv", "norm,lr,runs,failed,valid_bits,valid_bits_low,valid_bits_high\n" +
+  norms.flatMap((norm, i) => [0.001, 0.01].map((lr) => `${norm},${lr},5,0,${2 + i},${1.8 + i},${2.2 + i}\n`)).join(""));
+writeFileSync("runs/study/verdicts.json", JSON.stringify([{ claim: "Layer norm is better", answer: "holds", subject: "layer",
+  other: "none", n: 5, difference: 0.4, interval: [0.3, 0.5], data: "books/emma.txt: 9 characters" }]));
+makeRun("runs/study/layer-lr0.001-seed1", "transformer", "layer", { data: "original files" });
+
 const evil = "<img src=x onerror=document.title='owned'>";
 makeRun(`hostile/${evil}`, "mnist", "<b onclick=1>", { data: "</script><script>document.title='owned'</script>" });
 makeRun("hostile/half", "mnist", "layer");
@@ -149,6 +157,25 @@ for (const [section, count] of Object.entries({ "placement-stream": 1, "placemen
     const ink = await inkOf(page, section, name);
     check(`${section}: shows ${name}`, ink.length === count && ink.every((pixels) => pixels > 20), ink);
   }
+
+// How many pixels have the colour of a curve's band: a part of its ink on the panel.
+const bandOf = (page, section, norm) => page.evaluate(([section, norm]) => {
+  const probe = document.createElement("span");
+  const rgb = (color) => { probe.style.color = color; document.body.append(probe);
+    const found = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number); probe.remove(); return found; };
+  const ink = rgb(`var(--norm-${norm})`), canvas = document.querySelector(`#${section} canvas`);
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4)
+    if (Math.abs(data[i + 3] - 0.18 * 255) < 3 && ink.every((value, k) => Math.abs(value - data[i + k]) < 12)) count += 1;
+  return count;
+}, [section, norm]);
+for (const norm of norms) check(`a band around ${norm}`, await bandOf(page, "study-norms", norm) > 1000, await bandOf(page, "study-norms", norm));
+await page.locator("#study-norms .switches").getByLabel("layer norm").uncheck();
+check("which goes with its curve", await bandOf(page, "study-norms", "layer") === 0 && await bandOf(page, "study-norms", "batch") > 1000);
+await page.locator("#study-norms .switches").getByLabel("layer norm").check();
+check("a study's verdicts", (await page.locator("#study-norms table").last().innerText()).includes("holds"));
+check("its runs are in no other exhibit", !(await page.locator("#transformer").innerText()).includes("runs/study"));
 
 const headings = await page.locator("main > h2").allTextContents(), parts = ["The paper", "After the paper", "Speed"];
 check("parts have headings", JSON.stringify(headings) === JSON.stringify(parts), headings);
@@ -246,7 +273,8 @@ const link = live.locator("nav a").nth(3);
 await link.focus();
 await live.waitForResponse(/data\.json/);
 await live.waitForResponse(/data\.json/);
-check("a live page leaves the reader's place in the contents", await link.evaluate((node) => node === document.activeElement));
+const place = await live.evaluate(() => document.activeElement.getAttribute("href"));
+check("a live page leaves the reader's place in the contents", place === await link.getAttribute("href"), place);
 const switched = live.locator("#figure-6 .switches").getByLabel("batch norm");
 await switched.uncheck();
 appendFileSync("runs/mnist/layer-b128/metrics.csv", row("mnist", "layer", 13) + "14,");

@@ -118,6 +118,72 @@ TEST_CASE("placements become curves beside theory's: of the deepest model, or of
   CHECK(exhibit(document, "placement-blocks")["charts"][0]["curves"][0]["y"] == Json({7, 6}));
 }
 
+namespace {
+
+/// What lamina study leaves, with one run's folder in it.
+void make_study(const std::string& folder, const std::string& name) {
+  std::filesystem::create_directories(folder);
+  write_file(
+      folder + "/study.json",
+      R"({"study": ")" + name + R"(", "experiment": "transformer", "settings": {}, "combinations": {}})");
+  write_file(
+      folder + "/variants.csv",
+      "norm,lr,runs,failed,valid_bits,valid_bits_low,valid_bits_high,test_bits,test_bits_low,test_bits_high\n"
+      "layer,0.001,5,0,2.6,2.5,2.7,2.8,2.7,2.9\nlayer,0.01,5,5,nan,nan,nan,nan,nan,nan\n"
+      "detached,0.001,5,0,3.5,3.4,3.6,3.7,3.6,3.8\n");
+  write_file(
+      folder + "/verdicts.json",
+      R"([{"claim": "A <b>", "answer": "holds", "subject": "a", "other": "b", "n": 5, "difference": 0.4671,
+                  "interval": [0.3, 0.52], "data": "books/emma.txt: 9 characters; preset small"},
+                 {"claim": "B", "answer": "cannot be told", "subject": "a", "other": "c", "n": 2, "data": ""}])");
+  make_run(folder + "/layer-seed1", "layer", two_epochs);
+}
+
+}  // namespace
+
+TEST_CASE("a study becomes medians in bands and a table of verdicts, and its runs stand nowhere else") {
+  const TemporaryFolder folder;
+  make_study(folder / "norms", "norms");
+  const Json document = make_document(find_runs({folder.path()}));
+  const Json shown = exhibit(document, "study-norms");
+  REQUIRE(shown["charts"].size() == 1);
+  const Json& curves = shown["charts"][0]["curves"];
+  CHECK(curves[1]["label"] == "layer norm");
+  CHECK(curves[1]["y"] == Json::array({2.6, nullptr}));
+  CHECK(curves[1]["low"] == Json::array({2.5, nullptr}));
+  CHECK(curves[1]["high"] == Json::array({2.7, nullptr}));
+  CHECK(shown["tables"][0]["rows"][1]["cells"] == Json({"2.6", "0.001", "2.8"}));
+  const Json& claims = shown["tables"][1]["rows"];
+  CHECK(claims[0]["label"] == "A <b>");
+  CHECK(claims[0]["cells"] == Json({"holds", "0.467", "0.3 to 0.52", "5", "a against b"}));
+  CHECK(claims[1]["cells"] == Json({"cannot be told", "–", "–", "2", "a against c"}));
+  CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: books/emma.txt", "small preset"});
+  CHECK(exhibit(document, "study-warmup")["runs"].empty());
+  CHECK(exhibit(document, "figure-6")["runs"].empty());
+  CHECK(document["leftovers"].empty());
+}
+
+TEST_CASE("a study without an exhibit leaves its runs to the others") {
+  const TemporaryFolder folder;
+  make_study(folder / "own", "own");
+  const Json document = make_document(find_runs({folder.path()}));
+  CHECK(exhibit(document, "figure-6")["runs"].size() == 1);
+  CHECK(document["leftovers"].empty());
+}
+
+TEST_CASE("what is missing or damaged of a study is said") {
+  const TemporaryFolder folder;
+  make_study(folder / "norms", "norms");
+  const auto shown = [&] { return exhibit(make_document(find_runs({folder.path()})), "study-norms"); };
+  write_file(folder / "norms/verdicts.json", R"([{"claim": 1}])");
+  CHECK(has_problem(shown(), "verdicts.json is damaged"));
+  CHECK(shown()["charts"].size() == 1);
+  std::filesystem::remove(folder / "norms/variants.csv");
+  CHECK(has_problem(shown(), "variants.csv is missing: the study's runs have not all ended"));
+  write_file(folder / "norms/study.json", "{");
+  CHECK(find_runs({folder.path()}).unreadable[0].find("study.json: is damaged") != std::string::npos);
+}
+
 TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
   const TemporaryFolder folder;
   make_run(folder / "a", "layer", two_epochs, "my data");

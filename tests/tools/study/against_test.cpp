@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "core/error.h"
+#include "tools/study/ends.h"
 
 using namespace lamina;
 
@@ -50,6 +51,13 @@ TEST_CASE("a table against a setting: medians, ranges, the best value and the la
   CHECK(section_against(highest, runs_of(highest), {"loss"})
             .find("| layer norm | 3.5 (3 to 4); 1 of 2 failed | 5 (1 to 9); 1 of 2 failed | 0.1 | none |") !=
         std::string::npos);
+}
+
+TEST_CASE("a file with a row for each variant") {
+  const Study study = study_of(R"(, "limit": {"metric": "loss", "worst": 8})");
+  CHECK(variants_csv(study, runs_of(study), {"loss"}) ==
+        "norm,lr,runs,failed,loss,loss_low,loss_high\n"
+        "none,0.1,2,2,nan,nan,nan\nnone,0.01,2,0,4.5,4,5\nlayer,0.1,2,1,5,1,9\nlayer,0.01,2,0,3.5,3,4\n");
 }
 
 TEST_CASE("a figure against a setting: medians in bands, a panel for each value of another one") {

@@ -82,7 +82,7 @@ const Charts = (() => {
         legend: { live: true },
         scales: {
           x: { time: false, distr: state.logX ? 3 : 1 },
-          y: { distr: state.logY ? 3 : 1 },
+          y: { distr: state.logY ? 3 : 1, ...(chart.curves.some((curve) => curve.low) && { range: (_, min, max) => this.rangeWithBands(min, max) }) },
         },
         axes: [axis(chart.x, state.logX, { size: 30, space: 56 }), axis(chart.y, state.logY, { size: 58, space: 30 })],
         series: [
@@ -92,13 +92,48 @@ const Charts = (() => {
             points: { size: 5 }, show: !this.hidden.has(curve.label), value: (_, v) => number(v),
           })),
         ],
-        hooks: { setSelect: [(u) => { this.zoomed = u.select.width > 0 || u.select.height > 0; }], setScale: [keepZoom] },
+        hooks: {
+          drawAxes: [(u) => this.drawBands(u)], setSelect: [(u) => { this.zoomed = u.select.width > 0 || u.select.height > 0; }], setScale: [keepZoom] },
       }, dataOf(chart, state.logX, state.logY), this.box);
       this.plot.over.addEventListener("dblclick", () => { this.zoomed = false; });
       if (state.zoom) {
         this.zoomed = true;
         this.plot.batch(() => { for (const key of ["x", "y"]) this.plot.setScale(key, state.zoom[key]); });
       }
+    }
+
+    // The curves that are shown and have bands, with their bands.
+    bands() {
+      return this.chart.curves.filter((curve) => curve.low && !this.hidden.has(curve.label));
+    }
+
+    rangeWithBands(min, max) {
+      const ends = this.bands().flatMap((curve) => [...curve.low, ...curve.high]).filter((v) => v !== null && (!this.state.logY || v > 0));
+      const low = Math.min(min ?? Infinity, ...ends), high = Math.max(max ?? -Infinity, ...ends);
+      if (!(low <= high)) return [min, max];
+      return this.state.logY ? uPlot.rangeLog(low, high, 10, false) : uPlot.rangeNum(low, high, 0.1, true);
+    }
+
+    // The range of several runs around their curve, in a paler shade of its colour.
+    drawBands(u) {
+      const { ctx, bbox } = u;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      ctx.globalAlpha = 0.18;
+      for (const curve of this.bands()) {
+        const drawn = curve.x.map((_, i) => i).filter((i) => curve.low[i] !== null && curve.high[i] !== null &&
+          (!this.state.logX || curve.x[i] > 0) && (!this.state.logY || curve.low[i] > 0));
+        const point = (i, side) => [u.valToPos(curve.x[i], "x", true), u.valToPos(curve[side][i], "y", true)];
+        ctx.beginPath();
+        for (const i of drawn) ctx.lineTo(...point(i, "high"));
+        for (const i of drawn.reverse()) ctx.lineTo(...point(i, "low"));
+        ctx.closePath();
+        ctx.fillStyle = colorOf(curve.norm);
+        ctx.fill();
+      }
+      ctx.restore();
     }
 
     range(key) { const { min, max } = this.plot.scales[key]; return { min, max }; }
