@@ -19,7 +19,7 @@ WARNINGS_OF_CLANG := $(WARNINGS_OF_BOTH) -Wno-pass-failed
 WARNINGS := $(if $(findstring clang,$(CXX)),$(WARNINGS_OF_CLANG),$(WARNINGS_OF_BOTH) -Wno-restrict)
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 # The bounds of operator[] are checked in the sanitizers' builds alone.
-LEVEL := -O3
+LEVEL := $(if $(SANITIZE),-Og,-O3)
 OPTIMIZE = $(LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
 # In a shared library a call of an own function is a call, not a look-up: none is replaced by what a program brings,
 # in particular no inline function by the program's copy, which was compiled for a lesser CPU.
@@ -29,7 +29,7 @@ endif
 # -Og and line tables only: at -O1 with -g the checks take g++ five times as long to compile.
 # clang does not say in a macro that it watches addresses. Its fuzzer asks where a run went: with `make fuzz` and the
 # tests built alike, one build serves both.
-SANITIZERS := -Og -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+SANITIZERS = $(LEVEL) -march=$(ARCH) -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
   $(if $(findstring clang,$(CXX)),-fsanitize=fuzzer-no-link -D__SANITIZE_ADDRESS__=1)
 # The thread sanitizer does not see what an OpenMP runtime waits for: `make test-threads` builds without it, and keeps
 # the loops marked simd.
@@ -101,10 +101,12 @@ $(BUILD)/objects/%.o: %.cpp $(BUILD)/flags $(PRELUDE)
 $(BUILD)/objects/tests/%.o: tests/%.cpp $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile,$(TEST_PRELUDE))
 
-# -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools.
-$(call objects,$(TEST_SOURCES) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := -O1
+# -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools; the sanitizers'
+# tests compile in half the time without optimization.
+$(call objects,$(TEST_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
+$(call objects,$(TOOL_SOURCES)): private LEVEL := $(if $(SANITIZE),-Og,-O1)
 
-$(BUILD)/precompiled/%.h: tools/precompiled/%.h $(BUILD)/flags
+$(BUILD)/precompiled/standard.h $(BUILD)/precompiled/tests.h: $(BUILD)/precompiled/%.h: tools/precompiled/%.h $(BUILD)/flags
 	@mkdir -p $(@D) && cp $< $@
 	$(CXX) $(CXXFLAGS) -x c++-header $@ -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
 

@@ -1,6 +1,7 @@
 // What the report says of a study: verdicts.json, which lamina study writes.
 
 #include "core/error.h"
+#include "models/evidence/interval.h"
 #include "tools/report/document.h"
 
 namespace lamina {
@@ -38,9 +39,10 @@ Json verdict_tables(const FoundStudy& study) {
   try {
     Json rows = claim_rows(study);
     if (rows.empty()) return Json::array();
-    return Json::array({{{"title", "Claims"},
-                         {"columns", {"verdict", "difference", "96% interval", "seeds", "of"}},
-                         {"rows", std::move(rows)}}});
+    return Json::array(
+        {{{"title", "Claims"},
+          {"columns", {"verdict", "difference", text(100 * verdict_confidence, "% interval"), "seeds", "of"}},
+          {"rows", std::move(rows)}}});
   } catch (const Json::exception&) {
     return Json::array();
   }

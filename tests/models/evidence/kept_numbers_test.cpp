@@ -59,7 +59,7 @@ TEST_CASE("numbers.json stands in for the folders of runs") {
   write_file(copy / numbers_file, numbers);
   const auto again = measured_runs(two_seeds, copy.path());
   REQUIRE(again.size() == 2);
-  for (const size_t i : {0, 1}) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
     CHECK(again[i].run.name == runs[i].run.name);
     CHECK(again[i].run.seed == runs[i].run.seed);
     CHECK(again[i].end.outcome == runs[i].end.outcome);
