@@ -3,7 +3,6 @@
 
 #include "models/mnist/model.h"
 #include "models/training/digit_experiment.h"
-#include "optim/adam.h"
 
 namespace lamina::mnist {
 
@@ -13,13 +12,15 @@ class MnistExperiment final : public DigitExperiment {
   MnistExperiment(const MnistData& data, const DigitOptions& options)
       : DigitExperiment(data, options),
         model(parameters, {.norm = options.norm, .variance = variance_for(options.batch)}),
-        adam(parameters, {.learning_rate = options.learning_rate}) {}
+        optimizer_(make_optimizer(options.optimizer, parameters, options.learning_rate, options.momentum)) {}
 
   Tensor logits(const Tensor& images, Mode mode) override { return model(images, mode); }
-  Adam& optimizer() override { return adam; }
+  Optimizer& optimizer() override { return *optimizer_; }
 
   Model model;
-  Adam adam;
+
+ private:
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 }  // namespace lamina::mnist

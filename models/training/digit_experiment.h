@@ -12,13 +12,16 @@
 #include "models/data/mnist_data.h"
 #include "models/training/training.h"
 #include "models/training/training_step.h"
+#include "optim/choice.h"
 
 namespace lamina {
 
 struct DigitOptions {
   Norm norm = Norm::none;
   size_t batch = 128;
+  OptimizerKind optimizer = OptimizerKind::adam;
   real learning_rate = real(1e-3);
+  real momentum = 0;  ///< of SGD
   std::uint64_t seed = 1;
 };
 

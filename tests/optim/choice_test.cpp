@@ -12,9 +12,9 @@ using namespace lamina::test;
 namespace {
 
 struct Subject {
-  explicit Subject(OptimizerKind kind) {
+  explicit Subject(OptimizerKind kind, real momentum = 0) {
     w = parameters.add("w", sample({7}, 1));
-    optimizer = make_optimizer(kind, parameters, real(0.1));
+    optimizer = make_optimizer(kind, parameters, real(0.1), momentum);
   }
   void step() {
     Tape tape;
@@ -40,11 +40,19 @@ TEST_CASE("optimizers: each kind is what it is called, with its learning rate") 
   CHECK(dynamic_cast<Adam&>(*authors).options.learning_rate == real(0.5));
   CHECK(dynamic_cast<Sgd&>(*sgd).options.learning_rate == real(0.5));
   CHECK(dynamic_cast<Sgd&>(*sgd).options.momentum == 0);
+  const auto heavy = make_optimizer(OptimizerKind::sgd, parameters, real(0.5), real(0.75));
+  CHECK(dynamic_cast<Sgd&>(*heavy).options.momentum == real(0.75));
+  CHECK_ERROR(make_optimizer(OptimizerKind::adam, parameters, real(0.5), real(0.75)),
+              "optimizer: momentum 0.75 for Adam, which has its betas; leave it out or take SGD");
 }
 
 TEST_CASE("optimizers: parameters, state and steps are all that the next step depends on") {
-  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::authors_adam, OptimizerKind::sgd}) {
-    Subject whole(kind), again(kind);
+  const std::pair<OptimizerKind, double> all[] = {{OptimizerKind::adam, 0},
+                                                  {OptimizerKind::authors_adam, 0},
+                                                  {OptimizerKind::sgd, 0},
+                                                  {OptimizerKind::sgd, 0.9}};
+  for (const auto& [kind, momentum] : all) {
+    Subject whole(kind, static_cast<real>(momentum)), again(kind, static_cast<real>(momentum));
     for (int i = 0; i < 3; ++i) whole.step();
     std::ranges::copy(whole.w.values(), again.w.data());
     const auto kept = whole.optimizer->state();

@@ -95,7 +95,7 @@ class OrderCommand final : public TrainingCommand {
         .one_of({"both", "image"})
         .show_default();
     fields.keep("variants", names_, {});
-    add_optimizer_flag();
+    add_optimizer_flag({"adam", "authors-adam", "sgd"});
   }
 
   /// Lists test images for a sentence, or captions for a test image.

@@ -29,7 +29,7 @@ SkipCommand::SkipCommand(Command& command)
   fields.add("--lazy", lazy_,
              "update only the embeddings of words in the batch (lazy Adam); faster, and not Adam's result",
              {.required = false});
-  add_optimizer_flag();
+  add_optimizer_flag({"adam", "authors-adam", "sgd"});
 }
 
 /// Small embeddings are half as wide, and GRUs a quarter.

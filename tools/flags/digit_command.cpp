@@ -2,8 +2,27 @@
 
 namespace lamina {
 
+DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
+    : TrainingCommand(command, defaults) {
+  add_optimizer_flag({"adam", "sgd"});
+  fields
+      .add("--momentum", momentum_, "of sgd: the part of a step that the next one keeps", {.required = false})
+      .range(0, 0.999)
+      .show_default();
+}
+
+void DigitCommand::complete() {
+  if (momentum_ > 0 && optimizer_kind() != OptimizerKind::sgd)
+    fail<UsageError>("--momentum ", momentum_, ": it is SGD's; add --optimizer sgd, or leave it out");
+}
+
 DigitOptions DigitCommand::options() const {
-  return {.norm = norm(), .batch = batch(), .learning_rate = rate(), .seed = seed};
+  return {.norm = norm(),
+          .batch = batch(),
+          .optimizer = optimizer_kind(),
+          .learning_rate = rate(),
+          .momentum = static_cast<real>(momentum_),
+          .seed = seed};
 }
 
 TrainingData DigitCommand::load() {

@@ -13,7 +13,7 @@ namespace lamina {
 
 class DigitCommand : public TrainingCommand {
  public:
-  using TrainingCommand::TrainingCommand;
+  DigitCommand(Command& command, const CommonDefaults& defaults);
 
   DigitOptions options() const;
   /// The data that --data names, or built-in ones; only a few of those in a smoke run.
@@ -23,11 +23,13 @@ class DigitCommand : public TrainingCommand {
  protected:
   virtual std::unique_ptr<DigitExperiment> make() const = 0;
 
+  void complete() override;
   Outcome train_variant(const RunFolder& folder, const std::string& label) override;
   std::string summary(const TrainedVariants& trained) const override;
   std::vector<Panel> figure(const TrainedVariants& trained) const override;
 
  private:
+  double momentum_ = 0;
   std::optional<MnistData> data_;
 };
 

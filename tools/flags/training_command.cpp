@@ -34,14 +34,17 @@ TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& default
                                  const std::vector<std::string>& more_norms)
     : CommonFlags(command, norms_of(command.name(), more_norms), defaults), name_(command.name()) {}
 
-void TrainingCommand::add_optimizer_flag() {
+void TrainingCommand::add_optimizer_flag(const std::vector<std::string>& names) {
+  const std::string authors =
+      "authors-adam, which is the authors' public code with the betas swapped in its bias corrections: its "
+      "rate is "
+      "lr sqrt(1 - 0.001^t) / (1 - 0.1^t), so that early steps are 3.5 to 6.6 times Adam's; ";
   fields
       .add("--optimizer", optimizer_,
-           "adam; authors-adam, which is the authors' public code with the betas swapped in its bias "
-           "corrections: its rate is lr sqrt(1 - 0.001^t) / (1 - 0.1^t), so that early steps are 3.5 to 6.6 "
-           "times Adam's; sgd without momentum, which needs --lr",
+           text("adam; ", std::ranges::count(names, "authors-adam") > 0 ? authors : "",
+                "sgd, which needs --lr"),
            {.required = false})
-      .one_of({"adam", "authors-adam", "sgd"})
+      .one_of(names)
       .show_default();
 }
 

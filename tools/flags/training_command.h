@@ -72,8 +72,9 @@ class TrainingCommand : public CommonFlags {
   /// Unless overridden, each norm with each batch size.
   virtual std::vector<Variant> variants() const;
 
-  /// --optimizer, for the experiments whose public code has an Adam of its own (Sections 6.1 and 6.3).
-  void add_optimizer_flag();
+  /// --optimizer with these names. authors-adam is for the experiments whose public code has an Adam of its own
+  /// (Sections 6.1 and 6.3).
+  void add_optimizer_flag(const std::vector<std::string>& names);
   OptimizerKind optimizer_kind() const;
 
  private:

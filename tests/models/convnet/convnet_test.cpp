@@ -52,7 +52,7 @@ TEST_CASE("convnet: learns the built-in digits, and a step allocates nothing" * 
       Tape tape;
       const Tensor loss = experiment.loss(number);
       tape.backward(loss);
-      experiment.adam.step();
+      experiment.optimizer().step();
       return static_cast<double>(loss.item());
     };
     const double first = step(0);

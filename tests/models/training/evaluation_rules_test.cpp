@@ -59,7 +59,7 @@ TEST_CASE("evaluation of digits (6.6, 6.7): all validation and test cases, batch
     for (std::uint64_t step = 0; step < 2; ++step) {
       Tape tape;
       tape.backward(experiment.loss(step));
-      experiment.adam.step();
+      experiment.optimizer().step();
     }
     const Score valid = one_by_one(experiment, data.valid), test = one_by_one(experiment, data.test);
     auto metrics = evaluated(experiment);

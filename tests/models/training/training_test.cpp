@@ -29,13 +29,13 @@ TEST_CASE("a NaN in the data stops training with the step, the op and the checkp
   mnist::MnistExperiment experiment(data, {.norm = Norm::layer, .batch = 16});
   const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "mnist"});
   const TrainingPlan plan{.label = "test", .steps_per_epoch = 4, .epochs = 1};
-  CHECK(train(folder, experiment.parameters, experiment.adam, experiment, plan) == Outcome::finished);
+  CHECK(train(folder, experiment.parameters, experiment.optimizer(), experiment, plan) == Outcome::finished);
   const auto kept = std::filesystem::last_write_time(folder.file("state"));
 
   for (real& pixel : data.train.pixels) pixel = std::numeric_limits<real>::quiet_NaN();
   const TrainingPlan longer{.label = "test", .steps_per_epoch = 4, .epochs = 2};
   const std::string message = message_of<DataError>(
-      [&] { train(folder, experiment.parameters, experiment.adam, experiment, longer); });
+      [&] { train(folder, experiment.parameters, experiment.optimizer(), experiment, longer); });
   CHECK(message.find("the loss is nan in step 5, first in the op 'linear'") != std::string::npos);
   CHECK(message.find("the state of step 4 is kept") != std::string::npos);
   CHECK(message.find('\n') == std::string::npos);

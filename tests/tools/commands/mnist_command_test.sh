@@ -7,6 +7,10 @@ export LAMINA_SMOKE=3  # 1280 training cases and at most three epochs
 # --- usage: exit code 2
 check "batch 0" refuses 2 "--batch" mnist --batch 0
 check "negative learning rate" refuses 2 "--lr" mnist --lr -1
+check "a momentum of 1" refuses 2 "--momentum" mnist --optimizer sgd --lr 0.1 --momentum 1
+check "Adam has no momentum" refuses 2 "--momentum 0.9: it is SGD's" mnist --momentum 0.9 --out heavy
+check "  and no folder is left of it" [ ! -e heavy ]
+check "SGD needs its learning rate" refuses 2 "--optimizer sgd: give its learning rate with --lr" mnist --optimizer sgd
 check "unknown norm" refuses 2 "--norm" mnist --norm group
 check "unknown flag" refuses 2 "--nrom" mnist --nrom layer
 check "no command" refuses 2 "subcommand" --threads 1
@@ -62,5 +66,13 @@ check "no space: no broken checkpoint" [ ! -e limited/state ]
 head -c 1000 whole/state >taken/state
 cp whole/config.json taken/config.json
 check "truncated state" refuses 1 "taken/state" mnist --resume --out taken
+
+# --- SGD with momentum: its settings and its velocity are the run's
+sgd=(mnist --norm layer --batch 8 --threads 1 --seed 5 --optimizer sgd --lr 0.02 --momentum 0.9)
+rm -rf whole killed
+killed_and_resumed 7 "${sgd[@]}"
+check "SGD's settings are in config.json" grep -q '"momentum": 0.9' whole/config.json
+check "SGD learns" awk -F, 'NR == 2 { first = $3 } END { exit !($3 < first) }' whole/metrics.csv
+check "another momentum" refuses 2 "--momentum 0.5: the run in killed began with 0.9" mnist --resume --out killed --momentum 0.5
 
 finish
