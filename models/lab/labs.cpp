@@ -1,0 +1,24 @@
+#include "models/lab/labs.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "models/lab/structure/reparameterization.h"
+
+namespace lamina::lab {
+
+const std::vector<Lab>& labs() {
+  static const std::vector<Lab> all{reparameterization()};
+  return all;
+}
+
+const Lab& lab_named(const std::string& name) {
+  const std::vector<Lab>& all = labs();
+  const auto found = std::ranges::find(all, name, &Lab::name);
+  if (found != all.end()) return *found;
+  std::string names;
+  for (const Lab& lab : all) names += (names.empty() ? "" : ", ") + lab.name;
+  fail<UsageError>("'", name, "' is no lab; there are ", names, ", and all");
+}
+
+}  // namespace lamina::lab
