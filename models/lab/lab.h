@@ -16,7 +16,7 @@ namespace lamina::lab {
 /// A number that was measured. Not finite where a training diverged.
 struct Observation {
   std::int64_t seed = 0;
-  std::string variant = {};   ///< what is compared: "layer", "batch, moving averages"
+  std::string variant = {};   ///< what is compared: "layer", "batch with moving averages"; no commas
   std::string quantity = {};  ///< "test error"
   double x = 0;               ///< of a curve; 0 for a single number
   double value = 0;
@@ -37,7 +37,7 @@ struct LabClaim {
   std::string words = {};
   LabNumber subject = {}, other = {};
   Claim::Direction direction = Claim::lower;  ///< of the subject; not `faster`
-  double least = 0;                           ///< difference, or ratio, that is claimed at least
+  double least = 0;                           ///< difference that is claimed at least, or ratio (0: 1, any)
   bool ratio = false;
   bool for_the_better = true;  ///< that the subject does what it does: says who is ahead where some diverged
   /// Of what is exact: holds when it is so in each seed, does not hold when it is so in none, else cannot be told. No

@@ -22,6 +22,7 @@ void add_inspect_command(Command& program);
 void add_graph_command(Command& program);
 void add_report_command(Command& program);
 void add_study_command(Command& program);
+void add_lab_command(Command& program);
 
 /// All of them, in the order of --help.
 inline constexpr void (*add_commands[])(Command& program) = {add_mnist_command,
@@ -40,6 +41,7 @@ inline constexpr void (*add_commands[])(Command& program) = {add_mnist_command,
                                                              add_inspect_command,
                                                              add_graph_command,
                                                              add_report_command,
-                                                             add_study_command};
+                                                             add_study_command,
+                                                             add_lab_command};
 
 }  // namespace lamina

@@ -34,32 +34,11 @@ std::vector<std::string> shown_metrics(const Study& study, const std::vector<Mea
 
 // --- Claims
 
-/// The pairs, one a row, and the verdict.
-std::string claim_section(const Verdict& verdict, size_t number) {
+/// What the numbers of a claim's pairs are.
+std::string measured_of(const Verdict& verdict) {
   const Claim& claim = verdict.claim;
-  const std::string measured = claim.direction == Claim::faster
-                                   ? text("updates to reach ", verdict.other, "'s best ", claim.metric)
-                                   : text(claim.metric, " (", claim.take.words(), ")");
-  std::string rows;
-  for (const SeedPair& pair : verdict.pairs) {
-    const auto value = [&](const std::optional<double>& number_of_run) {
-      return number_of_run                      ? cell(*number_of_run)
-             : claim.direction == Claim::faster ? "never, or diverged"
-                                                : "diverged";
-    };
-    std::string difference = "-";
-    if (pair.subject && pair.other) {
-      const double better = claim.direction == Claim::higher ? *pair.subject : *pair.other;
-      const double worse = claim.direction == Claim::higher ? *pair.other : *pair.subject;
-      difference = cell(claim.ratio ? better / worse : better - worse);
-    }
-    rows += markdown_row({text(pair.seed), value(pair.subject), value(pair.other), difference});
-  }
-  return text(
-      "### Claim ", number, ": ", words_of(verdict), "\n\n**", name_of(verdict.answer), "**",
-      sentence(verdict).substr(name_of(verdict.answer).size()), "\n\n", measured, ":\n\n",
-      table_with_head({"seed", verdict.subject, verdict.other, claim.ratio ? "ratio" : "difference"}, rows),
-      '\n');
+  return claim.direction == Claim::faster ? text("updates to reach ", verdict.other, "'s best ", claim.metric)
+                                          : text(claim.metric, " (", claim.take.words(), ")");
 }
 
 // --- Metrics
@@ -154,6 +133,30 @@ std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
   return all;
 }
 
+std::string claim_section(const Verdict& verdict, size_t number, const std::string& measured) {
+  const Claim& claim = verdict.claim;
+  std::string rows;
+  for (const SeedPair& pair : verdict.pairs) {
+    const auto value = [&](const std::optional<double>& number_of_run) {
+      return number_of_run                      ? cell(*number_of_run)
+             : claim.direction == Claim::faster ? "never, or diverged"
+                                                : "diverged";
+    };
+    std::string difference = "-";
+    if (pair.subject && pair.other) {
+      const double better = claim.direction == Claim::higher ? *pair.subject : *pair.other;
+      const double worse = claim.direction == Claim::higher ? *pair.other : *pair.subject;
+      difference = cell(claim.ratio ? better / worse : better - worse);
+    }
+    rows += markdown_row({text(pair.seed), value(pair.subject), value(pair.other), difference});
+  }
+  return text(
+      "### Claim ", number, ": ", words_of(verdict), "\n\n**", name_of(verdict.answer), "**",
+      sentence(verdict).substr(name_of(verdict.answer).size()), "\n\n", measured, ":\n\n",
+      table_with_head({"seed", verdict.subject, verdict.other, claim.ratio ? "ratio" : "difference"}, rows),
+      '\n');
+}
+
 std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
                        const std::vector<Verdict>& verdicts) {
   std::string all =
@@ -170,7 +173,8 @@ std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
   if (!verdicts.empty()) {
     all += text("## Claims\n\nA verdict is Student's t at ", 100 * verdict_confidence,
                 "% over runs paired by seed; models/evidence/README.md says more.\n\n");
-    for (size_t i = 0; i < verdicts.size(); ++i) all += claim_section(verdicts[i], i + 1);
+    for (size_t i = 0; i < verdicts.size(); ++i)
+      all += claim_section(verdicts[i], i + 1, measured_of(verdicts[i]));
   }
   if (!study.against.empty()) all += section_against(study, runs, shown_metrics(study, runs));
   all += "## Variants\n\n";

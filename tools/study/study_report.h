@@ -19,6 +19,9 @@ std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs);
 std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
                        const std::vector<Verdict>& verdicts);
 
+/// Markdown of one claim: its verdict, and the pairs of which `measured` says what their numbers are.
+std::string claim_section(const Verdict& verdict, size_t number, const std::string& measured);
+
 /// For programs: of each claim the answer, the number, the intervals, n, the data, and the sentence.
 std::string verdicts_json(const std::vector<Verdict>& verdicts);
 

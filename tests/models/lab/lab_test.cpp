@@ -1,0 +1,131 @@
+// The laboratory's framework: rows as a file and back, numbers over x, verdicts, and every lab's own claims.
+
+#include <set>
+
+#include "core/error.h"
+#include "core/threads/parallel.h"
+#include "models/lab/lab_verdict.h"
+#include "models/lab/labs.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::lab;
+using namespace lamina::test;
+
+namespace {
+
+/// Two variants over three seeds: "a" falls from 3 to 1 with x, "b" is 10 higher in each seed.
+Rows some_rows() {
+  Rows rows;
+  for (const std::int64_t seed : {1, 2, 3})
+    for (const int x : {0, 1, 2}) {
+      const double value = 3 - x + 0.01 * static_cast<double>(seed * (x + 1));
+      rows.push_back({seed, "a", "loss", static_cast<double>(x), value});
+      rows.push_back(
+          {seed, "b", "loss", static_cast<double>(x), value + 10 + 0.001 * static_cast<double>(seed)});
+    }
+  return rows;
+}
+
+double number(const LabNumber& of) { return number_of(some_rows(), 2, of).value(); }
+
+}  // namespace
+
+TEST_CASE("labs: rows are the same after a file, also without a value") {
+  Rows rows = some_rows();
+  rows.push_back({4, "b, with momentum", "it diverged", 0.5, std::nan("")});
+  rows.back().variant = "b with momentum";
+  const Rows again = rows_of("x.csv", to_csv(rows));
+  REQUIRE(again.size() == rows.size());
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    CHECK(again[i].seed == rows[i].seed);
+    CHECK(again[i].variant == rows[i].variant);
+    CHECK(again[i].quantity == rows[i].quantity);
+    CHECK(again[i].value == doctest::Approx(rows[i].value).epsilon(1e-5));
+  }
+  CHECK(std::isnan(again.back().value));
+  rows.back().variant = "a, b";
+  CHECK_THROWS_AS(to_csv(rows), Error);
+}
+
+TEST_CASE("labs: a damaged file is refused with its line") {
+  const std::string head = "seed,variant,quantity,x,value\n";
+  for (const std::string& damaged :
+       {std::string(), std::string("seed,variant\n"), head + "1,a,loss,0\n", head + "one,a,loss,0,1\n",
+        head + "1,a,loss,x,1\n", head + "1,a,loss,0,1,2\n"})
+    CHECK_THROWS_AS(rows_of("x.csv", damaged), DataError);
+  try {
+    rows_of("x.csv", head + "1,a,loss,0,1\n1,a,loss,0\n");
+    FAIL("nothing was thrown");
+  } catch (const DataError& error) {
+    CHECK(std::string(error.what()).find("x.csv") != std::string::npos);
+    CHECK(std::string(error.what()).find('3') != std::string::npos);
+  }
+}
+
+TEST_CASE("labs: one number of a curve") {
+  const LabNumber loss{.variant = "a", .quantity = "loss"};
+  const auto taken = [&](LabNumber::Over over) {
+    LabNumber number = loss;
+    number.over = over;
+    number.x = 1;
+    return number;
+  };
+  CHECK(number(taken(LabNumber::first)) == doctest::Approx(3.02));
+  CHECK(number(taken(LabNumber::last)) == doctest::Approx(1.06));
+  CHECK(number(taken(LabNumber::lowest)) == doctest::Approx(1.06));
+  CHECK(number(taken(LabNumber::highest)) == doctest::Approx(3.02));
+  CHECK(number(taken(LabNumber::mean)) == doctest::Approx(2.04));
+  CHECK(number(taken(LabNumber::at_x)) == doctest::Approx(2.04));
+  CHECK(number({.is = 7.0}) == 7);
+  CHECK_THROWS_AS(number({.variant = "c", .quantity = "loss"}), DataError);
+}
+
+TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed") {
+  const LabNumber a{.variant = "a", .quantity = "loss"}, b{.variant = "b", .quantity = "loss"};
+  const Rows rows = some_rows();
+  CHECK(judge({.words = "a is lower", .subject = a, .other = b}, rows).answer == Verdict::holds);
+  CHECK(judge({.words = "b is lower", .subject = b, .other = a}, rows).answer == Verdict::does_not_hold);
+  CHECK(judge({.words = "by 20", .subject = a, .other = b, .least = 20}, rows).answer ==
+        Verdict::does_not_hold);
+  CHECK(judge({.words = "b is 5 times a",
+               .subject = b,
+               .other = a,
+               .direction = Claim::higher,
+               .least = 5,
+               .ratio = true},
+              rows)
+            .answer == Verdict::holds);
+  LabClaim exact{.words = "below 1.055", .subject = a, .other = {.is = 1.055}, .in_each_seed = true};
+  CHECK(judge(exact, rows).answer == Verdict::cannot_be_told);  // 1.03 and 1.06 and 1.09
+  exact.other.is = 2;
+  CHECK(judge(exact, rows).answer == Verdict::holds);
+  exact.other.is = 0.5;
+  CHECK(judge(exact, rows).answer == Verdict::does_not_hold);
+}
+
+TEST_CASE("labs: each has a sentence, its source and claims that its rows can answer") {
+  std::set<std::string> names;
+  for (const Lab& lab : labs()) {
+    CAPTURE(lab.name);
+    CHECK(names.insert(lab.name).second);
+    for (const std::string& words : {lab.title, lab.sentence, lab.source, lab.setting}) CHECK(!words.empty());
+    CHECK(!lab.claims.empty());
+    for (const LabClaim& claim : lab.claims) CHECK(!claim.words.empty());
+    set_threads(1);
+    Rows rows;
+    for (const std::int64_t seed : {1, 2, 3}) {
+      const Rows own = lab.measure(seed, true);
+      rows.insert(rows.end(), own.begin(), own.end());
+    }
+    set_threads(0);
+    CHECK(rows_of("again.csv", to_csv(rows)).size() == rows.size());
+    CHECK(verdicts_of(lab, rows).size() == lab.claims.size());
+    for (const LabChart& chart : lab.charts) CHECK(!variants_of(rows, chart.quantity).empty());
+    CHECK(to_csv(lab.measure(1, true)) == to_csv(lab.measure(1, true)));
+  }
+}
+
+TEST_CASE("labs: an unknown name says which there are") {
+  CHECK_THROWS_WITH_AS(lab_named("nothing"), doctest::Contains("there are reparameterization"), UsageError);
+}

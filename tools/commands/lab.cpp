@@ -1,0 +1,140 @@
+// lamina lab: what is said about normalization, each sentence in a short experiment with several seeds.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <numeric>
+#include <thread>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "models/lab/lab_verdict.h"
+#include "models/lab/labs.h"
+#include "models/run/interrupt.h"
+#include "tools/commands/commands.h"
+#include "tools/flags/common_flags.h"
+#include "tools/lab/lab_report.h"
+#include "tools/lab/measure_labs.h"
+#include "tools/results/result_folder.h"
+
+namespace lamina {
+
+namespace {
+
+using namespace lab;
+
+struct LabFlags {
+  std::string name, from, out, rows;
+  size_t seeds = 5, jobs = 0;
+  std::int64_t seed = 1;
+
+  bool all() const { return name == "all"; }
+  std::string folder() const { return out.empty() ? all() ? "runs/lab" : "runs/lab/" + name : out; }
+};
+
+/// The labs that are asked for, with the folder of each.
+std::vector<LabTask> tasks_of(const LabFlags& flags) {
+  if (!flags.all()) return {{&lab_named(flags.name), flags.folder()}};
+  std::vector<LabTask> tasks;
+  for (const Lab& lab : labs()) tasks.push_back({&lab, flags.folder() + '/' + lab.name});
+  return tasks;
+}
+
+void save_config(const LabTask& task, const std::vector<std::int64_t>& seeds, size_t smoke) {
+  RunConfig config{.experiment = "lab", .variant = task.lab->name};
+  std::vector<std::string> words;
+  for (const std::int64_t seed : seeds) words.push_back(text(seed));
+  config.settings.set("seeds", joined(words));
+  config.settings.set("smoke", smoke);
+  write_config(task.folder, config);
+}
+
+/// The folder of one lab, from its rows.
+LabResult report(const LabTask& task, const Rows& rows, size_t smoke) {
+  make_folder(task.folder);
+  save_config(task, seeds_of(rows), smoke);
+  report_lab(*task.lab, rows, task.folder);
+  std::cout << std::endl;
+  return {task.lab, verdicts_of(*task.lab, rows)};
+}
+
+/// The rows of a file, or of NAME.csv in a folder.
+Rows rows_from(const std::string& from, const LabTask& task) {
+  const std::string path = is_folder(from) ? from + '/' + task.lab->name + ".csv" : from;
+  return rows_of(path, read_file(path));
+}
+
+/// What all of them say, in the order of the labs.
+void report_all(const LabFlags& flags, std::vector<LabResult> results) {
+  const auto place = [](const LabResult& each) { return each.lab - labs().data(); };
+  std::ranges::sort(results, {}, place);
+  ResultFolder(flags.folder()).report(table_of(results));
+}
+
+int show(const LabFlags& flags) {
+  if (flags.all() && !is_folder(flags.from))
+    fail<UsageError>("--from: '", flags.from,
+                     "' is no folder; for all labs name one that holds a NAME.csv of each");
+  std::vector<LabResult> results;
+  for (const LabTask& task : tasks_of(flags)) results.push_back(report(task, rows_from(flags.from, task), 0));
+  if (flags.all()) report_all(flags, results);
+  return 0;
+}
+
+std::vector<std::int64_t> seeds_of(const LabFlags& flags) {
+  std::vector<std::int64_t> seeds(smoke_epochs() > 0 ? std::min<size_t>(flags.seeds, 2) : flags.seeds);
+  std::iota(seeds.begin(), seeds.end(), flags.seed);
+  return seeds;
+}
+
+int measure(const LabFlags& flags) {
+  const size_t smoke = smoke_epochs();
+  std::vector<LabResult> results;
+  const std::vector<LabTask> tasks = tasks_of(flags);
+  const std::vector<std::string> failures = measure_labs(
+      tasks,
+      {.seeds = seeds_of(flags),
+       .jobs = flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency())},
+      [&](const LabTask& task, const Rows& rows) { results.push_back(report(task, rows, smoke)); });
+  if (interrupted()) return interrupted_exit_code;
+  if (flags.all()) report_all(flags, results);
+  for (const std::string& failure : failures) std::cerr << "lamina: " << failure << '\n';
+  return failures.empty() ? 0 : 1;
+}
+
+int run(const LabFlags& flags) {
+  if (flags.name.empty()) {
+    std::cout << list_of(labs());
+    return 0;
+  }
+  if (!flags.rows.empty()) {
+    measure_seed(lab_named(flags.name), flags.seed, flags.rows);
+    return 0;
+  }
+  return flags.from.empty() ? measure(flags) : show(flags);
+}
+
+}  // namespace
+
+void add_lab_command(Command& program) {
+  Command& command = program.add_command(
+      "lab", "what is said about normalization, each sentence tested in a short experiment");
+  command.footer(
+      "Without NAME lists all labs: the sentence that each tests, and where it stands.\n"
+      "Examples: lamina lab reparameterization --out runs/lab/reparameterization\n"
+      "          lamina lab all --from models/lab/results");
+  const auto flags = std::make_shared<LabFlags>();
+  command.add("NAME", flags->name, "a lab, or all");
+  command.add("--seeds", flags->seeds, "how many").range(1, 1000).show_default();
+  command.add("--seed", flags->seed, "the first one").non_negative().show_default();
+  command.add("--jobs", flags->jobs, "seeds at a time; 0: one per core").range(0, 1024).show_default();
+  const Flag from =
+      command.add("--from", flags->from, "measure nothing; rows of this file, or of NAME.csv in this folder");
+  command.add("--out", flags->out, "folder for tables and figure; by default runs/lab/NAME");
+  command.add("--rows", flags->rows, "measure --seed alone, and write only its rows into this file")
+      .excludes(from);
+  command.action([flags] { return run(*flags); });
+}
+
+}  // namespace lamina

@@ -1,0 +1,216 @@
+#include "tools/lab/lab_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+#include "models/lab/lab_verdict.h"
+#include "tools/results/band.h"
+#include "tools/results/norm_table.h"
+#include "tools/results/result_folder.h"
+#include "tools/results/variant_report.h"
+#include "tools/study/study_report.h"
+
+namespace lamina::lab {
+
+namespace {
+
+constexpr size_t most_columns = 10;  ///< of a table; a longer curve is shown by a few numbers of it
+
+std::string cell(double value) { return std::isfinite(value) ? formatted("%.4g", value) : "-"; }
+
+std::string table(const std::vector<std::string>& titles, const std::string& rows) {
+  std::string rule = "|";
+  for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
+  return markdown_row(titles) + rule + '\n' + rows;
+}
+
+/// "layer" of "layer with momentum".
+std::string first_word(const std::string& variant) { return variant.substr(0, variant.find(' ')); }
+
+std::string title_of_variant(const std::string& variant) {
+  const std::string word = first_word(variant);
+  return color_of(word) < 0 ? variant : title_of(word) + variant.substr(word.size());
+}
+
+/// The values of all seeds that are finite, at each x.
+std::map<double, std::vector<double>> values_by_x(const Rows& rows, const std::string& variant,
+                                                  const std::string& quantity) {
+  std::map<double, std::vector<double>> values;
+  for (const Observation& row : rows)
+    if (row.variant == variant && row.quantity == quantity) {
+      std::vector<double>& at = values[row.x];
+      if (std::isfinite(row.value)) at.push_back(row.value);
+    }
+  return values;
+}
+
+// --- Tables
+
+/// One number for each variant and seed: median and range.
+std::string single_rows(const Rows& rows, const std::string& quantity) {
+  std::string all;
+  for (const std::string& variant : variants_of(rows, quantity))
+    for (const auto& [x, values] : values_by_x(rows, variant, quantity)) {
+      if (values.empty()) {
+        all += markdown_row({title_of_variant(variant), "0", "-", "-", "-"});
+        continue;
+      }
+      const auto [low, high] = std::ranges::minmax(values);
+      all += markdown_row(
+          {title_of_variant(variant), text(values.size()), cell(median_of(values)), cell(low), cell(high)});
+    }
+  return table({"", "n", "median", "lowest", "highest"}, all);
+}
+
+/// The medians at each x.
+std::string curve_rows(const Rows& rows, const std::string& quantity, const std::vector<double>& columns,
+                       const std::string& x_label) {
+  std::vector<std::string> titles{x_label};
+  for (const double x : columns) titles.push_back(formatted("%.6g", x));
+  std::string all;
+  for (const std::string& variant : variants_of(rows, quantity)) {
+    const auto values = values_by_x(rows, variant, quantity);
+    std::vector<std::string> cells{title_of_variant(variant)};
+    for (const double x : columns) {
+      const auto at = values.find(x);
+      cells.push_back(at == values.end() ? "" : cell(median_of(at->second)));
+    }
+    all += markdown_row(cells);
+  }
+  return table(titles, all);
+}
+
+/// Of a long curve some x, evenly chosen, the first and the last among them.
+std::vector<double> thinned(const std::vector<double>& all) {
+  if (all.size() <= most_columns) return all;
+  std::vector<double> some;
+  for (size_t i = 0; i < most_columns; ++i)
+    some.push_back(all[(i * (all.size() - 1) + (most_columns - 1) / 2) / (most_columns - 1)]);
+  return some;
+}
+
+std::string quantity_section(const Lab& lab, const Rows& rows, const std::string& quantity) {
+  std::vector<double> columns;
+  for (const Observation& row : rows)
+    if (row.quantity == quantity) columns.push_back(row.x);
+  std::ranges::sort(columns);
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  const bool single = columns.size() == 1;
+  const auto chart = std::ranges::find(lab.charts, quantity, &LabChart::quantity);
+  const std::string x_label = chart == lab.charts.end() ? "x" : chart->x_label;
+  return text("### ", quantity, "\n\n", single ? "" : "Median of the seeds:\n\n",
+              single ? single_rows(rows, quantity) : curve_rows(rows, quantity, thinned(columns), x_label),
+              '\n');
+}
+
+// --- Figure
+
+/// The rows of one seed as a table with the columns x and y.
+Table table_of_points(const Points& points) {
+  Table table{.columns = {"x", "y"}, .rows = {}};
+  for (const auto& [x, y] : points) table.rows.push_back({x, y});
+  return table;
+}
+
+/// A norm's own colour for the variants of that norm, of which the second is dashed and the third dotted; for others one
+/// that no norm of this panel has.
+class Looks {
+ public:
+  explicit Looks(const std::vector<std::string>& variants) {
+    for (const std::string& variant : variants)
+      if (const int color = color_of(first_word(variant)); color >= 0) taken_.push_back(color);
+  }
+
+  void apply(const std::string& variant, Curve& curve) {
+    const int own = color_of(first_word(variant));
+    curve.color = own >= 0 ? own : next_free();
+    curve.line =
+        std::array{Line::solid, Line::dashed, Line::dotted}[std::min<size_t>(2, own >= 0 ? used_[own]++ : 0)];
+  }
+
+ private:
+  int next_free() {
+    while (std::ranges::find(taken_, free_) != taken_.end()) ++free_;
+    return free_++;
+  }
+
+  std::vector<int> taken_;
+  std::map<int, size_t> used_;
+  int free_ = 0;
+};
+
+Panel panel_of(const LabChart& chart, const Rows& rows) {
+  Panel panel{.title = chart.title,
+              .x_label = chart.x_label,
+              .y_label = chart.y_label,
+              .log_x = chart.log_x,
+              .log_y = chart.log_y};
+  const std::vector<std::string> variants =
+      chart.variants.empty() ? variants_of(rows, chart.quantity) : chart.variants;
+  Looks looks(variants);
+  for (const std::string& variant : variants) {
+    std::vector<Table> tables;
+    for (const std::int64_t seed : seeds_of(rows))
+      tables.push_back(table_of_points(points_of(rows, seed, variant, chart.quantity)));
+    Curve curve = median_curve(tables, "x", "y", {.title = title_of_variant(variant)});
+    looks.apply(variant, curve);
+    panel.curves.push_back(std::move(curve));
+  }
+  return panel;
+}
+
+/// How surely, in a few words: the number with its interval, or why there is none.
+std::string number_of(const Verdict& verdict) {
+  if (!verdict.has_number()) return verdict.why;
+  return text(verdict.claim.ratio ? "ratio " : "difference ", formatted("%.3g", verdict.number), " (",
+              formatted("%.3g", verdict.student.low), " to ", formatted("%.3g", verdict.student.high), ")");
+}
+
+}  // namespace
+
+std::string summary_of(const Lab& lab, const Rows& rows, const std::vector<Verdict>& verdicts) {
+  std::string all = text("# ", lab.title, "\n\n> ", lab.sentence, "\n\n", lab.source, "\n\n", lab.setting,
+                         "\n\n", seeds_of(rows).size(), " seeds.\n\n## Claims\n\n");
+  all += text("A verdict is Student's t at ", 100 * verdict_confidence,
+              "% over pairs of one seed, or for what is exact the count of seeds in which it is so; "
+              "models/evidence/README.md says more.\n\n");
+  for (size_t i = 0; i < verdicts.size(); ++i)
+    all += claim_section(verdicts[i], i + 1, verdicts[i].claim.metric);
+  all += "## Measured\n\n";
+  for (const std::string& quantity : quantities_of(rows)) all += quantity_section(lab, rows, quantity);
+  return all;
+}
+
+std::vector<Panel> figure_of(const Lab& lab, const Rows& rows) {
+  std::vector<Panel> panels;
+  for (const LabChart& chart : lab.charts) panels.push_back(panel_of(chart, rows));
+  return panels;
+}
+
+void report_lab(const Lab& lab, const Rows& rows, const std::string& folder) {
+  const std::vector<Verdict> verdicts = verdicts_of(lab, rows);
+  const ResultFolder results(folder);
+  results.report(summary_of(lab, rows, verdicts));
+  results.write(lab.name + ".csv", to_csv(rows));
+  results.write("verdicts.json", verdicts_json(verdicts));
+  results.draw("figure", figure_of(lab, rows));
+}
+
+std::string table_of(const std::vector<LabResult>& results) {
+  std::string rows;
+  for (const LabResult& each : results)
+    for (const Verdict& verdict : each.verdicts)
+      rows += markdown_row({text('`', each.lab->name, '`'), words_of(verdict), name_of(verdict.answer),
+                            number_of(verdict), text(verdict.pairs.size())});
+  return table({"lab", "claim", "verdict", "how surely", "seeds"}, rows);
+}
+
+std::string list_of(const std::vector<Lab>& labs) {
+  std::string all;
+  for (const Lab& lab : labs) all += text(lab.name, "\n    ", lab.sentence, "\n    ", lab.source, "\n");
+  return all;
+}
+
+}  // namespace lamina::lab
