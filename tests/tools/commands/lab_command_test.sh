@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# lamina lab: the list, one lab, all from the committed results, which must say what models/lab/README.md says.
+source "$(dirname "$0")/../checks.sh"
+repository=${lamina%/build/lamina}
+make --no-print-directory -s -C "$repository" build/lamina-double >/dev/null || exit 1
+lab=$repository/models/lab
+
+"$lamina" lab >list
+names=$(grep -v '^ ' list)
+check "labs are listed" grep -qx reparameterization <<<"$names"
+check "an unknown lab is named" refuses 2 "'nothing' is no lab; there are " lab nothing
+check "a missing file is named" refuses 1 "nowhere.csv" lab reparameterization --from nowhere.csv
+printf 'seed,variant,quantity,x,value\n1,a,b,0\n' >damaged.csv
+check "a damaged file is named with its line" refuses 1 "damaged.csv" lab reparameterization --from damaged.csv
+check "rows of other quantities are refused" refuses 1 "" lab reparameterization --from <(printf 'seed,variant,quantity,x,value\n1,a,b,0,1\n')
+
+LAMINA_SMOKE=1 "$lamina" lab all --out smoke >smoke.txt
+check "all labs run" [ $? = 0 ]
+for name in $names; do
+  for file in "$name.csv" summary.md verdicts.json config.json figure.svg; do
+    check "lab $name writes $file" [ -s "smoke/$name/$file" ]
+  done
+done
+
+"$lamina" lab all --from "$lab/results" --out kept >kept.txt
+check "all labs are shown from the committed results" [ $? = 0 ]
+check "README.md has the table of the committed results" diff <(grep '^| `' kept/summary.md) <(grep '^| `' "$lab/README.md")
+for name in $names; do
+  page=$(find "$lab" -name "${name//-/_}.md")
+  check "lab $name has a page of at most 40 lines" [ "$(wc -l <"$page")" -le 40 ]
+  check "the page of lab $name is linked" grep -qF "(${page#"$lab/"})" "$lab/README.md"
+  check "and shows its figure" grep -qF "(../figures/$name.svg)" "$page"
+  check "which is there" [ -s "$lab/figures/$name.svg" ]
+done
+
+finish
