@@ -23,7 +23,7 @@ course-library: $(LIBRARY) $(TRAIN)
 
 COURSE_LEVEL := -O3
 COURSE_COMPILE = $(CXX) $(LANGUAGE) $(COURSE_LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-unused
-COURSE_LINK = $(LIBRARY) $(TRAIN) $(LDFLAGS) $(LIBRARY_LIBS) $(TRAIN_LIBS)
+COURSE_LINK = $(TRAIN) $(LIBRARY) $(LDFLAGS) $(LIBRARY_LIBS) $(TRAIN_LIBS)
 # For the test, which builds many variants of the exercises.
 course-compile: ; @echo "$(COURSE_COMPILE)"
 course-link: ; @echo "$(COURSE_LINK)"
