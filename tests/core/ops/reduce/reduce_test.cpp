@@ -91,7 +91,7 @@ TEST_CASE("the error of equal terms, which always rounds the same way, does not 
   // Rounded, the sum is off by half a unit in its last place; one running sum of 30,000 is off by hundreds.
   double worst = 0;
   const Tensor terms = sample({50}, 1, 1, 2);
-  for (const size_t count : {100, 1000, 4096, 30000, 300000})
+  for (const size_t count : {100U, 1000U, 4096U, 30000U, 300000U})
     for (const real term : terms.values()) {
       const auto exact = static_cast<long double>(term) * static_cast<long double>(count);
       const auto off = [&](real sum) {
