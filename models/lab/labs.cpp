@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/lab/statistics/variable_length.h"
 #include "models/lab/structure/reparameterization.h"
 
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{reparameterization()};
+  static const std::vector<Lab> all{variable_length(), reparameterization()};
   return all;
 }
 
