@@ -127,5 +127,5 @@ TEST_CASE("labs: each has a sentence, its source and claims that its rows can an
 }
 
 TEST_CASE("labs: an unknown name says which there are") {
-  CHECK_THROWS_WITH_AS(lab_named("nothing"), doctest::Contains("there are reparameterization"), UsageError);
+  CHECK_THROWS_WITH_AS(lab_named("nothing"), doctest::Contains("is no lab; there are "), UsageError);
 }
