@@ -103,14 +103,14 @@ void fit_plain_layers(const Tensor& x, Random& random, Notes& notes) {
       {"layer", layer_norm(a, gain, bias)},
   };
   for (const auto& [name, y] : schemes)
-    for (const size_t cases : {1, 4, 16, 21, 24, 32, 64, 128, 256})
+    for (const size_t cases : {1U, 4U, 16U, 21U, 24U, 32U, 64U, 128U, 256U})
       notes.add(name, "residual of a plain layer", static_cast<double>(cases),
                 affine_residual(x.slice(0, cases), y.slice(0, cases)));
 }
 
 /// What the best gain and bias leave of the summed inputs, after they were normalized without any.
 void restore(const Tensor& x, Random& random, Notes& notes) {
-  for (const size_t width : {4, 16, 64, 256}) {
+  for (const size_t width : {4U, 16U, 64U, 256U}) {
     const Tensor a = matmul(x, normal({inputs, width}, random)) * (1 / std::sqrt(real(inputs)));
     const Tensor ones = Tensor::ones({width}), zeros = Tensor::zeros({width});
     const auto left = [&](const Tensor& normalized) { return gain_and_bias_residual(normalized, a); };
