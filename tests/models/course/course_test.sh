@@ -15,10 +15,12 @@ check() {  # check TITLE COMMAND...
   shift
   if "$@" >"$scratch/log" 2>&1; then
     passed=$((passed + 1))
+    return 0
   else
     failed=$((failed + 1))
     printf 'FAILED: %s: %s\n' "$title" "$*"
     cat "$scratch/log"
+    return 1
   fi
 }
 skip() { echo "skipped: $1"; skipped=$((skipped + 1)); }
@@ -128,7 +130,7 @@ for lesson in models/course/lesson-*/; do
   check "lesson $number: the program builds" program_builds "$lesson"
   echo "lesson $number compiles in ${seconds:-no} s of a core"
   check "lesson $number: the program runs" program_runs
-  check "lesson $number: the exercises build" build_variants
+  check "lesson $number: the exercises build" build_variants || continue
   check "lesson $number: as handed out, the judge fails" handed_out_fails
   check "lesson $number: solved, the judge passes" solutions_pass
   if has_python; then check "lesson $number: the page" page_holds "$lesson"; else skip "the page of lesson $number: there is no python3"; fi
