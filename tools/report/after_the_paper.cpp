@@ -197,8 +197,9 @@ Exhibit dyt() {
       "tanh(alpha x) does as well as layer norm without any statistics. Later work has it better where data "
       "are scarce for the model, and worse where they are plenty.";
   exhibit.setting =
-      "Ours: the first 0.1, 1 and 2.9 million characters of one novel, pre-LN with 4 layers of width 128. "
-      "Lines: median of the seeds; bands: all of them.";
+      "Ours: the first 0.1, 1 and 2.9 million characters of one novel, pre-LN with 4 layers of width 64, "
+      "3000 "
+      "updates. Lines: median of the seeds; bands: all of them.";
   exhibit.group = "norm";
   exhibit.facet = {"train-on", "characters "};
   exhibit.charts = {rates("At the end")};

@@ -23,8 +23,19 @@ check "tables without training are the same" cmp -s before.md example/summary.md
 check "and train nothing" [ "$(line_of starts)" = 0 ]
 mkdir kept && cp example/numbers.json kept
 "$lamina" study "$root/models/mnist/studies/batch.json" --out kept --tables >out 2>err || cat out err
-for file in summary.md runs.csv verdicts.json numbers.json; do
+for file in summary.md runs.csv variants.csv verdicts.json numbers.json; do
   check "$file from the numbers alone is the same" cmp -s example/$file kept/$file
+done
+
+# --- what is committed of studies is what its numbers say
+for results in "$root"/models/*/results/*/numbers.json; do
+  folder=${results%/numbers.json} name=$(basename "${results%/numbers.json}")
+  mkdir "again-$name" && cp "$results" "again-$name"
+  "$lamina" study "${folder%/results/*}/studies/$name.json" --out "again-$name" --tables >out 2>err || cat out err
+  for file in summary.md runs.csv variants.csv verdicts.json numbers.json; do
+    check "$name: $file again" cmp -s "$folder/$file" "again-$name/$file"
+  done
+  check "$name: its figure again" [ -s "again-$name/figure.svg" ]
 done
 
 # --- more seeds and variants later
@@ -62,8 +73,8 @@ check "and is not tried again" [ "$(line_of starts)$(line_of goes)" = 00 ]
 mistake() { study "$2"; check "$1" refuses 1 "s.json: $3" study s.json --out wrong; }
 mistake "unknown experiment" '{"experiment": "mnits"}' "'experiment' is 'mnits', which trains nothing; there are mnist, "
 mistake "a command that trains nothing" '{"experiment": "graph"}' "'experiment' is 'graph', which trains nothing"
-mistake "unknown flag" '{"experiment": "mnist", "settings": {"momentum": 1}}' "'momentum' is no flag of lamina mnist; see lamina mnist --help"
-mistake "unknown flag of a variant" '{"experiment": "mnist", "variants": {"momentum": [1]}}' "'momentum' is no flag"
+mistake "unknown flag" '{"experiment": "mnist", "settings": {"inertia": 1}}' "'inertia' is no flag of lamina mnist; see lamina mnist --help"
+mistake "unknown flag of a variant" '{"experiment": "mnist", "variants": {"inertia": [1]}}' "'inertia' is no flag"
 mistake "value that the flag refuses" '{"experiment": "mnist", "variants": {"norm": ["none", "lyaer"]}}' "lyaer: --norm: lyaer not in {"
 mistake "typo in a key" '{"experiment": "mnist", "sedes": [1]}' "'sedes' is no key; there are "
 mistake "empty list" '{"experiment": "mnist", "seeds": []}' "'seeds' is an empty list"
