@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/lab/statistics/features.h"
 #include "models/lab/statistics/variable_length.h"
 #include "models/lab/structure/reparameterization.h"
 
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{variable_length(), reparameterization()};
+  static const std::vector<Lab> all{variable_length(), features(), reparameterization()};
   return all;
 }
 
