@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/lab/optimization/shift.h"
 #include "models/lab/statistics/features.h"
 #include "models/lab/statistics/variable_length.h"
 #include "models/lab/structure/reparameterization.h"
@@ -10,7 +11,7 @@
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{variable_length(), features(), reparameterization()};
+  static const std::vector<Lab> all{variable_length(), features(), shift(), reparameterization()};
   return all;
 }
 
