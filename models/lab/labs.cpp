@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "models/lab/optimization/shift.h"
+#include "models/lab/optimization/smoothness.h"
 #include "models/lab/statistics/features.h"
 #include "models/lab/statistics/variable_length.h"
 #include "models/lab/structure/reparameterization.h"
@@ -11,7 +12,8 @@
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{variable_length(), features(), shift(), reparameterization()};
+  static const std::vector<Lab> all{variable_length(), features(), shift(), smoothness(),
+                                    reparameterization()};
   return all;
 }
 
