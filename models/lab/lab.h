@@ -82,6 +82,9 @@ class Notes {
   void add(const std::string& variant, const std::string& quantity, double value) {
     add(variant, quantity, 0, value);
   }
+  void add(const std::vector<Observation>& rows) { rows_.insert(rows_.end(), rows.begin(), rows.end()); }
+
+  std::int64_t seed() const { return seed_; }
   const std::vector<Observation>& rows() const { return rows_; }
 
  private:

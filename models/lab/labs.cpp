@@ -3,17 +3,19 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/lab/optimization/gain.h"
 #include "models/lab/optimization/shift.h"
 #include "models/lab/optimization/smoothness.h"
 #include "models/lab/statistics/features.h"
 #include "models/lab/statistics/variable_length.h"
 #include "models/lab/structure/reparameterization.h"
+#include "models/lab/structure/trained_rnn.h"
 
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{variable_length(), features(), shift(), smoothness(),
-                                    reparameterization()};
+  static const std::vector<Lab> all{variable_length(),    features(),   shift(), smoothness(), gain(),
+                                    reparameterization(), trained_rnn()};
   return all;
 }
 
