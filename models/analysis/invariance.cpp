@@ -30,11 +30,13 @@ Tensor uniform(const Shape& shape, double low, double high, Random& random) {
   return x;
 }
 
-Subject draw(Norm norm, const InvarianceOptions& options, Random& random) {
+enum class DataKind { vectors, maps };
+
+Subject draw(DataKind kind, const InvarianceOptions& options, Random& random) {
   const Shape vectors{options.cases, options.inputs},
       maps{options.cases, options.side, options.side, options.inputs};
   const double deviation = 1 / std::sqrt(static_cast<double>(options.inputs));
-  return {.x = normal(entry_of(norm).vectors ? vectors : maps, 1, random),
+  return {.x = normal(kind == DataKind::vectors ? vectors : maps, 1, random),
           .layer = {.weight = normal({options.inputs, options.units}, deviation, random),
                     .gain = uniform({options.units}, 0.5, 1.5, random),
                     .bias = uniform({options.units}, -0.5, 0.5, random)}};
@@ -83,11 +85,8 @@ Subject transformed(const Subject& subject, Transformation transformation, doubl
   return result;
 }
 
-double change_of(Norm norm, const Subject& before, const Subject& after, double epsilon) {
-  const auto outputs = [&](const Subject& s) {
-    return normalized_layer(norm, s.x, s.layer, static_cast<real>(epsilon));
-  };
-  const Tensor y = outputs(before), z = outputs(after);
+/// max |z - y| / max |y|
+double relative_change(const Tensor& y, const Tensor& z) {
   double change = 0, size = 0;
   for (size_t i = 0; i < y.size(); ++i) {
     const auto was = static_cast<double>(y[i]), is = static_cast<double>(z[i]);
@@ -95,6 +94,18 @@ double change_of(Norm norm, const Subject& before, const Subject& after, double 
     size = std::max(size, std::fabs(was));
   }
   return change / size;
+}
+
+double change_under(const LayerFunction& layer, DataKind kind, Transformation transformation,
+                    double magnitude, const InvarianceOptions& options) {
+  double largest = 0;
+  for (size_t i = 0; i < options.draws; ++i) {
+    Random random(options.seed, i);
+    const Subject before = draw(kind, options, random);
+    const Subject after = transformed(before, transformation, magnitude, random);
+    largest = larger(largest, relative_change(layer(before.x, before.layer), layer(after.x, after.layer)));
+  }
+  return largest;
 }
 
 std::string number(const char* format, double value) {
@@ -148,23 +159,24 @@ std::optional<bool> paper_says(Norm norm, Transformation transformation) {
   return {};
 }
 
+double change_under(const LayerFunction& layer, Transformation transformation, double magnitude,
+                    const InvarianceOptions& options) {
+  return change_under(layer, DataKind::vectors, transformation, magnitude, options);
+}
+
 std::vector<InvarianceResult> measure_invariance(const InvarianceOptions& options) {
   std::vector<InvarianceResult> results;
   for (const Norm norm : table_schemes())
     for (const Transformation transformation : transformations)
-      for (const double magnitude : options.magnitudes) {
-        InvarianceResult exact{norm, transformation, magnitude, 0, 0}, usual = exact;
-        usual.epsilon = default_epsilon();
-        for (size_t i = 0; i < options.draws; ++i) {
-          Random random(options.seed, i);
-          const Subject before = draw(norm, options, random);
-          const Subject after = transformed(before, transformation, magnitude, random);
-          for (InvarianceResult* const result : {&exact, &usual})
-            result->change = larger(result->change, change_of(norm, before, after, result->epsilon));
+      for (const double magnitude : options.magnitudes)
+        for (const double epsilon : {0.0, default_epsilon()}) {
+          const auto layer = [&](const Tensor& x, const LayerValues& values) {
+            return normalized_layer(norm, x, values, static_cast<real>(epsilon));
+          };
+          const DataKind kind = entry_of(norm).vectors ? DataKind::vectors : DataKind::maps;
+          const double change = change_under(layer, kind, transformation, magnitude, options);
+          results.push_back({norm, transformation, magnitude, epsilon, change});
         }
-        results.push_back(exact);
-        results.push_back(usual);
-      }
   return results;
 }
 

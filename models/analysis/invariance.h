@@ -8,6 +8,7 @@
 // than the threshold.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "core/real.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/norm.h"
+#include "models/analysis/normalized_layer.h"
 
 namespace lamina::analysis {
 
@@ -64,6 +66,13 @@ struct InvarianceResult {
   double epsilon;
   double change;
 };
+
+/// A layer's output from its data [cases x inputs] and its values.
+using LayerFunction = std::function<Tensor(const Tensor& x, const LayerValues& layer)>;
+
+/// The largest change of any layer over the draws, where NaN counts as the largest.
+double change_under(const LayerFunction& layer, Transformation transformation, double magnitude,
+                    const InvarianceOptions& options);
 
 /// Every scheme, transformation and magnitude, at epsilon = 0 and at the layers' default. Throws Error for
 /// units that unit_groups does not divide.

@@ -8,14 +8,15 @@
 #include "models/lab/optimization/smoothness.h"
 #include "models/lab/statistics/features.h"
 #include "models/lab/statistics/variable_length.h"
+#include "models/lab/structure/input_norm.h"
 #include "models/lab/structure/reparameterization.h"
 #include "models/lab/structure/trained_rnn.h"
 
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{variable_length(),    features(),   shift(), smoothness(), gain(),
-                                    reparameterization(), trained_rnn()};
+  static const std::vector<Lab> all{variable_length(),    features(),   shift(),      smoothness(), gain(),
+                                    reparameterization(), input_norm(), trained_rnn()};
   return all;
 }
 

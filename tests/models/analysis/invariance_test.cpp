@@ -108,3 +108,13 @@ TEST_CASE("invariance: what the layers of the table are") {
                    normalized_layer(Norm::batch, x, layer, 0).values()) < 256 * ulp);
   CHECK_THROWS_AS(normalized_layer(Norm::layer_interior, x, layer, 0), Error);
 }
+
+TEST_CASE("invariance: the change of a layer of one's own is known where it is linear") {
+  const auto product = [](const Tensor& x, const LayerValues& layer) { return matmul(x, layer.weight); };
+  for (const double factor : {0.5, 3.0})
+    for (const Transformation t : {Transformation::matrix_rescaling, Transformation::data_rescaling})
+      CHECK(change_under(product, t, factor, few_draws) ==
+            doctest::Approx(std::abs(factor - 1)).epsilon(1e-5));
+  const auto constant = [](const Tensor& x, const LayerValues&) { return Tensor::ones(x.shape()); };
+  CHECK(change_under(constant, Transformation::data_recentering, 10, few_draws) == 0);
+}
