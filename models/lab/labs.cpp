@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "models/lab/optimization/gain.h"
+#include "models/lab/optimization/sgd.h"
 #include "models/lab/optimization/shift.h"
 #include "models/lab/optimization/smoothness.h"
 #include "models/lab/statistics/features.h"
@@ -15,7 +16,8 @@
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{variable_length(),    features(),   shift(),      smoothness(), gain(),
+  static const std::vector<Lab> all{variable_length(),    features(),   shift(),
+                                    smoothness(),         sgd(),        gain(),
                                     reparameterization(), input_norm(), trained_rnn()};
   return all;
 }
