@@ -91,6 +91,7 @@ inline std::string compare(const std::string& what, const Numbers& yours, const 
     wrong << "your " << what << " has " << yours.size() << " numbers; it must have " << right.size();
     return wrong.str();
   }
+  const auto place = [&](size_t i) { return right.size() > 1 ? what + "[" + std::to_string(i) + "]" : what; };
   const auto is_zero = [](double v) { return v == 0; };
   if (std::all_of(yours.begin(), yours.end(), is_zero))
     return "your " + what + " is not written yet: it returns zeros";
@@ -98,7 +99,7 @@ inline std::string compare(const std::string& what, const Numbers& yours, const 
     if (equal(yours, mistake.gives, tolerance)) return mistake.message;
   for (size_t i = 0; i < yours.size(); ++i)
     if (!std::isfinite(yours[i])) {
-      wrong << "your " << what << "[" << i << "] is " << yours[i] << ", not a number one can compute with";
+      wrong << "your " << place(i) << " is " << yours[i] << ", not a number one can compute with";
       return wrong.str();
     }
   if (equal(times(-1, yours), right, tolerance)) return "your " + what + " has the wrong sign";
@@ -111,7 +112,7 @@ inline std::string compare(const std::string& what, const Numbers& yours, const 
   if (right.size() > 1 && factor != 0 && equal(yours, times(factor, right), tolerance))
     wrong << "your " << what << " is " << factor << " times what it must be";
   else
-    wrong << "your " << what << "[" << worst << "] is " << yours[worst] << "; it must be " << right[worst];
+    wrong << "your " << place(worst) << " is " << yours[worst] << "; it must be " << right[worst];
   return wrong.str();
 }
 

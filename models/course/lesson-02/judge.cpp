@@ -8,34 +8,46 @@ Tensor some(const Shape& shape, std::uint64_t seed) { return uniform(2)(shape, R
 
 Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }
 
-std::string wrong_matmul_backward() {
-  // Square ones first: there a wrong order or a missing transpose still gives a matrix of the right shape.
-  for (const size_t units : {3, 2}) {
-    const size_t cases = units == 3 ? 3 : 5;
-    const Tensor x = some({cases, 3}, 1), weight = some({3, units}, 2), dy = some({cases, units}, 3);
-    const bool square = units == 3;
-    const ProductGradients yours = matmul_backward(x, weight, dy);
-    const Tensor w = transpose(weight), t = transpose(x);
-    std::vector<Mistake> of_x, of_weight = {{numbers(product(t, dy) / static_cast<real>(cases)),
-                                             "your dweight is the mean over the cases; it is the sum"}};
-    if (square) {
-      of_x = {{numbers(product(dy, weight)), "your dx lacks the transpose of weight"},
-              {numbers(product(w, dy)), "your dx has its factors in the wrong order"},
-              {numbers(product(weight, dy)),
-               "your dx has its factors in the wrong order, and lacks the transpose of weight"}};
-      of_weight.push_back({numbers(product(x, dy)), "your dweight lacks the transpose of x"});
-      of_weight.push_back({numbers(product(transpose(dy), x)),
-                           "your dweight is transposed: its factors are in the wrong order"});
-      of_weight.push_back({numbers(product(dy, t)), "your dweight has its factors in the wrong order"});
-    }
-    std::string wrong = compare("dx", numbers(yours.dx), numbers(product(dy, w)), of_x);
-    if (wrong.empty()) wrong = compare("dweight", numbers(yours.dweight), numbers(product(t, dy)), of_weight);
-    if (!wrong.empty()) return wrong;
-    if (yours.dx.shape() != x.shape()) return text("your dx is ", yours.dx.shape(), "; x is ", x.shape());
-    if (yours.dweight.shape() != weight.shape())
-      return text("your dweight is ", yours.dweight.shape(), "; weight is ", weight.shape());
-  }
+struct Product {
+  Tensor x, weight, dy;
+};
+Product product_of(size_t cases, size_t units) {
+  return {some({cases, 3}, 1), some({3, units}, 2), some({cases, units}, 3)};
+}
+
+std::string wrong_gradients(const Product& p, const std::vector<Mistake>& of_x,
+                            const std::vector<Mistake>& of_weight) {
+  const ProductGradients yours = matmul_backward(p.x, p.weight, p.dy);
+  std::string wrong = compare("dx", numbers(yours.dx), numbers(product(p.dy, transpose(p.weight))), of_x);
+  if (wrong.empty())
+    wrong = compare("dweight", numbers(yours.dweight), numbers(product(transpose(p.x), p.dy)), of_weight);
+  if (!wrong.empty()) return wrong;
+  if (yours.dx.shape() != p.x.shape()) return text("your dx is ", yours.dx.shape(), "; x is ", p.x.shape());
+  if (yours.dweight.shape() != p.weight.shape())
+    return text("your dweight is ", yours.dweight.shape(), "; weight is ", p.weight.shape());
   return "";
+}
+
+std::string wrong_matmul_backward() {
+  // All sizes are 3: then a wrong order or a missing transpose still gives a matrix of the right shape.
+  const Product square = product_of(3, 3);
+  const auto& [x, weight, dy] = square;
+  const Tensor w = transpose(weight), t = transpose(x);
+  const std::string wrong = wrong_gradients(
+      square,
+      {{numbers(product(dy, weight)), "your dx lacks the transpose of weight"},
+       {numbers(product(w, dy)), "your dx has its factors in the wrong order"},
+       {numbers(product(weight, dy)),
+        "your dx has its factors in the wrong order, and lacks the transpose of weight"},
+       {numbers(product(slice(dy, 1, 2, 3), w.slice(2, 3))),
+        "your dx lacks the sum over the units: it keeps the last one"}},
+      {{numbers(product(t, dy) / 3), "your dweight is the mean over the cases; it is the sum"},
+       {numbers(product(x, dy)), "your dweight lacks the transpose of x"},
+       {numbers(product(transpose(dy), x)), "your dweight is transposed: its factors are in the wrong order"},
+       {numbers(product(dy, t)), "your dweight has its factors in the wrong order"},
+       {numbers(product(slice(t, 1, 2, 3), dy.slice(2, 3))),
+        "your dweight lacks the sum over the cases: it keeps the last one"}});
+  return wrong.empty() ? wrong_gradients(product_of(5, 2), {}, {}) : wrong;
 }
 
 /// dL/db of x + b by the tape.
@@ -49,11 +61,12 @@ Tensor by_tape(const Tensor& dy, const Shape& shape) {
 
 std::string wrong_sum_to(const Tensor& dy, const Shape& shape) {
   const Tensor yours = sum_to(dy, shape), right = by_tape(dy, shape);
+  const std::string not_repeated = "your db is a sum, but b was not repeated: db = dy";
   std::vector<Mistake> mistakes;
   if (shape == dy.shape()) {
-    if (!equal(numbers(yours), numbers(dy)) && yours.size() == dy.size() &&
-        !equal(numbers(yours), course::times(0, numbers(dy))))
-      return "your db is a sum, but b was not repeated: db = dy";
+    mistakes = {{numbers(sum_rows(dy) + Tensor::zeros(shape)), not_repeated},
+                {numbers(sum_columns(dy) + Tensor::zeros(shape)), not_repeated}};
+    if (yours.size() < dy.size()) return not_repeated;
   } else {
     const real copies = static_cast<real>(dy.size() / right.size());
     mistakes = {{numbers(right / copies),
@@ -70,7 +83,8 @@ std::string wrong_sum_to(const Tensor& dy, const Shape& shape) {
   }
   const std::string wrong = compare("db", numbers(yours), numbers(right), mistakes);
   if (!wrong.empty()) return wrong;
-  if (yours.shape() != shape) return text("your db is ", yours.shape());
+  if (yours.shape() != shape)
+    return text("your db has the shape ", yours.shape(), "; it must have that of b");
   return "";
 }
 
@@ -115,7 +129,10 @@ std::string wrong_scale_columns() {
   if (!wrong.empty()) return wrong;
   const auto op = [&] { return scale_columns(x, gain); };
   const Tensor in_other_order = Tensor::from({3, 2}, {gain[0], gain[0], gain[0], gain[1], gain[1], gain[1]});
-  wrong = compare("dx", numbers(through(op, x, dy, false)), numbers(dy * gain),
+  const Tensor dx = through(op, x, dy, false);
+  if (equal(numbers(dx.step(0)), numbers(dy.step(0) * gain)) && !equal(numbers(dx), numbers(dy * gain)))
+    return "your dx is right in the first row only: element i is in column i % columns";
+  wrong = compare("dx", numbers(dx), numbers(dy * gain),
                   {{numbers(dy), "your dx lacks the gain"},
                    {numbers(dy * x), "your dx has x where the gain belongs"},
                    {numbers(dy * in_other_order),

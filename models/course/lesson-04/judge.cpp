@@ -117,11 +117,13 @@ std::string wrong_train_epoch() {
                 " of the optimizer; with 10 cases in batches of 4 there are 3");
   if (!equal({yours.weight}, {right.weight}))
     return "your epoch takes the inputs in the order, but not the targets";
-  return compare("mean", {yours.loss}, {right.loss},
-                 {{{mean_of_batches},
-                   "your mean takes the last batch, which is smaller, as seriously as the others: weigh each "
-                   "by its cases"},
-                  {{right.loss * 10}, "your mean is a sum"}});
+  return compare(
+      "mean", {yours.loss}, {right.loss},
+      {{{mean_of_batches},
+        "your mean takes the last batch, which is smaller, as seriously as the others: weigh each "
+        "by its cases"},
+       {{mean_of_batches * 3 / 10}, "your sum adds the batches' means; multiply each by its number of cases"},
+       {{right.loss * 10}, "your mean is a sum"}});
 }
 
 // --- EarlyStopping

@@ -109,6 +109,21 @@ Numbers by_formula(const Gradients& gradients, double beta1, double beta2) {
   return w;
 }
 
+/// The same where the corrected averages are kept, and corrected again.
+Numbers corrected_in_place(const Gradients& gradients) {
+  Numbers w = {1, -2}, m = {0, 0}, v = {0, 0};
+  int steps = 0;
+  for (const Numbers& g : gradients) {
+    ++steps;
+    for (size_t i = 0; i < 2; ++i) {
+      m[i] = (0.9 * m[i] + 0.1 * g[i]) / (1 - std::pow(0.9, steps));
+      v[i] = (0.999 * v[i] + 0.001 * g[i] * g[i]) / (1 - std::pow(0.999, steps));
+      w[i] -= 0.1 * m[i] / (std::sqrt(v[i]) + 1e-8);
+    }
+  }
+  return w;
+}
+
 Numbers by_student(const Gradients& gradients) {
   AdamState state{{0, 0}, {0, 0}};
   Numbers w = {1, -2};
@@ -142,10 +157,13 @@ std::string wrong_adam_step() {
     wrong = compare("w after four steps", by_student(often), by_library(often),
                     {{by_formula(often, 0.999, 0.9),
                       "your later steps have their betas exchanged: m decays by 0.9, v by 0.999"},
+                     {corrected_in_place(often),
+                      "your m and v are corrected where they are kept; keep the averages as they are"},
                      {by_formula(often, 0.9, 0.9), "your v decays by 0.9; it must be 0.999"},
                      {by_formula(often, 0.999, 0.999), "your m decays by 0.999; it must be 0.9"}});
   if (wrong.empty())
-    wrong = compare("w after a step with a tiny gradient", by_student(tiny), by_library(tiny));
+    wrong = compare("w after a step with a tiny gradient", by_student(tiny), by_library(tiny),
+                    {{{0.9, -2.1}, "your step lacks epsilon, which matters for a tiny gradient"}});
   return wrong;
 }
 
@@ -161,9 +179,13 @@ Numbers decayed(const Step& step) {
 
 std::string wrong_decayed_step() {
   const double rate = 0.1, decay = 0.5;
+  double calls = 0;
   const auto yours = [&](Decay kind) {
-    return decayed(
-        [&](double w, double g, AdamDirection& d) { return decayed_step(w, g, rate, decay, kind, d); });
+    return decayed([&](double w, double g, AdamDirection& d) {
+      const double next = decayed_step(w, g, rate, decay, kind, d);
+      calls = std::max(calls, d.steps);
+      return next;
+    });
   };
   const Numbers none = decayed([&](double w, double g, AdamDirection& d) { return w - rate * d(g); });
   const Numbers l2 =
@@ -171,6 +193,8 @@ std::string wrong_decayed_step() {
   const Numbers decoupled =
       decayed([&](double w, double g, AdamDirection& d) { return w - rate * d(g) - rate * decay * w; });
   if (yours(Decay::l2) == Numbers{2, 2, 2, 2}) return "your w does not move: it is not written yet";
+  if (calls > 3)
+    return "your code calls direction more than once a step, which moves its averages more than once";
   const std::string wrong =
       compare("w with l2", yours(Decay::l2), l2,
               {{none, "with l2 your gradient lacks decay w"},

@@ -47,6 +47,10 @@ std::string wrong_layer_norm_backward() {
     return numbers((dn - mean_columns(dn) - n * mean_columns(dn * n)) / sigma);
   };
   const Tensor dn = dy * gain.detach();
+  const auto by_lines = [&](const Tensor& dsigma) {
+    const Tensor dc = dn / sigma + dsigma / sigma * c / static_cast<real>(units);
+    return numbers(dc - mean_columns(dc));
+  };
   return compare(
       "d(a)", numbers(yours.da), numbers(a.gradient()),
       {{by_formula(dy), "your d(a) lacks the gain: y = gain n + bias, so the derivative for n is gain dy"},
@@ -57,6 +61,14 @@ std::string wrong_layer_norm_backward() {
         "your d(a) takes sigma for a constant: it lacks the term with n"},
        {numbers((dn - n * mean_columns(dn * n)) / sigma),
         "your d(a) takes mu for a constant: it lacks the mean of the derivative"},
+       {numbers(gain.detach() * (dy - mean_columns(dy) - n * mean_columns(dy * n)) / sigma),
+        "your d(a) multiplies by the gain last; the means are of gain dy"},
+       {numbers((dn - mean_columns(dn) - gain.detach() * n * mean_columns(dn * gain.detach() * n)) / sigma),
+        "your d(a) has gain n where n belongs: y of the lesson's formula is before the gain"},
+       {numbers((dn - sum_columns(dn) - n * sum_columns(dn * n)) / sigma),
+        "your d(a) has sums where means belong: divide by the number of units"},
+       {by_lines(-sum(dn * c) / square(sigma)),
+        "your d(sigma) sums over the whole batch; every case has a sigma of its own"},
        {numbers((dn - mean(dn) - n * mean(dn * n)) / sigma),
         "your d(a) takes its means over the whole batch; every case has its own"},
        {numbers((dn - mean_rows(dn) - n * mean_rows(dn * n)) / sigma),
@@ -84,6 +96,11 @@ std::string wrong_normalize_batch() {
         "in training your output is normalized over the units of each case: that is layer norm"},
        {numbers((a - mu) / (variance + epsilon)),
         "in training your output is divided by the variance; it must be by its square root"},
+       {numbers((a - ((1 - momentum) * mean_before + momentum * mu)) /
+                sqrt((1 - momentum) * variance_before + momentum * variance + epsilon)),
+        "in training your output is normalized by the running statistics after they moved; it must be by the "
+        "batch's"},
+       {numbers((a - mu) / (sqrt(variance) + epsilon)), "in training your epsilon is outside of the root"},
        {numbers((a - mu) / sqrt(variance * 6 / 5 + epsilon)),
         "in training your variance is divided by the number of cases less one; divide by their number"}});
   if (wrong.empty())
@@ -96,6 +113,8 @@ std::string wrong_normalize_batch() {
   if (wrong.empty())
     wrong = compare("running variance", numbers(running.variance), moved(variance_before, variance, momentum),
                     {{numbers(variance_before), "your running variance does not move in training"},
+                     {moved(variance_before, mean_rows(square(a - running.mean)), momentum),
+                      "your running variance is around the running mean; it must be around the batch's"},
                      {moved(variance_before, sqrt(variance), momentum),
                       "your running variance averages the deviation; it must average its square"}});
   if (!wrong.empty()) return wrong;
@@ -104,7 +123,9 @@ std::string wrong_normalize_batch() {
   wrong =
       compare("output in evaluation", numbers(normalize_batch(a, running, Mode::evaluate, momentum, epsilon)),
               numbers(by_running),
-              {{numbers(by_batch),
+              {{numbers((a - mean_before) / (sqrt(variance_before) + epsilon)),
+                "in evaluation your epsilon is outside of the root"},
+               {numbers(by_batch),
                 "in evaluation your output is normalized by the batch's statistics; it must be "
                 "by the running ones"}});
   if (!wrong.empty()) return wrong;
@@ -127,6 +148,8 @@ std::string wrong_fold_batch_norm() {
       {{numbers(weight / deviation), "your weight lacks the gain"},
        {numbers(weight * gain / square(deviation)),
         "your weight is divided by the variance; it must be by its square root"},
+       {numbers(weight * gain / (sqrt(running.variance) + epsilon)),
+        "your weight has the epsilon outside of the root"},
        {numbers(weight * gain / sqrt(running.variance)), "your weight lacks the epsilon beside the variance"},
        {numbers(weight * factor.reshape({3, 1})),
         "your weight has its rows multiplied; the unit's weights are a column"},

@@ -23,6 +23,8 @@ Tensor scale_columns(const Tensor& x, const Tensor& gain) {
     // ~ contribute(x, [=](size_t i) { return dy[i] * in[i]; });
     // mistake: your dx takes the gains in the wrong order: element i is in column i % columns
     // ~ contribute(x, [=](size_t i) { return dy[i] * g[i / rows]; });
+    // mistake: your dx is right in the first row only: element i is in column i % columns
+    // ~ contribute(x, [=](size_t i) { return i < columns ? dy[i] * g[i] : 0; });
     // [ your code: contribute_summed_rows(gain, rows, [=](size_t r, size_t c) { return ...; }) sums over the rows r
     contribute_summed_rows(gain, rows, [=](size_t r, size_t c) {
       const size_t i = r * columns + c;

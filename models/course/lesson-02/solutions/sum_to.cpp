@@ -2,6 +2,7 @@
 #include "exercises.h"
 using namespace lamina;
 
+// A Shape tells its rank(), 0 for a scalar; seen as a matrix, whose columns are the last axis, its rows() and columns().
 Tensor sum_to(const Tensor& dy, const Shape& shape) {
   // [ your code: sum_rows(x) sums over the rows, sum_columns(x) over the columns, x.reshape(shape) gives the shape
   Tensor db = dy;
@@ -30,4 +31,9 @@ Tensor sum_to(const Tensor& dy, const Shape& shape) {
   // mistake: for b [3 x 3] your db is a sum, but b was not repeated: db = dy
   // ~ if (shape.columns() == 1) return shape.rows() == 1 ? sum(dy) : sum_columns(dy);
   // ~ return shape.rank() == 1 ? sum_rows(dy) : sum_rows(dy) + Tensor::zeros(shape);
+  // mistake: for b [3 x 3] your db is a sum, but b was not repeated: db = dy
+  // ~ return shape.rank() == 0 ? sum(dy) : shape.rank() == 1 ? sum_rows(dy) : sum_columns(dy);
+  // mistake: for b [3 x 1] your db has the shape [3]; it must have that of b
+  // ~ if (shape == dy.shape()) return dy;
+  // ~ return shape.rank() == 0 ? sum(dy) : shape.rank() == 1 ? sum_rows(dy) : sum(dy, 1);
 }

@@ -63,6 +63,15 @@ double train_epoch(const Tensor& x, const Tensor& y, std::span<const int> order,
   // ~   ++batches;
   // ~ }
   // ~ sum *= order.size() / batches;
+  // mistake: your sum adds the batches' means; multiply each by its number of cases
+  // ~ for (size_t begin = 0; begin < order.size(); begin += batch) {
+  // ~   const std::span<const int> indices = order.subspan(begin, std::min(batch, order.size() - begin));
+  // ~   Tape tape;
+  // ~   const Tensor loss = mean_squared_error(model(gather(x, indices)), gather(y, indices));
+  // ~   tape.backward(loss);
+  // ~   optimizer.step();
+  // ~   sum += loss.item();
+  // ~ }
   // mistake: your batches reach beyond the last case
   // ~ for (size_t begin = 0; begin < order.size(); begin += batch) {
   // ~   const std::span<const int> indices(order.data() + begin, batch);

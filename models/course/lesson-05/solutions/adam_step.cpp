@@ -60,4 +60,18 @@ void adam_step(std::vector<double>& w, AdamState& state, const std::vector<doubl
   // ~   state.v[i] = 0.999 * state.v[i] + 0.001 * g[i] * g[i];
   // ~   w[i] += rate * state.m[i] / (1 - std::pow(0.9, state.steps)) / (std::sqrt(state.v[i] / (1 - std::pow(0.999, state.steps))) + 1e-8);
   // ~ }
+  // mistake: your m and v are corrected where they are kept; keep the averages as they are
+  // ~ ++state.steps;
+  // ~ for (size_t i = 0; i < w.size(); ++i) {
+  // ~   state.m[i] = (0.9 * state.m[i] + 0.1 * g[i]) / (1 - std::pow(0.9, state.steps));
+  // ~   state.v[i] = (0.999 * state.v[i] + 0.001 * g[i] * g[i]) / (1 - std::pow(0.999, state.steps));
+  // ~   w[i] -= rate * state.m[i] / (std::sqrt(state.v[i]) + 1e-8);
+  // ~ }
+  // mistake: your step lacks epsilon, which matters for a tiny gradient
+  // ~ ++state.steps;
+  // ~ for (size_t i = 0; i < w.size(); ++i) {
+  // ~   state.m[i] = 0.9 * state.m[i] + 0.1 * g[i];
+  // ~   state.v[i] = 0.999 * state.v[i] + 0.001 * g[i] * g[i];
+  // ~   w[i] -= rate * state.m[i] / (1 - std::pow(0.9, state.steps)) / std::sqrt(state.v[i] / (1 - std::pow(0.999, state.steps)));
+  // ~ }
 }

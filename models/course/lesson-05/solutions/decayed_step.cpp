@@ -24,4 +24,7 @@ double decayed_step(double w, double g, double rate, double decay, Decay kind, A
   // mistake: when decoupled your decay is that of the weight after the step; take the weight before it
   // ~ if (kind == Decay::l2) return w - rate * direction(g + decay * w);
   // ~ return (w - rate * direction(g)) * (1 - rate * decay);
+  // mistake: your code calls direction more than once a step, which moves its averages more than once
+  // ~ const double decoupled = direction(g), l2 = direction(g + decay * w);
+  // ~ return kind == Decay::l2 ? w - rate * l2 : w - rate * (decoupled + decay * w);
 }

@@ -16,6 +16,9 @@ Folded fold_batch_norm(const Tensor& weight, const Tensor& bias, const Tensor& g
   // mistake: your weight is divided by the variance; it must be by its square root
   // ~ const Tensor factor = gain / (running.variance + epsilon);
   // ~ return {weight * factor, (bias - running.mean) * factor + shift};
+  // mistake: your weight has the epsilon outside of the root
+  // ~ const Tensor factor = gain / (sqrt(running.variance) + epsilon);
+  // ~ return {weight * factor, (bias - running.mean) * factor + shift};
   // mistake: your weight lacks the epsilon beside the variance
   // ~ const Tensor factor = gain / sqrt(running.variance);
   // ~ return {weight * factor, (bias - running.mean) * factor + shift};

@@ -55,6 +55,18 @@ LayerNormGradients layer_norm_backward(const Tensor& a, const Tensor& gain, cons
   // mistake: your d(a) takes its means over the cases (mean_rows); they are over the units (mean_columns)
   // ~ const Tensor dn = dy * gain;
   // ~ const Tensor da = (dn - mean_rows(dn) - n * mean_rows(dn * n)) / sigma;
+  // mistake: your d(a) multiplies by the gain last; the means are of gain dy
+  // ~ const Tensor da = gain * (dy - mean_columns(dy) - n * mean_columns(dy * n)) / sigma;
+  // mistake: your d(a) has gain n where n belongs: y of the lesson's formula is before the gain
+  // ~ const Tensor dn = dy * gain, y = gain * n;
+  // ~ const Tensor da = (dn - mean_columns(dn) - y * mean_columns(dn * y)) / sigma;
+  // mistake: your d(a) has sums where means belong: divide by the number of units
+  // ~ const Tensor dn = dy * gain;
+  // ~ const Tensor da = (dn - sum_columns(dn) - n * sum_columns(dn * n)) / sigma;
+  // mistake: your d(sigma) sums over the whole batch; every case has a sigma of its own
+  // ~ const Tensor dn = dy * gain, dsigma = -sum(dn * c) / square(sigma), dv = dsigma / (2 * sigma);
+  // ~ const Tensor dc = dn / sigma + dv * (2 / static_cast<real>(a.columns())) * c;
+  // ~ const Tensor da = dc - mean_columns(dc);
   // mistake: your d(a) has the wrong sign
   // ~ const Tensor dn = dy * gain;
   // ~ const Tensor da = (n * mean_columns(dn * n) + mean_columns(dn) - dn) / sigma;

@@ -57,4 +57,20 @@ Tensor normalize_batch(const Tensor& a, RunningStatistics& running, Mode mode, r
   // ~ running.mean = (1 - momentum) * running.mean + momentum * mu;
   // ~ running.variance = (1 - momentum) * running.variance + momentum * variance;
   // ~ return mode == Mode::train ? (a - mu) / sqrt(variance + epsilon) : (a - old) / sqrt(squares + epsilon);
+  // mistake: in training your output is normalized by the running statistics after they moved; it must be by the batch's
+  // ~ if (mode == Mode::train) {
+  // ~   running.mean = (1 - momentum) * running.mean + momentum * mean_rows(a);
+  // ~   running.variance = (1 - momentum) * running.variance + momentum * variance(a, 0);
+  // ~ }
+  // ~ return (a - running.mean) / sqrt(running.variance + epsilon);
+  // mistake: your running variance is around the running mean; it must be around the batch's
+  // ~ if (mode == Mode::evaluate) return (a - running.mean) / sqrt(running.variance + epsilon);
+  // ~ running.mean = (1 - momentum) * running.mean + momentum * mean_rows(a);
+  // ~ running.variance = (1 - momentum) * running.variance + momentum * mean_rows(square(a - running.mean));
+  // ~ return (a - mean_rows(a)) / sqrt(variance(a, 0) + epsilon);
+  // mistake: in training your epsilon is outside of the root
+  // ~ return (a - mean_rows(a)) / (sqrt(variance(a, 0)) + epsilon);
+  // mistake: in training your variance is divided by the number of cases less one; divide by their number
+  // ~ const Tensor c = a - mean_rows(a);
+  // ~ return c / sqrt(sum_rows(square(c)) / static_cast<real>(a.rows() - 1) + epsilon);
 }
