@@ -201,10 +201,12 @@ Exhibit dyt() {
       "3000 "
       "updates. Lines: median of the seeds; bands: all of them.";
   exhibit.group = "norm";
-  exhibit.facet = {"train-on", "characters "};
+  exhibit.distinctions = {{"lr", "rate "}};
   exhibit.charts = {rates("At the end")};
+  exhibit.charts[0].x = "train-on";
+  exhibit.charts[0].x_label = "characters to train on";
   exhibit.measures = {{"lowest bits", "valid_bits", Pick::lowest, 1, 4},
-                      {"at rate", "valid_bits", Pick::where_lowest, 1, 2, "lr"},
+                      {"with characters", "valid_bits", Pick::where_lowest, 1, 6, "train-on"},
                       {"lowest test bits", "test_bits", Pick::lowest, 1, 4}};
   return exhibit;
 }
