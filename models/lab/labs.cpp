@@ -8,6 +8,7 @@
 #include "models/lab/optimization/shift.h"
 #include "models/lab/optimization/smoothness.h"
 #include "models/lab/statistics/features.h"
+#include "models/lab/statistics/noise.h"
 #include "models/lab/statistics/online.h"
 #include "models/lab/statistics/train_test.h"
 #include "models/lab/statistics/variable_length.h"
@@ -18,9 +19,9 @@
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{variable_length(), features(), train_test(), shift(),
-                                    smoothness(),      sgd(),      gain(),       reparameterization(),
-                                    input_norm(),      online(),   trained_rnn()};
+  static const std::vector<Lab> all{
+      variable_length(),    features(),   train_test(), noise(),      shift(), smoothness(), sgd(), gain(),
+      reparameterization(), input_norm(), online(),     trained_rnn()};
   return all;
 }
 
