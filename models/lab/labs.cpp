@@ -12,6 +12,7 @@
 #include "models/lab/statistics/online.h"
 #include "models/lab/statistics/train_test.h"
 #include "models/lab/statistics/variable_length.h"
+#include "models/lab/structure/dissect.h"
 #include "models/lab/structure/input_norm.h"
 #include "models/lab/structure/reparameterization.h"
 #include "models/lab/structure/trained_rnn.h"
@@ -20,8 +21,8 @@ namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
   static const std::vector<Lab> all{
-      variable_length(),    features(),   train_test(), noise(),      shift(), smoothness(), sgd(), gain(),
-      reparameterization(), input_norm(), online(),     trained_rnn()};
+      variable_length(),    features(),   train_test(), noise(),   shift(),      smoothness(), sgd(), gain(),
+      reparameterization(), input_norm(), online(),     dissect(), trained_rnn()};
   return all;
 }
 
