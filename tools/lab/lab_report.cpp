@@ -189,11 +189,39 @@ std::vector<Panel> figure_of(const Lab& lab, const Rows& rows) {
   return panels;
 }
 
+std::string curves_csv(const Rows& rows) {
+  const std::vector<std::string> quantities = quantities_of(rows);
+  std::map<std::pair<std::string, double>, std::map<std::string, std::vector<double>>> values;
+  for (const Observation& row : rows) {
+    std::vector<double>& own = values[{row.variant, row.x}][row.quantity];
+    if (std::isfinite(row.value)) own.push_back(row.value);
+  }
+  std::string csv = "variant,x";
+  for (const std::string& quantity : quantities)
+    csv += text(',', quantity, ',', quantity, " low,", quantity, " high");
+  csv += '\n';
+  for (const auto& [place, measured] : values) {
+    csv += text(place.first, ',', formatted("%.6g", place.second));
+    for (const std::string& quantity : quantities) {
+      const auto found = measured.find(quantity);
+      if (found == measured.end() || found->second.empty()) {
+        csv += ",,,";
+        continue;
+      }
+      const auto [low, high] = std::ranges::minmax(found->second);
+      for (const double value : {median_of(found->second), low, high}) csv += ',' + formatted("%.6g", value);
+    }
+    csv += '\n';
+  }
+  return csv;
+}
+
 void report_lab(const Lab& lab, const Rows& rows, const std::string& folder) {
   const std::vector<Verdict> verdicts = verdicts_of(lab, rows);
   const ResultFolder results(folder);
   results.report(summary_of(lab, rows, verdicts));
   results.write(lab.name + ".csv", to_csv(rows));
+  results.write("curves.csv", curves_csv(rows));
   results.write("verdicts.json", verdicts_json(verdicts));
   results.draw("figure", figure_of(lab, rows));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a lab leaves in its folder: NAME.csv, summary.md, verdicts.json and a figure, all made from its rows.
+// What a lab leaves in its folder: NAME.csv, curves.csv, summary.md, verdicts.json and a figure, all made from its rows.
 
 #include <string>
 #include <vector>
@@ -16,6 +16,9 @@ std::string summary_of(const Lab& lab, const Rows& rows, const std::vector<Verdi
 /// A panel for each chart: the median of the seeds for each variant, and their range as a band. A variant that begins
 /// with the name of a norm has the norm's colour.
 std::vector<Panel> figure_of(const Lab& lab, const Rows& rows);
+
+/// A row for each variant and x: of every quantity the median of the seeds, the lowest and the highest value, for the report.
+std::string curves_csv(const Rows& rows);
 
 /// Writes all of these into a folder. Prints the summary, or nothing but the paths.
 void report_lab(const Lab& lab, const Rows& rows, const std::string& folder);

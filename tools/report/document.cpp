@@ -69,6 +69,13 @@ void add_theory(const ChartPlan& plan, const Trace& trace, Json& curves) {
   curves.push_back(curve_of(theory, {.x = plan.x, .y = plan.theory.column}));
 }
 
+/// Whether a trace has the chart's columns. Of curves with bands, which stand for several runs, some have no numbers.
+bool is_in(const ChartPlan& plan, const Trace& trace) {
+  const std::vector<double> y = trace.column(plan.y);
+  if (trace.column(plan.x).empty() || y.empty()) return false;
+  return plan.low.empty() || std::ranges::any_of(y, [](double value) { return std::isfinite(value); });
+}
+
 /// A chart for every facet and plan that has a curve.
 Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
   Json charts = Json::array();
@@ -76,7 +83,7 @@ Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
     for (const ChartPlan& plan : exhibit.charts) {
       Json curves = Json::array();
       for (const Trace& trace : traces) {
-        if (trace.facet != facet || trace.column(plan.x).empty() || trace.column(plan.y).empty()) continue;
+        if (trace.facet != facet || !is_in(plan, trace)) continue;
         curves.push_back(curve_of(trace, plan));
         add_theory(plan, trace, curves);
       }

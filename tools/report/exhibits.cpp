@@ -364,6 +364,7 @@ const std::vector<Exhibit>& exhibits() {
   static const std::vector<Exhibit> all = [] {
     std::vector<Exhibit> parts = exhibits_of_the_paper();
     std::ranges::move(exhibits_after_the_paper(), std::back_inserter(parts));
+    std::ranges::move(exhibits_of_the_laboratory(), std::back_inserter(parts));
     return parts;
   }();
   return all;

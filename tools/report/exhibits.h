@@ -61,6 +61,7 @@ struct Distinction {
 
 inline constexpr const char* paper_part = "The paper";
 inline constexpr const char* later_part = "After the paper";
+inline constexpr const char* laboratory_part = "The laboratory";
 inline constexpr const char* speed_part = "Speed";
 
 struct Exhibit {
@@ -73,7 +74,8 @@ struct Exhibit {
   std::string setting = {};       ///< the paper's data and settings, or how we measure
   std::string command = {};       ///< reproduces it
   std::string experiment = {};    ///< in config.json; empty: any folder with the file will do
-  std::string study = {};  ///< "warmup": shows this study of the experiment (lamina study) instead of runs
+  std::string study =
+      {};  ///< "warmup": shows this study of the experiment (lamina study), or this lab, instead of runs
   std::string file = "metrics.csv";
   Distinction facet = {};    ///< what gets charts of its own for each value: "batch", "batch size "
   std::string group = {};    ///< the column that holds the norm, when one file has the rows of several
@@ -93,6 +95,8 @@ struct Exhibit {
 /// Those of the paper, in its order, and of what came after it.
 std::vector<Exhibit> exhibits_of_the_paper();
 std::vector<Exhibit> exhibits_after_the_paper();
+/// One for each lab (lamina lab).
+std::vector<Exhibit> exhibits_of_the_laboratory();
 
 /// All of them.
 const std::vector<Exhibit>& exhibits();

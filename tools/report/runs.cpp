@@ -65,6 +65,15 @@ std::optional<FoundStudy> study_in(const fs::path& folder, Findings& found) {
   return {};
 }
 
+/// The lab that a folder is of: its config.json says so.
+std::optional<FoundStudy> lab_in(const fs::path& folder, const RunConfig& config) {
+  if (config.experiment != "lab") return {};
+  FoundStudy lab{.experiment = config.experiment, .name = config.variant};
+  const fs::path verdicts = folder / "verdicts.json";
+  if (is_there(verdicts)) lab.verdicts = read_file(verdicts.string(), most_bytes);
+  return lab;
+}
+
 std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Findings& found) {
   FoundRun run{.path = folder.string()};
   run.study = study_in(folder, found);
@@ -74,6 +83,7 @@ std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Fin
   if (is_there(folder / "config.json")) {
     try {
       run.config = RunFolder::open(run.path).config();
+      if (!run.study) run.study = lab_in(folder, *run.config);
     } catch (const DataError& error) {
       run.problem = error.what();
       found.unreadable.push_back(run.problem);

@@ -17,7 +17,7 @@ check "rows of other quantities are refused" refuses 1 "" lab reparameterization
 LAMINA_SMOKE=1 "$lamina" lab all --out smoke >smoke.txt
 check "all labs run" [ $? = 0 ]
 for name in $names; do
-  for file in "$name.csv" summary.md verdicts.json config.json figure.svg; do
+  for file in "$name.csv" curves.csv summary.md verdicts.json config.json figure.svg; do
     check "lab $name writes $file" [ -s "smoke/$name/$file" ]
   done
 done

@@ -177,7 +177,7 @@ await page.locator("#study-norms .switches").getByLabel("layer norm").check();
 check("a study's verdicts", (await page.locator("#study-norms table").last().innerText()).includes("holds"));
 check("its runs are in no other exhibit", !(await page.locator("#transformer").innerText()).includes("runs/study"));
 
-const headings = await page.locator("main > h2").allTextContents(), parts = ["The paper", "After the paper", "Speed"];
+const headings = await page.locator("main > h2").allTextContents(), parts = ["The paper", "After the paper", "The laboratory", "Speed"];
 check("parts have headings", JSON.stringify(headings) === JSON.stringify(parts), headings);
 check("and lists of their own in the contents", JSON.stringify(await page.locator("nav p").allTextContents()) === JSON.stringify(parts) &&
   await page.locator("nav ol").count() === parts.length && await page.locator("nav li").count() === await page.locator("main section").count());

@@ -86,7 +86,30 @@ TEST_CASE("the exhibits of a part follow each other, the paper's first") {
   Json parts = Json::array();
   for (const Json& each : document["exhibits"])
     if (parts.empty() || parts.back() != each["part"]) parts.push_back(each["part"]);
-  CHECK(parts == Json({"The paper", "After the paper", "Speed"}));
+  CHECK(parts == Json({"The paper", "After the paper", "The laboratory", "Speed"}));
+}
+
+TEST_CASE("a lab's folder becomes its exhibit: verdicts, and curves with bands") {
+  const TemporaryFolder folder;
+  write_file(folder / "config.json",
+             R"({"experiment": "lab", "variant": "gain", "settings": {"seeds": "1,2"},
+                 "lamina": "0.1.0", "scalar": "float", "threads": 1, "backend": "own kernels"})");
+  write_file(folder / "curves.csv",
+             "variant,x,test error at the end,test error at the end low,test error at the end high\n"
+             "batch,0.1,2,1,3\nbatch,1,4,3,5\nbatch from 0.1,100,,,\n");
+  write_file(
+      folder / "verdicts.json",
+      R"([{"claim": "it is lower", "answer": "holds", "difference": 2, "interval": [1, 3], "n": 2, "data": "",
+                  "subject": "batch at 0.1", "other": "batch at 1"}])");
+  const Json lab = exhibit(make_document(find_runs({folder.path()})), "lab-gain");
+  CHECK(lab["part"] == "The laboratory");
+  const Json& curves = lab["charts"][0]["curves"];
+  REQUIRE(curves.size() == 1);
+  CHECK(curves[0]["label"] == "batch norm");
+  CHECK(curves[0]["y"] == Json({2, 4}));
+  CHECK(curves[0]["low"] == Json({1, 3}));
+  CHECK(lab["tables"].back()["rows"][0]["label"] == "it is lower");
+  CHECK(lab["tables"].back()["rows"][0]["cells"][0] == "holds");
 }
 
 TEST_CASE("placements become curves beside theory's: of the deepest model, or of each depth's last block") {
