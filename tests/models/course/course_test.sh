@@ -87,7 +87,7 @@ program_builds() {
   { time $compile -Wpedantic -Wshadow -Wconversion -Werror "$1/lesson.cpp" $link -o "$work/lesson"; } 2>"$work/said" || { cat "$work/said"; return 1; }
   seconds=$(tail -n 1 "$work/said")
 }
-program_runs() { (cd "$work/run" && timeout 120 ../lesson </dev/null) >"$work/output"; }
+program_runs() { (cd "$work/run" && timeout 600 ../lesson </dev/null) >"$work/output"; }
 page_holds() { "$tools/check-page" "$1/README.md" "$work/output" "$work/handed.said"; }
 # Coordinates may differ between CPUs, words may not.
 figure_is_drawn() { diff <(sed 's/-\?[0-9.]\+//g' "$1" | tr -d ' \n') <(sed 's/-\?[0-9.]\+//g' "$work/run/$(basename "$1")" | tr -d ' \n') >"$work/differs"; }

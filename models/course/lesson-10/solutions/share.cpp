@@ -1,0 +1,15 @@
+// The rows that a thread takes: every row is taken once, and no thread takes two more than another.
+#include "exercises.h"
+
+std::pair<size_t, size_t> share(size_t rows, size_t thread, size_t threads) {
+  // [ your code
+  return {rows * thread / threads, rows * (thread + 1) / threads};
+  // | return {0, 0};
+  // ]
+  // mistake: your shares leave out the last rows when the threads do not divide them
+  // ~ return {rows / threads * thread, rows / threads * (thread + 1)};
+  // mistake: your last thread takes all rows that the division leaves over: 10 rows on 4 threads as 2, 2, 2, 4
+  // ~ return {rows / threads * thread, thread + 1 == threads ? rows : rows / threads * (thread + 1)};
+  // mistake: your shares overlap: a row would be added twice
+  // ~ return {rows * thread / threads, rows * (thread + 1) / threads + 1};
+}
