@@ -42,7 +42,8 @@ std::string check_relu() {
   Numbers yours = gradients(relu(above), {above});
   yours.push_back(gradients(relu(below), {below})[0]);
   return compare("d(relu)/da", yours, {1, 0},
-                 {{{1, 1}, "your d(relu)/da is 1 at a = -1.5 too, where relu is flat"}});
+                 {{{1, 1}, "your d(relu)/da is 1 at a = -1.5 too, where relu is flat"},
+                  {{2, 0}, "your d(relu)/da is the result; it must be its slope"}});
 }
 
 /// A graph in which two nodes are used twice, and one of them on paths of different lengths.
@@ -111,9 +112,9 @@ std::string check_descent() {
     return "your step is itself an op in the graph, which grows with every step: change p.node->value";
   if (parameters[0].node != held[0].node)
     return "your step makes new nodes, and the network still uses the old ones: change p.node->value";
-  return compare(
-      "p after the step", {held[0].value(), held[1].value()}, {-1, -0.5},
-      {{{1, -2}, "your step changes nothing: it is not written yet"}, {{3, -3.5}, "your step goes uphill"}});
+  return compare("p after the step", {held[0].value(), held[1].value()}, {-1, -0.5},
+                 {{{1, -2}, "your step changes nothing: it is not written yet, or it changes copies"},
+                  {{3, -3.5}, "your step goes uphill"}});
 }
 
 /// The student's own graph in Graphviz's language.
@@ -141,6 +142,6 @@ int main() {
   course::exercise("backward", check_backward);
   course::exercise("logistic_loss", check_neuron);
   course::exercise("descend", check_descent);
-  draw();
+  course::apart([] { return draw(), true; });
   return course::verdict();
 }

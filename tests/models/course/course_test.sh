@@ -62,6 +62,21 @@ pages_are_compared() {
     ! page_with 'It is `0.253`.' && ! page_with 'It is `about 0.35`.' && ! page_with '![x](missing.svg)' &&
     ! page_with '```text judge' 'f: wrong' '```' && echo 'f: right' >"$scratch/judged" && ! page_with
 }
+crashes_are_named() {
+  cat >"$scratch/crash.cpp" <<EOF
+#include "$PWD/models/course/judge.h"
+int main() {
+  course::exercise("a", []() -> std::string { std::abort(); });
+  course::exercise("b", [] { for (volatile int i = 0;; i = 0) {} return std::string(); });
+  course::exercise("c", []() -> std::string { throw std::invalid_argument("no"); });
+  course::exercise("d", [] { return std::string(); });
+  return course::verdict();
+}
+EOF
+  ${CXX:-g++} -std=c++20 "$scratch/crash.cpp" -o "$scratch/crash" || return
+  (ulimit -S -c 0 -t 1 && "$scratch/crash") >"$scratch/said"
+  diff <(cut -c1-20 "$scratch/said") <(printf '%s\n' 'a: your code crashes' 'b: your code does no' 'c: no' 'd: right' '1 passed, 3 failed')
+}
 lessons_are_listed() { make -s course >"$scratch/listed" && [ "$(grep -c '^Lesson [0-9]*: ' "$scratch/listed")" = "$(find models/course -name 'lesson-*' | wc -l)" ]; }
 unknown_lesson_is_named() { ! make -s course LESSON=77 2>"$scratch/said" && grep 'LESSON=77: give one of' "$scratch/said"; }
 
@@ -69,6 +84,7 @@ check "exercises, solutions and mistakes from one file" exercise_variants
 check "a student's file is never overwritten" exercises_are_kept
 check "broken marks are refused" broken_marks_are_refused
 if has_python; then check "pages are compared with what is printed" pages_are_compared; else skip "check-page: there is no python3"; fi
+check "a judge goes on after a crash and an endless loop" crashes_are_named
 check "make course lists the lessons" lessons_are_listed
 check "make course names an unknown lesson" unknown_lesson_is_named
 

@@ -12,4 +12,6 @@ void descend(std::vector<Value>& parameters, double rate) {
   // ~ for (Value& p : parameters) p = Value(p.value() - rate * p.gradient());
   // mistake: your step is itself an op in the graph, which grows with every step: change p.node->value
   // ~ for (Value& p : parameters) p = p + Value(-rate * p.gradient());
+  // mistake: your step changes nothing: it is not written yet, or it changes copies
+  // ~ for (Value p : parameters) p = Value(p.value() - rate * p.gradient());
 }

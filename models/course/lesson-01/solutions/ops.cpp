@@ -35,4 +35,6 @@ Value relu(const Value& a) {
   // ]
   // mistake: your d(relu)/da is 1 at a = -1.5 too, where relu is flat
   // ~ return {"relu", std::max(0.0, a.value()), {{a.node, 1}}};
+  // mistake: your d(relu)/da is the result; it must be its slope
+  // ~ return {"relu", std::max(0.0, a.value()), {{a.node, std::max(0.0, a.value())}}};
 }
