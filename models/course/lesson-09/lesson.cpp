@@ -145,5 +145,5 @@ int main() {
   for (const size_t depth : {2u, 8u, 32u})
     for (const Placement placement : {Placement::post, Placement::pre}) gradients(placement, depth);
   for (const size_t window : {length, size_t{8}})
-    for (const std::uint64_t seed : {1, 2, 3}) train(seed, window);
+    for (const std::uint64_t seed : {1u, 2u, 3u}) train(seed, window);
 }
