@@ -145,10 +145,12 @@ inline std::string compare(const std::string& what, const Numbers& yours, const 
     if (std::fabs(yours[i] - right[i]) > std::fabs(yours[worst] - right[worst])) worst = i;
   }
   const double factor = yours[largest] / right[largest];
-  if (right.size() > 1 && factor != 0 && equal(yours, times(factor, right), tolerance))
+  if (right.size() > 1 && factor != 0 && equal(yours, times(factor, right), tolerance)) {
     wrong << "your " << what << " is " << factor << " times what it must be";
-  else
+  } else {
+    if (std::fabs(yours[worst] - right[worst]) < 1e-3 * std::fabs(right[worst])) wrong.precision(10);
     wrong << "your " << place(worst) << " is " << yours[worst] << "; it must be " << right[worst];
+  }
   return wrong.str();
 }
 

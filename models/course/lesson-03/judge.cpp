@@ -71,6 +71,7 @@ std::string check_difference() {
       {{{one_sided},
         "your quotient is one-sided: the error for x^3 at 1 is 3h, where central differences have h^2"},
        {{2 * (3 + h * h)}, "your difference is divided by h, but the two points are 2h apart"},
+       {{(3 + h * h) * h * h}, "your difference is multiplied by h: / 2 * h is not / (2 * h)"},
        {{one_sided / 2},
         "your second point is x, not x - h: the first step of h was undone, the second is missing"},
        {{8 + h * h}, "your two steps change all of x; only x[i] may change"}});
@@ -116,7 +117,7 @@ std::string check_affine() {
 
 std::string check_standardize() {
   const Tensor x = sample({2, 4}, 1), y = standardize(x), dy = sample({2, 4}, 99);
-  Numbers no_mean, wrong_sign;
+  Numbers no_mean, wrong_sign, no_y;
   for (size_t r = 0; r < 2; ++r) {
     double mean = 0, square = 0, mean_dy = 0, mean_dy_y = 0;
     for (size_t j = 4 * r; j < 4 * r + 4; ++j) {
@@ -125,11 +126,13 @@ std::string check_standardize() {
     const double deviation = std::sqrt(square - mean * mean);
     for (size_t j = 4 * r; j < 4 * r + 4; ++j) {
       no_mean.push_back((dy[j] - y[j] * mean_dy_y) / deviation);
+      no_y.push_back((dy[j] - mean_dy - mean_dy_y) / deviation);
       wrong_sign.push_back((dy[j] - mean_dy + y[j] * mean_dy_y) / deviation);
     }
   }
   return check({{"x", x}}, [=] { return weighted(standardize(x)); },
                {{"x", {no_mean, "your d(x) takes the mean for a constant now"}},
+                {"x", {no_y, "your d(x) has the term of the deviation without its factor y"}},
                 {"x", {wrong_sign, "your d(x) has the term of the deviation with the wrong sign"}}});
 }
 
@@ -146,7 +149,8 @@ std::string check_huber() {
 std::string check_gate() {
   const Tensor a = sample({3}, 1), b = sample({3}, 2);
   const std::string alone = check({{"a", a}, {"b", b}}, [=] { return weighted(gate(a, b)); });
-  if (!alone.empty()) return alone;
+  if (!alone.empty())
+    return alone + "; if you add to db.values: while db.add is false, no gradient is there yet";
   const Tensor c = sample({3}, 1), d = sample({3}, 2);
   const std::string wrong = check({{"a", c}, {"b", d}}, [=] {
     const Tensor product = gate(c, d);  // recorded first, so that its backward pass runs last

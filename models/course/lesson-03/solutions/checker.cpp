@@ -24,6 +24,12 @@ double difference(const Function& f, std::vector<double> x, size_t i, double h) 
   // ~ const double ahead = f(x);
   // ~ x[i] = kept - h;
   // ~ return (ahead - f(x)) / h;
+  // mistake: your difference is multiplied by h: / 2 * h is not / (2 * h)
+  // ~ const double kept = x[i];
+  // ~ x[i] = kept + h;
+  // ~ const double ahead = f(x);
+  // ~ x[i] = kept - h;
+  // ~ return (ahead - f(x)) / 2 * h;
   // mistake: your second point is x, not x - h: the first step of h was undone, the second is missing
   // ~ x[i] += h;
   // ~ const double ahead = f(x);

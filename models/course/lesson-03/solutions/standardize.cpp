@@ -29,15 +29,18 @@ Tensor standardize(const Tensor& x) {
         mean_dy += dy[j] / count;
         mean_dy_y += dy[j] * out[j] / count;
       }
-      for (size_t j = 0; j < columns; ++j)
+      for (size_t j = 0; j < columns; ++j) {
         // [
         dx[r * columns + j] = (dy[j] - mean_dy - out[j] * mean_dy_y) / deviation[r];
-      // | dx[r * columns + j] = (dy[j] - mean_dy) / deviation[r];
-      // ]
-      // mistake: your d(x) has the term of the deviation with the wrong sign
-      // ~ dx[r * columns + j] = (dy[j] - mean_dy + out[j] * mean_dy_y) / deviation[r];
-      // mistake: your d(x) takes the mean for a constant now
-      // ~ dx[r * columns + j] = (dy[j] - out[j] * mean_dy_y) / deviation[r];
+        // | dx[r * columns + j] = (dy[j] - mean_dy) / deviation[r];
+        // ]
+        // mistake: your d(x) has the term of the deviation with the wrong sign
+        // ~ dx[r * columns + j] = (dy[j] - mean_dy + out[j] * mean_dy_y) / deviation[r];
+        // mistake: your d(x) has the term of the deviation without its factor y
+        // ~ dx[r * columns + j] = (dy[j] - mean_dy - mean_dy_y) / deviation[r];
+        // mistake: your d(x) takes the mean for a constant now
+        // ~ dx[r * columns + j] = (dy[j] - out[j] * mean_dy_y) / deviation[r];
+      }
     }
     contribute(x, [from = dx.data()](size_t i) { return from[i]; });
   });
