@@ -17,7 +17,8 @@ std::string within_axes(const Check& check) {
   try {
     return check();
   } catch (const Error& error) {
-    return text("your code goes beyond an axis: ", error.what());
+    return text("your code goes beyond an axis: ", error.what(),
+                "; tap (u, v) of the window at (i, j) is on pixel (i + u - padding, j + v - padding)");
   }
 }
 
@@ -105,12 +106,17 @@ std::string judge_convolution_backward() {
   return wrong;
 }
 
-/// (x - mu) / sqrt(sigma^2 + 1e-5), or without the root, over one axis; in the shape of `a`.
-Tensor normalized(const Tensor& x, int axis, const Shape& shape, bool root = true) {
+/// (x - mu) / sqrt(sigma^2 + 1e-5), over one axis; in the shape of `a`. Two mistakes can be put into the divisor.
+enum class Divisor { right, no_root, late_epsilon };
+Tensor normalized(const Tensor& x, int axis, const Shape& shape, Divisor divisor = Divisor::right) {
   const Tensor centred = x - mean(x, axis, {.keep = true});
-  const Tensor s = variance(x, axis, {.keep = true}) + real(1e-5);
-  return (centred / (root ? sqrt(s) : s)).reshape(shape);
+  const Tensor v = variance(x, axis, {.keep = true});
+  const Tensor s = divisor == Divisor::right     ? sqrt(v + real(1e-5))
+                   : divisor == Divisor::no_root ? v + real(1e-5)
+                                                 : sqrt(v) + real(1e-5);
+  return (centred / s).reshape(shape);
 }
+const std::string late_epsilon = "you add 1e-5 to sigma: it belongs under the root, to sigma^2";
 
 std::string judge_normalize_images() {
   const Tensor a = sample({3, 4, 5, 2}, 1) * 3 + 1;
@@ -125,7 +131,9 @@ std::string judge_normalize_images() {
        {numbers(normalized(a.reshape({120}), 0, s)),
         "you average over all images: the result for one must not depend on the others"},
        {numbers(normalized(a.reshape({60, 2}), 0, s)), "you average over the images: that is batch norm"},
-       {numbers(normalized(images, 1, s, false)), "you divide by the variance: its root is missing"}});
+       {numbers(normalized(images, 1, s, Divisor::no_root)),
+        "you divide by the variance: its root is missing"},
+       {numbers(normalized(images, 1, s, Divisor::late_epsilon)), late_epsilon}});
 }
 
 std::string judge_normalize_channels() {
@@ -140,7 +148,9 @@ std::string judge_normalize_channels() {
         "you average over each image alone: batch norm shares mu and sigma among the images"},
        {numbers(normalized(a.reshape({120}), 0, s)),
         "you average over all channels together: each of them has its own mu and sigma"},
-       {numbers(normalized(channels, 0, s, false)), "you divide by the variance: its root is missing"}});
+       {numbers(normalized(channels, 0, s, Divisor::no_root)),
+        "you divide by the variance: its root is missing"},
+       {numbers(normalized(channels, 0, s, Divisor::late_epsilon)), late_epsilon}});
 }
 
 std::string judge_border_deviation() {

@@ -28,6 +28,9 @@ ConvolutionGradients convolution_backward(const Tensor& x, const Tensor& w, cons
                 d.dw.at(u, v, c, o) += x.at(n, i + u - padding, j + v - padding, c) * g;
                 d.dx.at(n, i + u - padding, j + v - padding, c) += w.at(u, v, c, o) * g;
                 // ]
+                // mistake: your code goes beyond an axis
+                // ~ d.dw.at(u, v, c, o) += x.at(n, i + u, j + v, c) * g;
+                // ~ d.dx.at(n, i + u, j + v, c) += w.at(u, v, c, o) * g;
                 // mistake: your d(w) keeps the last position alone: every patch adds to it
                 // ~ d.dw.at(u, v, c, o) = x.at(n, i + u - padding, j + v - padding, c) * g;
                 // ~ d.dx.at(n, i + u - padding, j + v - padding, c) += w.at(u, v, c, o) * g;

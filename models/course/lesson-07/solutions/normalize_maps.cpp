@@ -24,6 +24,10 @@ Tensor normalize_images(const Tensor& a) {
   // ~ const Tensor x = a.reshape({images, positions * channels});
   // ~ const Tensor centred = x - mean(x, 1, {.keep = true});
   // ~ return (centred / (mean(square(centred), 1, {.keep = true}) + real(1e-5))).reshape(a.shape());
+  // mistake: you add 1e-5 to sigma: it belongs under the root, to sigma^2
+  // ~ const Tensor x = a.reshape({images, positions * channels});
+  // ~ const Tensor centred = x - mean(x, 1, {.keep = true});
+  // ~ return (centred / (sqrt(mean(square(centred), 1, {.keep = true})) + real(1e-5))).reshape(a.shape());
 }
 
 Tensor normalize_channels(const Tensor& a) {
