@@ -108,6 +108,7 @@ Panel panel_against(const Study& study, const std::vector<Group>& groups, const 
   Panel panel{.title = title, .x_label = study.against, .y_label = metric};
   panel.log_y = std::ranges::find(study.log, metric) != study.log.end();
   std::vector<size_t> firsts;
+  firsts.reserve(groups.size());
   for (const Group& group : groups) firsts.push_back(group.combinations.front());
   const std::vector<int> colors = colors_of(study, firsts);
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;

@@ -54,6 +54,7 @@ std::string variants_csv(const Study& study, const std::vector<MeasuredRun>& run
   std::string all = joined(header) + '\n';
   for (size_t i = 0; i < study.combinations.size(); ++i) {
     std::vector<std::string> row;
+    row.reserve(header.size());
     for (const std::string& key : keys)
       row.push_back(field_of(setting_of(study.combinations[i].settings, key)));
     const Ends any = ends_of(study, runs, metrics.empty() ? "" : metrics.front(), i);

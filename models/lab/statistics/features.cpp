@@ -96,7 +96,7 @@ double best_error(const FeatureScheme& scheme, NormPlace place, const People& tr
 std::vector<Observation> measure(std::int64_t seed, bool quick) {
   Notes notes(seed);
   const FeatureRun run{.epochs = quick ? 1U : 60U, .seed = static_cast<std::uint64_t>(seed)};
-  for (const size_t people : {1, 2, 4, 8}) {
+  for (const size_t people : {1U, 2U, 4U, 8U}) {
     Random random(run.seed, people);
     const People train = draw_people(quick ? 200 : 2000, people, random);
     const People valid = draw_people(quick ? 100 : 1000, people, random);
