@@ -146,7 +146,7 @@ NoiseNet::NoiseNet(const NoiseVariant& variant, size_t input, size_t units, std:
 /// `random` is that of training; without it there is no noise.
 Tensor NoiseNet::normalize(Layer& layer, const Tensor& a, Mode mode, Random* random) const {
   if (variant_.norm == Norm::none) return a;
-  const Tensor y = layer.batch ? (*layer.batch)(a, mode) : (*layer.layer)(a);
+  Tensor y = layer.batch ? (*layer.batch)(a, mode) : (*layer.layer)(a);
   if (variant_.noise == 0 || random == nullptr) return y;
   const Tensor &gain = layer.batch ? layer.batch->gain : layer.layer->gain,
                &bias = layer.batch ? layer.batch->bias : layer.layer->bias;
