@@ -12,6 +12,7 @@
 //   NpyMatrix, npy_bytes      NumPy's format                                                       models/data/npy.h
 //   write_png, Image          pictures, and moving ones                                            models/pictures/png.h
 //   exists, read_file, ...    files, written whole or not at all                                   core/files/folder.h, core/files/file.h
+//   tell_story                built-in stories, for use without books                            models/text/stories.h
 //   LineReader, tokenize, Vocabulary, make_batch, read_word_vectors, ...                           models/text/
 
 #include "core/files/file.h"
@@ -30,6 +31,7 @@
 #include "models/text/batches.h"
 #include "models/text/lines.h"
 #include "models/text/sentences.h"
+#include "models/text/stories.h"
 #include "models/text/tokenizer.h"
 #include "models/text/utf8.h"
 #include "models/text/vocabulary.h"
