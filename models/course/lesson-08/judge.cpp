@@ -28,6 +28,7 @@ struct Problem {
 /// Which steps of the formula a mistaken version gets wrong.
 struct Wrong {
   bool back = false, slope = false, slope_of_later = false, transpose = false, time = false, sum = false;
+  bool tanh_again = false, before_tanh = false;
 };
 
 RnnGradients backward(const Problem& p, const Wrong& wrong) {
@@ -35,7 +36,8 @@ RnnGradients backward(const Problem& p, const Wrong& wrong) {
   RnnGradients d = {Tensor::zeros({2, 3}), Tensor::zeros({3, 3}), Tensor::zeros({3})};
   Tensor later = Tensor::zeros({3, 3});
   for (size_t t = 4; t-- > 0;) {
-    const Tensor slope = 1 - square(h[t]);
+    const Tensor slope = 1 - square(wrong.tanh_again ? tanh(h[t]) : h[t]);
+    const Tensor before_tanh = p.dh.step(t) + later;
     const Tensor delta = wrong.slope            ? p.dh.step(t) + later
                          : wrong.slope_of_later ? p.dh.step(t) * slope + later
                                                 : (p.dh.step(t) + later) * slope;
@@ -43,14 +45,23 @@ RnnGradients backward(const Problem& p, const Wrong& wrong) {
     d.w_x = wrong.sum ? w_x : d.w_x + w_x;
     if (wrong.time || t > 0) d.w_h = d.w_h + matmul(h[wrong.time ? t : t - 1], delta, {.a = Transpose::yes});
     d.b = d.b + sum_rows(delta);
-    if (!wrong.back) later = matmul(delta, p.w_h, {.b = wrong.transpose ? Transpose::no : Transpose::yes});
+    if (!wrong.back)
+      later = matmul(wrong.before_tanh ? before_tanh : delta, p.w_h,
+                     {.b = wrong.transpose ? Transpose::no : Transpose::yes});
   }
   return d;
 }
 
 std::string judge_rnn_backward() {
   Problem p;
-  const RnnGradients yours = rnn_backward(p.x, stack(p.forward()), p.w_h, p.dh);
+  RnnGradients yours;
+  try {
+    yours = rnn_backward(p.x, stack(p.forward()), p.w_h, p.dh);
+  } catch (const Error& error) {
+    if (std::string(error.what()).find("outside the leading axis") == std::string::npos) throw;
+    return "your code reads a step that does not exist: before step 0 the state is 0, and W_h gets nothing "
+           "from it";
+  }
   Tape tape;
   for (Tensor* const w : {&p.w_x, &p.w_h, &p.b}) w->require_gradient();
   tape.backward(sum(stack(p.forward()) * p.dh));
@@ -66,11 +77,17 @@ std::string judge_rnn_backward() {
         "only what comes from the output has your derivative of tanh: what comes from step t + 1 needs it, "
         "too"},
        {numbers(backward(p, {.transpose = true}).b),
-        "your gradient goes back through W_h: it must be its transpose"}});
+        "your gradient goes back through W_h: it must be its transpose"},
+       {numbers(backward(p, {.tanh_again = true}).b),
+        "you take the tanh of h_t: it is the tanh of a_t already, and its derivative 1 - h_t^2"},
+       {numbers(backward(p, {.before_tanh = true}).b),
+        "you send dL/dh_t back through W_h: it must be delta, behind the derivative of tanh"}});
   if (wrong.empty())
     wrong = compare("d(W_h)", numbers(yours.w_h), numbers(p.w_h.gradient()),
                     {{numbers(backward(p, {.time = true}).w_h),
-                      "your d(W_h) is made from h_t: what W_h multiplied is h_{t-1}"}});
+                      "your d(W_h) is made from h_t: what W_h multiplied is h_{t-1}"},
+                     {numbers(transpose(p.w_h.gradient())),
+                      "your d(W_h) is transposed: the state stands first, h_{t-1}^T delta"}});
   if (wrong.empty())
     wrong =
         compare("d(W_x)", numbers(yours.w_x), numbers(p.w_x.gradient()),
@@ -110,6 +127,8 @@ std::string judge_lstm_step() {
     return numbers(concatenate({h_after, c_after}, 0));
   };
   const Tensor exchanged = i * before.c + f * tanh(g), rising = f * before.c + i * sigmoid(g);
+  const Tensor other_order = f * before.c + i * tanh(gate(a, 2)), straight = f * before.c + i * g;
+  const Tensor open = gate(a, 0) * before.c + gate(a, 1) * tanh(g);
   return compare(
       "state", state(yours.h, yours.c), state_of(a, before.c),
       {{state_of(normalized(from_h + from_x) + b, before.c),
@@ -125,7 +144,13 @@ std::string judge_lstm_step() {
         "your g is between 0 and 1: it is a tanh, so that c can also fall"},
        {state(o * tanh(normalized(c)), normalized(c)),
         "your c is carried on normalized: only h sees N(c'), c' itself stays a sum"},
-       {state(o * tanh(c), c), "your h lacks the norm of c'"}});
+       {state(o * tanh(c), c), "your h lacks the norm of c'"},
+       {state(o * normalized(c), c), "your h lacks the tanh of N(c')"},
+       {state(o * tanh(normalized(before.c)), c), "your h reads the c of the step before: it must be c'"},
+       {state(sigmoid(g) * tanh(normalized(other_order)), other_order),
+        "your o and g are exchanged: o is gate 2, g is gate 3"},
+       {state(o * tanh(normalized(straight)), straight), "your c' lacks the tanh of g"},
+       {state(gate(a, 2) * tanh(normalized(open)), open), "your f, i and o lack the sigmoid"}});
 }
 
 // --- Clipping
@@ -153,7 +178,8 @@ std::string judge_clip_gradients() {
                {{3 * 6.5 / 169, -4 * 6.5 / 169, 12 * 6.5 / 169, 169},
                 "your length is a sum of squares: take its root"},
                {{3, -4, 12, 13}, "your length is right, but long gradients stay long"},
-               {{1.5, -2, 6, 6.5}, "your gradients are right; return the length that they had before"}});
+               {{1.5, -2, 6, 6.5}, "your gradients are right; return the length that they had before"},
+               {{3 / 13.0, -4 / 13.0, 12 / 13.0, 13}, "you make the length 1: it must become the limit"}});
   if (wrong.empty() || yours == Numbers{3, -4, 6.5, 13}) {
     if (clipped({{7, -7}, {1}}, 5) == Numbers{5, -5, 1, std::sqrt(99)})
       return "you clip single numbers: that changes the direction";
@@ -173,7 +199,8 @@ Numbers shares(const Numbers& logits, double temperature) {
     const int letter = draw_letter(logits, temperature, (n + 0.5) / draws);
     if (letter == -1) fail("your letter is -1: it is not written yet");
     if (letter < 0 || letter >= int(logits.size()))
-      fail("your letter is ", letter, "; there are numbers 0 to ", logits.size() - 1);
+      fail("your letter is ", letter, "; there are numbers 0 to ", logits.size() - 1,
+           ": the letter is the one whose share makes the sum pass u, not the next");
     result[size_t(letter)] += 1.0 / draws;
   }
   return result;

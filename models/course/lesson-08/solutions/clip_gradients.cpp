@@ -40,5 +40,11 @@ double clip_gradients(std::vector<std::vector<double>>& gradients, double limit)
   // ~ if (length <= limit) return length;
   // ~ for (std::vector<double>& g : gradients)
   // ~   for (double& v : g) v *= limit / length;
+  // mistake: you make the length 1: it must become the limit
+  // ~ for (const std::vector<double>& g : gradients)
+  // ~   for (const double v : g) length += v * v;
+  // ~ length = std::sqrt(length);
+  // ~ for (std::vector<double>& g : gradients)
+  // ~   for (double& v : g) v /= length;
   return length;
 }

@@ -43,4 +43,24 @@ RecurrentState lstm_step(const Tensor& x, const RecurrentState& before, const Te
   // ~ const Tensor a = normalized(matmul(before.h, w_h)) + normalized(matmul(x, w_x)) + b;
   // ~ const Tensor c = sigmoid(gate(a, 0)) * before.c + sigmoid(gate(a, 1)) * tanh(gate(a, 3));
   // ~ return {.h = sigmoid(gate(a, 2)) * tanh(c), .c = c};
+  // mistake: your h lacks the tanh of N(c')
+  // ~ const Tensor a = normalized(matmul(before.h, w_h)) + normalized(matmul(x, w_x)) + b;
+  // ~ const Tensor c = sigmoid(gate(a, 0)) * before.c + sigmoid(gate(a, 1)) * tanh(gate(a, 3));
+  // ~ return {.h = sigmoid(gate(a, 2)) * normalized(c), .c = c};
+  // mistake: your h reads the c of the step before: it must be c'
+  // ~ const Tensor a = normalized(matmul(before.h, w_h)) + normalized(matmul(x, w_x)) + b;
+  // ~ const Tensor c = sigmoid(gate(a, 0)) * before.c + sigmoid(gate(a, 1)) * tanh(gate(a, 3));
+  // ~ return {.h = sigmoid(gate(a, 2)) * tanh(normalized(before.c)), .c = c};
+  // mistake: your o and g are exchanged: o is gate 2, g is gate 3
+  // ~ const Tensor a = normalized(matmul(before.h, w_h)) + normalized(matmul(x, w_x)) + b;
+  // ~ const Tensor c = sigmoid(gate(a, 0)) * before.c + sigmoid(gate(a, 1)) * tanh(gate(a, 2));
+  // ~ return {.h = sigmoid(gate(a, 3)) * tanh(normalized(c)), .c = c};
+  // mistake: your c' lacks the tanh of g
+  // ~ const Tensor a = normalized(matmul(before.h, w_h)) + normalized(matmul(x, w_x)) + b;
+  // ~ const Tensor c = sigmoid(gate(a, 0)) * before.c + sigmoid(gate(a, 1)) * gate(a, 3);
+  // ~ return {.h = sigmoid(gate(a, 2)) * tanh(normalized(c)), .c = c};
+  // mistake: your f, i and o lack the sigmoid
+  // ~ const Tensor a = normalized(matmul(before.h, w_h)) + normalized(matmul(x, w_x)) + b;
+  // ~ const Tensor c = gate(a, 0) * before.c + gate(a, 1) * tanh(gate(a, 3));
+  // ~ return {.h = gate(a, 2) * tanh(normalized(c)), .c = c};
 }
