@@ -48,7 +48,7 @@ inline constexpr size_t steps_in_sequence = 8;  // of all lanes together
 
 /// step(done) adds the terms from number `done` on to the lanes of `running`, as many as there are lanes. After every
 /// few steps of a long sum the lanes move to totals of their own: an error that repeats, as with equal terms, stays
-/// small. Returns how many terms are in `running` then: all but fewer than one step has.
+/// small. Returns how many terms were added; fewer than one step's are left.
 template <size_t lanes, size_t kinds, class Step>
 [[gnu::always_inline]] inline size_t sum_steps(size_t count, real (&running)[kinds][lanes],
                                                const Step& step) {

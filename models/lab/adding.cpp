@@ -1,5 +1,7 @@
 #include "models/lab/adding.h"
 
+#include <cmath>
+
 #include "core/error.h"
 #include "core/ops.h"
 #include "core/tape.h"
@@ -33,6 +35,12 @@ AddingCases adding_cases(size_t steps, size_t cases, Random& random) {
     }
   }
   return all;
+}
+
+AddingSets adding_sets(size_t steps, size_t cases, std::int64_t seed) {
+  Random random(static_cast<std::uint64_t>(seed), 2);
+  AddingCases valid = adding_cases(steps, cases, random);
+  return {.valid = valid, .test = adding_cases(steps, cases, random)};
 }
 
 AddingModel::AddingModel(const AddingOptions& options, std::uint64_t seed)
@@ -72,7 +80,8 @@ std::vector<Observation> at_the_best_rate(const std::function<AddingRun(real lea
   AddingRun best;
   for (const double rate : {0.0003, 0.001, 0.003}) {
     AddingRun run = train(static_cast<real>(rate));
-    if (best.rows.empty() || run.valid_error < best.valid_error) best = std::move(run);
+    if (best.rows.empty() || std::isnan(best.valid_error) || run.valid_error < best.valid_error)
+      best = std::move(run);
   }
   return best.rows;
 }

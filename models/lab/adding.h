@@ -19,6 +19,13 @@ struct AddingCases {
   Tensor x, y;
 };
 AddingCases adding_cases(size_t steps, size_t cases, Random& random);
+
+/// To choose by, and to measure: drawn from the seed.
+struct AddingSets {
+  AddingCases valid, test;
+};
+AddingSets adding_sets(size_t steps, size_t cases, std::int64_t seed);
+
 inline constexpr double error_of_guessing = 1.0 / 6;
 
 struct AddingOptions {

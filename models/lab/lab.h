@@ -84,7 +84,6 @@ class Notes {
   }
   void add(const std::vector<Observation>& rows) { rows_.insert(rows_.end(), rows.begin(), rows.end()); }
 
-  std::int64_t seed() const { return seed_; }
   const std::vector<Observation>& rows() const { return rows_; }
 
  private:

@@ -14,6 +14,13 @@ constexpr size_t pixels = 784;
 
 }  // namespace
 
+size_t wrong_answers(const Tensor& logits, std::span<const int> labels) {
+  const std::vector<int> answers = argmax(logits, -1);
+  size_t wrong = 0;
+  for (size_t i = 0; i < labels.size(); ++i) wrong += answers[i] != labels[i];
+  return wrong;
+}
+
 DigitExperiment::DigitExperiment(const MnistData& data, const DigitOptions& options)
     : parameters(options.seed),
       data_(data),
@@ -48,10 +55,7 @@ Score DigitExperiment::score(const DigitSplit& split) {
     const auto labels = std::span(split.labels).subspan(begin, count);
     const Tensor answers = logits(images, Mode::evaluate);
     total.nll += static_cast<double>(cross_entropy(answers, labels).item()) * static_cast<double>(count);
-    for (size_t i = 0; i < count; ++i) {
-      const std::span<const real> row = answers.values().subspan(i * answers.columns(), answers.columns());
-      total.error += std::ranges::max_element(row) - row.begin() != labels[i];
-    }
+    total.error += static_cast<double>(wrong_answers(answers, labels));
   }
   const auto cases = static_cast<double>(split.count());
   return {.nll = total.nll / cases, .error = total.error / cases};

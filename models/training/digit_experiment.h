@@ -36,6 +36,9 @@ struct Score {
   double nll = 0, error = 0;
 };
 
+/// How many rows of logits [cases x classes] do not have their largest one at their label.
+size_t wrong_answers(const Tensor& logits, std::span<const int> labels);
+
 class DigitExperiment : public Experiment {
  public:
   /// `data` must outlive the experiment. Throws Error for a batch of 0 or one larger than the training set.

@@ -110,6 +110,7 @@ int run(const LabFlags& flags) {
     return 0;
   }
   if (!flags.rows.empty()) {
+    if (flags.all()) fail<UsageError>("--rows: takes the rows of one lab; name it in place of all");
     measure_seed(lab_named(flags.name), flags.seed, flags.rows);
     return 0;
   }

@@ -11,20 +11,13 @@
 #include "tools/results/result_folder.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/study_report.h"
+#include "tools/study/variant_look.h"
 
 namespace lamina::lab {
 
 namespace {
 
 constexpr size_t most_columns = 10;  ///< of a table; a longer curve is shown by a few numbers of it
-
-std::string cell(double value) { return std::isfinite(value) ? formatted("%.4g", value) : "-"; }
-
-std::string table(const std::vector<std::string>& titles, const std::string& rows) {
-  std::string rule = "|";
-  for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
-  return markdown_row(titles) + rule + '\n' + rows;
-}
 
 /// "layer" of "layer with momentum".
 std::string first_word(const std::string& variant) { return variant.substr(0, variant.find(' ')); }
@@ -61,7 +54,7 @@ std::string single_rows(const Rows& rows, const std::string& quantity) {
       all += markdown_row(
           {title_of_variant(variant), text(values.size()), cell(median_of(values)), cell(low), cell(high)});
     }
-  return table({"", "n", "median", "lowest", "highest"}, all);
+  return table_with_head({"", "n", "median", "lowest", "highest"}, all);
 }
 
 /// The medians at each x.
@@ -79,7 +72,7 @@ std::string curve_rows(const Rows& rows, const std::string& quantity, const std:
     }
     all += markdown_row(cells);
   }
-  return table(titles, all);
+  return table_with_head(titles, all);
 }
 
 /// Of a long curve some x, evenly chosen, the first and the last among them.
@@ -232,7 +225,7 @@ std::string table_of(const std::vector<LabResult>& results) {
     for (const Verdict& verdict : each.verdicts)
       rows += markdown_row({text('`', each.lab->name, '`'), words_of(verdict), name_of(verdict.answer),
                             number_of(verdict), text(verdict.pairs.size())});
-  return table({"lab", "claim", "verdict", "how surely", "seeds"}, rows);
+  return table_with_head({"lab", "claim", "verdict", "how surely", "seeds"}, rows);
 }
 
 std::string list_of(const std::vector<Lab>& labs) {

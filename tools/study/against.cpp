@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/error.h"
 #include "models/evidence/interval.h"
@@ -79,20 +80,20 @@ std::optional<double> largest_without_failure(const Group& group) {
 std::string table_against(const Study& study, const std::vector<MeasuredRun>& runs,
                           const std::string& metric) {
   std::vector<std::pair<std::string, Group>> rows;  // with the panel's title
-  std::map<double, bool> places;
+  std::set<double> places;
   for (const std::string& value : panel_values(study))
     for (Group& group : groups_of(study, runs, metric, value)) {
-      for (const auto& [place, ends] : group.ends) places[place] = true;
+      for (const auto& [place, ends] : group.ends) places.insert(place);
       rows.emplace_back(value.empty() ? "" : panel_title(study, value) + ", ", std::move(group));
     }
   std::vector<std::string> head{""};
-  for (const auto& [place, unused] : places) head.push_back(study.against + ' ' + cell(place));
+  for (const double place : places) head.push_back(study.against + ' ' + cell(place));
   head.push_back("best " + study.against);
   head.push_back("largest without failure");
   std::string lines;
   for (const auto& [panel, group] : rows) {
     std::vector<std::string> cells{panel + group.title};
-    for (const auto& [place, unused] : places) {
+    for (const double place : places) {
       const auto here = group.ends.find(place);
       cells.push_back(here == group.ends.end() ? "" : cell_of(here->second));
     }

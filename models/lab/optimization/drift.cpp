@@ -2,54 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/error.h"
 #include "core/ops/elementwise.h"
+#include "models/evidence/interval.h"
+#include "models/lab/vectors.h"
 
 namespace lamina::lab {
 
 namespace {
-
-using Numbers = std::vector<double>;
 
 void require_same_shape(const char* what, const Tensor& before, const Tensor& after) {
   if (before.shape() != after.shape() || before.shape().rank() != 2)
     fail(what, ": ", before.shape(), " and ", after.shape(), "; both must be the same [cases x units]");
 }
 
-Numbers row_of(const Tensor& a, size_t n) {
-  Numbers row(a.columns());
-  for (size_t i = 0; i < row.size(); ++i) row[i] = static_cast<double>(a.at(n, i));
-  return row;
-}
-Numbers column_of(const Tensor& a, size_t i) {
-  Numbers column(a.rows());
-  for (size_t n = 0; n < column.size(); ++n) column[n] = static_cast<double>(a.at(n, i));
-  return column;
-}
-
-double mean_of(const Numbers& x) {
-  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
-}
-Numbers centered(Numbers x) {
-  const double mean = mean_of(x);
+Vector centered(Vector x) {
+  const double mean = moments_of(x).mean;
   for (double& each : x) each -= mean;
   return x;
 }
-double dot(const Numbers& a, const Numbers& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-double correlation_of_centered(const Numbers& a, const Numbers& b) {
+double correlation_of_centered(const Vector& a, const Vector& b) {
   const double lengths = std::sqrt(dot(a, a) * dot(b, b));
   return lengths > 0 ? dot(a, b) / lengths : 0;
 }
 
 /// The squared length of the projection of `change` on the plane of 1 and a.
-double along_statistics(const Numbers& change, const Numbers& a) {
+double along_statistics(const Vector& change, const Vector& a) {
   const auto count = static_cast<double>(change.size());
-  const double mean = mean_of(change);
-  const Numbers direction = centered(a);
+  const double mean = moments_of(change).mean;
+  const Vector direction = centered(a);
   const double length = dot(direction, direction), along = dot(change, direction);
   return count * mean * mean + (length > 0 ? along * along / length : 0);
 }
@@ -62,14 +44,14 @@ CommonChange common_change(const Tensor& before, const Tensor& after) {
   CommonChange common;
   double squares = 0;
   for (size_t n = 0; n < change.rows(); ++n) {
-    const Numbers row = row_of(change, n);
+    const Vector row = row_of(change, n);
     squares += dot(row, row);
     common.over_units += along_statistics(row, row_of(before, n));
   }
   if (!(squares > 0)) fail("common_change: nothing changes; change the weights below");
-  std::vector<Numbers> columns;
+  std::vector<Vector> columns;
   for (size_t i = 0; i < change.columns(); ++i) {
-    const Numbers column = column_of(change, i);
+    const Vector column = column_of(change, i);
     common.over_cases += along_statistics(column, column_of(before, i));
     columns.push_back(centered(column));
   }
@@ -88,12 +70,12 @@ Drift drift_between(const Tensor& before, const Tensor& after) {
   Drift drift;
   double units = 0;
   for (size_t i = 0; i < before.columns(); ++i) {
-    const Numbers old_column = column_of(before, i), new_column = column_of(after, i);
-    const Numbers from = centered(old_column), to = centered(new_column);
+    const Vector old_column = column_of(before, i), new_column = column_of(after, i);
+    const Vector from = centered(old_column), to = centered(new_column);
     const auto count = static_cast<double>(from.size());
     const double was = std::sqrt(dot(from, from) / count), is = std::sqrt(dot(to, to) / count);
     if (!(was > 0 && is > 0)) continue;
-    drift.mean += std::fabs(mean_of(new_column) - mean_of(old_column)) / was;
+    drift.mean += std::fabs(moments_of(new_column).mean - moments_of(old_column).mean) / was;
     drift.deviation += std::fabs(std::log(is / was));
     ++units;
   }
@@ -117,7 +99,7 @@ GradientShift gradient_shift(const Tensor& before, const Tensor& after) {
 
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const auto ranks = [](const std::vector<double>& values) {
-    Numbers places(values.size());
+    Vector places(values.size());
     for (size_t i = 0; i < values.size(); ++i)
       places[i] =
           static_cast<double>(std::ranges::count_if(values, [&](double other) { return other < values[i]; }));

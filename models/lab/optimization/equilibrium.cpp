@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
-#include <numeric>
 
 #include "core/ops.h"
 #include "core/tape.h"
@@ -94,10 +93,6 @@ constexpr Norm norms[] = {Norm::batch, Norm::layer, Norm::weight};
 
 std::string variant_of(Norm norm, const Way& way) { return std::string(name_of(norm)) + way.name; }
 
-double mean_of(const std::vector<double>& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
-}
-
 /// A network whose hidden weights decay, or are held at their first length. Under layer norm it is the whole matrix whose
 /// length the loss does not depend on, under the others every weight vector by itself.
 class Trained {
@@ -136,7 +131,7 @@ class Trained {
   /// Of the last hidden layer.
   Tensor watched() const { return net.weight(depth - 1); }
   double relative_length() const {
-    return mean_of(lengths_of(watched(), by_column)) / mean_of(first_[depth - 1]);
+    return moments_of(lengths_of(watched(), by_column)).mean / moments_of(first_[depth - 1]).mean;
   }
 
   const bool by_column;
@@ -203,7 +198,7 @@ double train_and_note(const MnistData& data, Norm norm, const Way& way, std::uin
     notes->add(variant, over_sum, growth_over_sum(first, trained.watched(), all, static_cast<double>(steps)));
   std::vector<double> lengths;
   for (const UpdateMoments& moments : last.means()) lengths.push_back(moments.length);
-  return mean_of(lengths);
+  return moments_of(lengths).mean;
 }
 
 /// A fifth of the training labels is random: gradients do not vanish, as nothing fits all cases.

@@ -5,6 +5,7 @@
 #include "core/ops.h"
 #include "core/tape.h"
 #include "models/data/digits.h"
+#include "models/training/digit_experiment.h"
 #include "optim/adam.h"
 
 namespace lamina::lab {
@@ -38,6 +39,10 @@ const std::vector<NoiseVariant>& variants() {
       {"layer with dropout", Norm::layer, 0, 0, 0.5},
   };
   return all;
+}
+
+double share_of_wrong(const Tensor& logits, std::span<const int> labels) {
+  return static_cast<double>(wrong_answers(logits, labels)) / static_cast<double>(labels.size());
 }
 
 /// The cases of these numbers.
@@ -80,7 +85,7 @@ void run(const NoiseVariant& variant, const Sets& sets, const Rate& rate, std::u
     if ((i + 1) % between != 0) continue;
     net.measure_population(sets.train.x);
     const Tensor logits = net.use(sets.test.x);
-    error = error_of(logits, sets.test.labels);
+    error = share_of_wrong(logits, sets.test.labels);
     loss = static_cast<double>(cross_entropy(logits, sets.test.labels).item());
     if (count == curve_of)
       notes.add(variant.name, "test loss by update" + suffix, static_cast<double>(i + 1), loss);
@@ -89,7 +94,7 @@ void run(const NoiseVariant& variant, const Sets& sets, const Rate& rate, std::u
   const Tensor fitted = net.use(sets.train.x);
   notes.add(variant.name, "test error" + suffix, n, error);
   notes.add(variant.name, "test loss" + suffix, n, loss);
-  notes.add(variant.name, "training error" + suffix, n, error_of(fitted, sets.train.labels));
+  notes.add(variant.name, "training error" + suffix, n, share_of_wrong(fitted, sets.train.labels));
   notes.add(variant.name, "training loss" + suffix, n,
             static_cast<double>(cross_entropy(fitted, sets.train.labels).item()));
 }
@@ -185,13 +190,6 @@ SmallDigits small_digits(size_t count, std::uint64_t seed) {
     x[(image * side + row / 2) * side + column / 2] += static_cast<real>(digits.pixels[i]) / 4;
   }
   return small;
-}
-
-double error_of(const Tensor& logits, std::span<const int> labels) {
-  const std::vector<int> answers = argmax(logits, 1);
-  double wrong = 0;
-  for (size_t i = 0; i < labels.size(); ++i) wrong += answers[i] != labels[i];
-  return wrong / static_cast<double>(labels.size());
 }
 
 Lab noise() {

@@ -71,9 +71,6 @@ struct SmallDigits {
 };
 SmallDigits small_digits(size_t count, std::uint64_t seed);
 
-/// The share of rows whose largest logit is not at their label.
-double error_of(const Tensor& logits, std::span<const int> labels);
-
 Lab noise();
 
 }  // namespace lamina::lab

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 
 #include "core/error.h"
@@ -11,6 +10,7 @@
 #include "core/tape.h"
 #include "layers/norms/batch_norm.h"
 #include "layers/norms/layer_norm.h"
+#include "models/evidence/interval.h"
 #include "models/lab/deep_digits.h"
 
 namespace lamina::lab {
@@ -26,10 +26,6 @@ constexpr const char* dependence = "dependence on the case";
 constexpr const char* in_window = "wrong in the window";
 constexpr const char* in_all = "wrong over all cases";
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 /// All rates, and the course of the best.
 void measure_scheme(const MnistData& data, Norm norm, std::uint64_t seed, Notes& notes) {
   const std::string name = name_of(norm);
@@ -37,14 +33,14 @@ void measure_scheme(const MnistData& data, Norm norm, std::uint64_t seed, Notes&
   for (const double rate : rates) {
     const OnlineRun run =
         learn_online(data, {.norm = norm, .learning_rate = static_cast<real>(rate), .seed = seed});
-    notes.add(name, in_all, rate, mean_of(run.wrong));
-    if (best.wrong.empty() || mean_of(run.wrong) < mean_of(best.wrong)) best = run;
+    notes.add(name, in_all, rate, moments_of(run.wrong).mean);
+    if (best.wrong.empty() || moments_of(run.wrong).mean < moments_of(best.wrong).mean) best = run;
   }
   notes.add(name, learned, static_cast<double>(best.wrong.size()));
   const size_t window = best.wrong.size() / windows;
   for (size_t i = 0; i < windows; ++i)
     notes.add(name, in_window, static_cast<double>((i + 1) * window),
-              mean_of(std::span<const double>(best.wrong).subspan(i * window, window)));
+              moments_of(std::span<const double>(best.wrong).subspan(i * window, window)).mean);
 }
 
 std::vector<Observation> measure(std::int64_t seed, bool quick) {
@@ -86,7 +82,7 @@ OnlineRun learn_online(const MnistData& data, const OnlineOptions& options) {
     try {
       Tape tape;
       const Tensor logits = net.logits(one.images, Mode::train);
-      run.wrong.push_back(argmax(logits, -1) == one.labels ? 0 : 1);
+      run.wrong.push_back(static_cast<double>(wrong_answers(logits, one.labels)));
       tape.backward(cross_entropy(logits, one.labels));
       net.optimizer().step();
     } catch (const Error& error) {

@@ -4,37 +4,24 @@
 #include <vector>
 
 #include "core/error.h"
+#include "models/lab/vectors.h"
 
 namespace lamina::lab {
 
 namespace {
 
-using Column = std::vector<double>;
-
-double dot(const Column& a, const Column& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-Column column_of(const Tensor& x, size_t index) {
-  Column column(x.rows());
-  for (size_t i = 0; i < x.rows(); ++i) column[i] = static_cast<double>(x[i * x.columns() + index]);
-  return column;
-}
-
 /// Takes from `column` what lies along the columns of an orthonormal basis; twice, because the first time leaves
 /// rounding errors of the size of what it took.
-void remove(Column& column, const std::vector<Column>& basis) {
+void remove(Vector& column, const std::vector<Vector>& basis) {
   for (int pass = 0; pass < 2; ++pass)
-    for (const Column& direction : basis) {
+    for (const Vector& direction : basis) {
       const double along = dot(column, direction);
       for (size_t i = 0; i < column.size(); ++i) column[i] -= along * direction[i];
     }
 }
 
 /// Adds a column to an orthonormal basis, unless it lies in its span.
-void extend(std::vector<Column>& basis, Column column) {
+void extend(std::vector<Vector>& basis, Vector column) {
   const double before = std::sqrt(dot(column, column));
   remove(column, basis);
   const double after = std::sqrt(dot(column, column));
@@ -47,8 +34,8 @@ void extend(std::vector<Column>& basis, Column column) {
 struct Left {
   double residual = 0, deviation = 0, size = 0;
 
-  void add(const Column& y, const std::vector<Column>& basis) {
-    Column centred = y, rest = y;
+  void add(const Vector& y, const std::vector<Vector>& basis) {
+    Vector centred = y, rest = y;
     remove(centred, {basis.front()});
     remove(rest, basis);
     deviation += dot(centred, centred);
@@ -63,8 +50,8 @@ struct Left {
 
 double affine_residual(const Tensor& x, const Tensor& y) {
   if (x.rows() != y.rows()) fail("affine_residual: x and y have other numbers of cases; give the same");
-  std::vector<Column> basis;
-  extend(basis, Column(x.rows(), 1.0));
+  std::vector<Vector> basis;
+  extend(basis, Vector(x.rows(), 1.0));
   for (size_t j = 0; j < x.columns(); ++j) extend(basis, column_of(x, j));
   Left left;
   for (size_t j = 0; j < y.columns(); ++j) left.add(column_of(y, j), basis);
@@ -75,8 +62,8 @@ double gain_and_bias_residual(const Tensor& x, const Tensor& y) {
   if (x.shape() != y.shape()) fail("gain_and_bias_residual: x and y differ in shape; give the same");
   Left left;
   for (size_t j = 0; j < y.columns(); ++j) {
-    std::vector<Column> basis;
-    extend(basis, Column(x.rows(), 1.0));
+    std::vector<Vector> basis;
+    extend(basis, Vector(x.rows(), 1.0));
     extend(basis, column_of(x, j));
     left.add(column_of(y, j), basis);
   }

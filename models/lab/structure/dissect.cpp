@@ -55,13 +55,7 @@ Trained train(const MnistData& data, const Variant& variant, double rate, std::u
     const double now = model.train(step);
     if (step + counted >= updates) loss += now / static_cast<double>(counted);
   }
-  const DigitCases test = cases_of(data.test, 0, data.test.labels.size());
-  const std::vector<int> answers = argmax(model.logits(test.images, Mode::evaluate), -1);
-  double wrong = 0;
-  for (size_t i = 0; i < answers.size(); ++i) wrong += answers[i] != test.labels[i];
-  return {.loss = std::isfinite(loss) ? loss : INFINITY,
-          .error = wrong / static_cast<double>(answers.size()),
-          .rate = rate};
+  return {.loss = std::isfinite(loss) ? loss : INFINITY, .error = model.score(data.test).error, .rate = rate};
 }
 
 void look_at_weights(std::uint64_t seed, Notes& notes) {

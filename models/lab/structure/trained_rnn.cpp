@@ -27,11 +27,7 @@ void look(AddingModel& model, const char* variant, const std::string& when, cons
   notes.add(variant, "spread " + when, std::log10(high / low));
 }
 
-struct Cases {
-  AddingCases valid, test;
-};
-
-AddingRun train(const Variant& variant, real rate, const Cases& cases, size_t last, std::int64_t seed) {
+AddingRun train(const Variant& variant, real rate, const AddingSets& cases, size_t last, std::int64_t seed) {
   Notes notes(seed);
   AddingModel model({.norm = variant.norm, .hidden = 64, .steps = steps, .learning_rate = rate},
                     static_cast<std::uint64_t>(seed));
@@ -49,9 +45,8 @@ AddingRun train(const Variant& variant, real rate, const Cases& cases, size_t la
 
 std::vector<Observation> measure(std::int64_t seed, bool quick) {
   Notes notes(seed);
-  Random random(static_cast<std::uint64_t>(seed), 2);
-  const size_t count = quick ? 20 : 1000, last = quick ? 4 : updates;
-  const Cases cases{adding_cases(steps, count, random), adding_cases(steps, count, random)};
+  const AddingSets cases = adding_sets(steps, quick ? 20 : 1000, seed);
+  const size_t last = quick ? 4 : updates;
   for (const Variant& variant : variants)
     notes.add(at_the_best_rate([&](real rate) { return train(variant, rate, cases, last, seed); }));
   return notes.rows();

@@ -3,6 +3,7 @@
 #include "layers/attention/transformer_block.h"
 #include "tests/check.h"
 #include "tests/fixtures/torch_attention_fixtures.h"
+#include "tests/fixtures/torch_encoder_fixtures.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -69,8 +70,8 @@ TEST_CASE("torch: MultiheadAttention") {
 }
 
 TEST_CASE("torch: TransformerEncoderLayer") {
-  for (const auto& each : torch_attention::encoders) {
-    CAPTURE(&each - torch_attention::encoders.data());
+  for (const auto& each : torch_encoder::encoders) {
+    CAPTURE(&each - torch_encoder::encoders.data());
     Parameters parameters(1);
     TransformerBlock block(parameters, "block",
                            {.width = each.width,

@@ -4,6 +4,7 @@
 
 #include "core/ops.h"
 #include "models/data/digits.h"
+#include "models/training/digit_experiment.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -86,10 +87,10 @@ TEST_CASE("the noise by hand is shared by a part and as large as that of a batch
   CHECK(scale / scale_of_batch == doctest::Approx(1).epsilon(0.07));  // equal to first order in 1 / k
 }
 
-TEST_CASE("the error counts wrong answers") {
+TEST_CASE("wrong answers are rows whose largest logit is elsewhere") {
   const Tensor logits = Tensor::from({4, 3}, {1, 0, 0, 0, 2, 1, 0, 0, 1, 3, 1, 2});
-  CHECK(error_of(logits, std::vector<int>{0, 1, 2, 0}) == 0);
-  CHECK(error_of(logits, std::vector<int>{0, 2, 2, 1}) == 0.5);
+  CHECK(wrong_answers(logits, std::vector<int>{0, 1, 2, 0}) == 0);
+  CHECK(wrong_answers(logits, std::vector<int>{0, 2, 2, 1}) == 2);
 }
 
 TEST_CASE("small digits are means of four pixels") {
