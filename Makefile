@@ -100,10 +100,13 @@ $(BUILD)/objects/%.o: %.cpp $(BUILD)/flags $(PRELUDE)
 	$(call compile,$(PRELUDE))
 $(BUILD)/objects/tests/%.o: tests/%.cpp $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile,$(TEST_PRELUDE))
+# These have no test runner to link with.
+$(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
+	$(call compile,$(PRELUDE))
 
 # -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools; the sanitizers'
 # tests compile in half the time without optimization.
-$(call objects,$(TEST_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
+$(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES))) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
 $(call objects,$(TOOL_SOURCES)): private LEVEL := $(if $(SANITIZE),-Og,-O1)
 
 $(BUILD)/precompiled/standard.h $(BUILD)/precompiled/tests.h: $(BUILD)/precompiled/%.h: tools/precompiled/%.h $(BUILD)/flags
