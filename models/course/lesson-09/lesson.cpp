@@ -1,5 +1,6 @@
 // Lesson 9: attention and its gradient, pre-LN and post-LN before training, and a Transformer that writes.
 #include <lamina.h>
+#include <lamina/train.h>
 
 #include <cmath>
 #include <cstdio>
@@ -7,7 +8,6 @@
 using namespace lamina;
 
 constexpr size_t width = 32, length = 64;  // of the stream; of a text, in letters
-using Words = std::vector<const char*>;
 const std::string alphabet = " .abcdefghijklmnopqrstuvwxyz";
 const Initializer draw = normal(1);  // mean 0 and deviation 1
 
@@ -27,6 +27,10 @@ void why_the_root(size_t d) {
   const Tensor p = softmax(s, 1), scaled = softmax(s / std::sqrt(real(d)), 1);
   std::printf("%.2f, %.3f, scaled %.2f, %.3f\n", mean(max(p, 1)).item(), mean(p * (1 - p)).item(),
               mean(max(scaled, 1)).item(), mean(scaled * (1 - scaled)).item());
+  Image image(/*columns=*/320, /*lines=*/160, {});  // 16 rows of shares; on the right scaled
+  for (size_t i = 0; i < image.pixels.size(); ++i)
+    image.pixels[i].fill(std::uint8_t(255 * (i / 160 % 2 ? scaled : p)[i / 3200 * 16 + i / 10 % 16]));
+  write_png("shares.png", image);
 }
 
 /// One causal head by its formulas, forward and backward, and by the library.
@@ -41,20 +45,21 @@ void one_head(size_t t, size_t d) {
   Tape tape;
   Tensor qkv = concatenate({q, k, v}, 1);
   const Tensor library = self_attention(qkv.require_gradient().reshape({1, t, 3 * d}), 1, {.causal = true});
-  const real apart = largest(y - library.detach().reshape(y.shape()));
   tape.backward(library, dy.reshape({1, t, d}));
-  std::printf("largest difference of y %.4f, of the gradients %.4f\n", apart,
+  std::printf("largest difference of y %.4f, of the gradients %.4f\n",
+              largest(y - library.detach().reshape(y.shape())),
               largest(concatenate({dq, dk, dv}, 1) - qkv.gradient()));
 }
 
 struct Model {
-  Model(Parameters& parameters, size_t depth, Placement placement)
-      : options{.width = width, .heads = 4, .placement = placement, .causal = true},
-        letters(parameters, "letters", {.entries = alphabet.size(), .width = width, .initial = normal(0.7)}),
-        positions(parameters, "positions", {.entries = length, .width = width, .initial = normal(0.7)}),
-        norm(norm_after_blocks(parameters, "norm", options)),
-        output(parameters, "output", {.input = width, .output = alphabet.size()}) {
-    for (size_t l = 0; l < depth; ++l) blocks.emplace_back(parameters, std::to_string(l), options);
+  Model(std::uint64_t seed, size_t depth, Placement placement)
+      : weights(seed),
+        options{.width = width, .heads = 4, .placement = placement, .causal = true},
+        letters(weights, "letters", {.entries = alphabet.size(), .width = width, .initial = normal(0.7)}),
+        positions(weights, "positions", {.entries = length, .width = width, .initial = normal(0.7)}),
+        norm(norm_after_blocks(weights, "norm", options)),
+        output(weights, "output", {.input = width, .output = alphabet.size()}) {
+    for (size_t l = 0; l < depth; ++l) blocks.emplace_back(weights, std::to_string(l), options);
   }
   /// Texts of `length` letters -> logits of the letter after each [texts x length x letters].
   Tensor operator()(const std::vector<int>& text, const AttentionOptions& seen = {}) {
@@ -62,6 +67,7 @@ struct Model {
     for (TransformerBlock& block : blocks) stream = block(stream, Mode::train, seen);
     return output(norm(stream, Mode::train));
   }
+  Parameters weights;
   TransformerBlockOptions options;
   Embedding letters, positions;
   Normalization norm;
@@ -72,12 +78,11 @@ struct Model {
 
 /// Stories: their letters, the letter after each, and the places before the owner's second name.
 struct Stories {
-  Stories(size_t count, Random& random) {
-    const auto one = [&](const Words& of) { return of[random.below(unsigned(of.size()))]; };
-    const Words looks = {"red", "old", "new"}, things = {"hat", "ball", "coat", "lamp"};
-    const Words owners = {"anna", "bert", "cleo", "dora", "emil"}, finders = {"paul", "rosa", "tom", "vera"};
+  Stories(size_t count, Random random) {
+    const auto one = [&](std::vector<const char*> of) { return of[random.below(unsigned(of.size()))]; };
     for (size_t n = 0; n < count; ++n) {
-      const std::string owner = one(owners), thing = one(things), look = one(looks), who = one(finders);
+      const auto owner = one({"anna", "bert", "cleo", "dora", "emil"}), look = one({"red", "old", "new"});
+      const auto thing = one({"hat", "ball", "coat", "lamp"}), who = one({"paul", "rosa", "tom", "vera"});
       const std::string story = text(". ", owner, " lost a ", look, " ", thing, ". ", who, " found the ",
                                      thing, " and gave it to ", owner, std::string(length, '.'));
       names.push_back(int(n * length + story.find(" to ") + 3));
@@ -92,14 +97,12 @@ struct Stories {
 void gradients(Placement placement, size_t depth) {
   real first = 0, last = 0, stream = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    Parameters parameters(seed);
-    Model model(parameters, depth, placement);
-    Random random(seed);
-    const Stories stories(/*count=*/8, random);
+    Model model(seed, depth, placement);
+    const Stories stories(/*count=*/8, Random(seed));
     Tape tape;
     tape.backward(cross_entropy(model(stories.letters), stories.next));
     for (const size_t l : {size_t{0}, depth - 1}) {
-      const Tensor w = parameters.learned()[parameters.named(text(l, ".outer.weight")).front()].value;
+      const Tensor w = model.weights.learned()[model.weights.named(text(l, ".outer.weight")).front()].value;
       (l == 0 ? first : last) += std::sqrt(sum(square(w.gradient())).item()) / 5;
     }
     stream += mean_square(model.stream.detach()).item() / 5;
@@ -110,18 +113,16 @@ void gradients(Placement placement, size_t depth) {
 
 /// Learns from ever new stories; each position sees `window` letters, its own included. With all it writes one.
 void train(std::uint64_t seed, size_t window) {
-  Parameters parameters(seed);
-  Model model(parameters, /*depth=*/2, Placement::pre);
-  Adam adam(parameters, {.learning_rate = 5e-3});
-  Random random(seed);
+  Model model(seed, /*depth=*/2, Placement::pre);
+  Adam adam(model.weights, {.learning_rate = 5e-3});
   const AttentionOptions seen = {.mask = mask(length, window)};
-  for (int step = 0; step < 300; ++step) {
-    const Stories stories(/*count=*/8, random);
+  for (unsigned step = 0; step < 300; ++step) {
+    const Stories stories(/*count=*/8, Random(seed, step));
     Tape tape;
     tape.backward(cross_entropy(model(stories.letters, seen), stories.next));
     adam.step();
   }
-  const Stories stories(/*count=*/100, random);
+  const Stories stories(/*count=*/100, Random(seed, 300));
   const Tensor logits = model(stories.letters, seen).reshape({100 * length, alphabet.size()});
   real share = 0, loss = cross_entropy(logits, stories.next).item();
   const Tensor p = softmax(logits);
@@ -132,10 +133,9 @@ void train(std::uint64_t seed, size_t window) {
   for (size_t i = 0; i + 1 < length; ++i) {
     const Tensor next = softmax(model(letters)).step(0).step(i);
     size_t letter = 0;
-    for (real rest = random.uniform(); (rest -= next[letter]) > 0 && letter < 27;) ++letter;
-    std::putchar(alphabet[size_t(letters[i + 1] = int(letter))]);
+    for (real rest = Random(seed, 400 + i).uniform(); (rest -= next[letter]) > 0 && letter < 27;) ++letter;
+    std::printf(i + 2 < length ? "%c" : "%c\n", alphabet[size_t(letters[i + 1] = int(letter))]);
   }
-  std::puts("");
 }
 
 int main() {
@@ -143,7 +143,7 @@ int main() {
   for (const size_t d : {4u, 64u, 1024u}) why_the_root(d);
   one_head(/*t=*/5, /*d=*/8);
   for (const size_t depth : {2u, 8u, 32u})
-    for (const Placement placement : {Placement::post, Placement::pre}) gradients(placement, depth);
+    gradients(Placement::post, depth), gradients(Placement::pre, depth);
   for (const size_t window : {length, size_t{8}})
     for (const std::uint64_t seed : {1u, 2u, 3u}) train(seed, window);
 }
