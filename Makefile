@@ -65,7 +65,7 @@ COMMAND := $(patsubst tools/%.cpp,$(BUILD)/%,$(COMMAND_SOURCES))
 BENCHMARKS := $(patsubst tools/bench/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 
 # One core per job when this make was started without -j; used where a target builds through a second make.
-SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE = $(if $(COUNTING),:,$(MAKE)) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all programs setup demo test oracle guarded fuzz bench report install format lint tidy help clean force
 .DELETE_ON_ERROR:
@@ -76,15 +76,24 @@ DOUBLE_COMMAND := $(if $(filter float,$(REAL)),$(BUILD)/lamina-double)
 all: programs $(DOUBLE_COMMAND)  ## library, models, the `lamina` command, benchmarks
 programs: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(BENCHMARKS)
 
-# --- Compiling. The compiler's command line is kept in a file that changes only when it does, and so is each
-# archive's list of members: other flags rebuild everything, a removed source leaves its archive, nothing else.
+# --- Compiling. What is compiled and linked is counted, "[12/182] core/tape.cpp"; V=1 shows the command lines as well.
+# How much there is to do is counted by a make that does nothing (COUNTING=1), when the first line is to be printed.
 
+say = $(if $(V),,@)$(eval DONE += 1)echo '[$(words $(DONE))/$(TOTAL)] $(1)' && 
+TOTAL = $(eval TOTAL := $(if $(COUNTING),0,$(shell \
+  env -u MAKEFLAGS $(MAKE) -n $(MAKEOVERRIDES) COUNTING=1 $(MAKECMDGOALS) 2>/dev/null | grep -c "^echo '\[")))$(TOTAL)
+
+# The compiler's command line is kept in a file that changes only when it does, and so is each archive's list of members:
+# other flags rebuild everything, a removed source leaves its archive, nothing else.
+
+# (A dry run takes what it would do for done, so there these files are taken as they are.)
+FORCE := $(if $(COUNTING),,force)
 keep = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
 
-$(BUILD)/flags: force
+$(BUILD)/flags: $(FORCE)
 	$(call keep,$(CXX) $(CXXFLAGS))
 
-$(BUILD)/sources: force
+$(BUILD)/sources: $(FORCE)
 	$(call keep,$(SOURCES))
 
 # PRECOMPILED=1 reads the standard headers once instead of once per source: a quarter of the compiler's work, of tests a
@@ -94,7 +103,7 @@ PRELUDE := $(if $(filter 1 $(REAL),$(PRECOMPILED)),$(BUILD)/precompiled/standard
 TEST_PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled/tests.h)
 # With it the bug of g++ 12 above shows in two more warnings.
 prelude = $(if $(1),-include $(1) $(if $(findstring clang,$(CXX)),,-Wno-stringop-overflow -Wno-array-bounds))
-compile = @mkdir -p $(@D) && $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -MMD -MP -c $< -o $@
+compile = $(call say,$<)mkdir -p $(@D) && $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -MMD -MP -c $< -o $@
 
 $(BUILD)/objects/%.o: %.cpp $(BUILD)/flags $(PRELUDE)
 	$(call compile,$(PRELUDE))
@@ -111,7 +120,7 @@ $(call objects,$(TOOL_SOURCES)): private LEVEL := $(if $(SANITIZE),-Og,-O1)
 
 $(BUILD)/precompiled/standard.h $(BUILD)/precompiled/tests.h: $(BUILD)/precompiled/%.h: tools/precompiled/%.h $(BUILD)/flags
 	@mkdir -p $(@D) && cp $< $@
-	$(CXX) $(CXXFLAGS) -x c++-header $@ -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
+	$(call say,$@)$(CXX) $(CXXFLAGS) -x c++-header $@ -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 $(MODELS): $(call objects,$(MODEL_SOURCES))
@@ -119,7 +128,7 @@ $(TOOLS): $(call objects,$(TOOL_SOURCES))
 $(LIBRARY) $(MODELS) $(TOOLS): $(BUILD)/sources
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-LINK = $(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LIBRARY) $(LDFLAGS) $(LDLIBS) -o $@
+LINK = $(call say,$@)$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LIBRARY) $(LDFLAGS) $(LDLIBS) -o $@
 
 $(COMMAND): $(BUILD)/%: $(BUILD)/objects/tools/%.o
 $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/bench/%.o
@@ -138,7 +147,7 @@ $(call objects,tools/live/server.cpp tests/tools/live/report_server_test.cpp): p
 
 # Figures and --version name the commit. Only this file is compiled again when it changes.
 COMMIT := $(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)
-$(BUILD)/commit: force
+$(BUILD)/commit: $(FORCE)
 	$(call keep,$(COMMIT))
 $(call objects,core/version.cpp): $(BUILD)/commit
 $(call objects,core/version.cpp): private CXXFLAGS += $(if $(COMMIT),-DLAMINA_COMMIT='"$(COMMIT)"')
@@ -192,7 +201,7 @@ THREADS ?= 2 3 4 8 16
 $(BUILD)/threads-tests: $(call objects,$(THREADS_TESTS) core/threads/parallel.cpp)
 $(BUILD)/stress-threads: $(call objects,tests/stress/threads.cpp core/threads/parallel.cpp)
 $(BUILD)/threads-tests $(BUILD)/stress-threads:
-	$(CXX) $(CXXFLAGS) $^ -o $@
+	$(call say,$@)$(CXX) $(CXXFLAGS) $^ -o $@
 
 -include $(BUILD)/objects/tests/stress/threads.d
 
@@ -217,7 +226,7 @@ oracle: setup  ## compares CASES=30000 random cases (SEED=1) with PyTorch in flo
 oracle-program: $(BUILD)/oracle-answers
 
 $(BUILD)/oracle-answers: $(call objects,$(ORACLE_SOURCES)) $(LIBRARY)
-	$(CXX) $(CXXFLAGS) $^ $(LDFLAGS) $(LIBRARY_LIBS) -o $@
+	$(call say,$@)$(CXX) $(CXXFLAGS) $^ $(LDFLAGS) $(LIBRARY_LIBS) -o $@
 
 # --- Guarded memory.
 
@@ -258,7 +267,7 @@ fuzz:  ## fuzzes every reader, or TARGET, for SECONDS each (60), with clang's sa
 FAULT_LIBRARY := $(BUILD)/faults/file_faults.so
 $(FAULT_LIBRARY): tests/faults/file_faults.cpp $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CXX) -std=c++20 -O1 -fPIC -shared $(WARNINGS) $< -o $@ -ldl
+	$(call say,$@)$(CXX) -std=c++20 -O1 -fPIC -shared $(WARNINGS) $< -o $@ -ldl
 
 .PHONY: faults fault-library
 fault-library: $(FAULT_LIBRARY)
@@ -304,7 +313,7 @@ SONAME = lib$(NAME).so.$(basename $(VERSION))
 SHARED = $(BUILD)/$(SONAME)
 
 $(SHARED): $(LIBRARY)
-	$(CXX) $(CXXFLAGS) -shared -Wl,--whole-archive $< -Wl,--no-whole-archive -Wl,-soname=$(SONAME) -Wl,-Bsymbolic-functions \
+	$(call say,$@)$(CXX) $(CXXFLAGS) -shared -Wl,--whole-archive $< -Wl,--no-whole-archive -Wl,-soname=$(SONAME) -Wl,-Bsymbolic-functions \
 	  $(addprefix -Wl$(comma)-z$(comma),defs $(filter x86-64-v%,$(ARCH))) $(LDFLAGS) $(LIBRARY_LIBS) -o $@
 comma := ,
 
@@ -379,13 +388,14 @@ $(addsuffix .ok,$(TIDY_GROUPS)): %.ok: .clang-tidy
 	@touch $@
 
 help:  ## this list
-	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++]"
+	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++] [V=1]"
 	@echo
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile models/course/course.mk | column -t -s '|'
 	@echo
 	@echo "  REAL      the scalar type; double builds into its own folder, build/variant-double"
 	@echo "  SANITIZE  address and undefined-behaviour sanitizers, in their own folder"
 	@echo "  ARCH      the CPU to build for, as in -march"
+	@echo "  V         1 shows the command lines of the compiler"
 
 clean:  ## removes every build
 	rm -rf build
