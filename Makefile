@@ -67,7 +67,7 @@ BENCHMARKS := $(patsubst tools/bench/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(if $(COUNTING),:,$(MAKE)) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all programs setup demo test oracle guarded fuzz bench report install format lint tidy help clean force
+.PHONY: all programs setup demo test oracle guarded fuzz bench report install docs format lint tidy help clean force
 .DELETE_ON_ERROR:
 
 # The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
@@ -355,6 +355,15 @@ install:  ## installs headers, libraries, pkg-config and CMake files under PREFI
 # $(call pkg_config,NAME,REQUIRES,LIBS)
 pkg_config = sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|$(1)|' -e 's|@REQUIRES@|$(2)|' \
   -e 's|@LIBS@|$(3)|' -e 's|@DEFINES@|$(filter -D%,$(LANGUAGE))|' -e 's| *$$||' tools/lamina.pc.in > $(LIB)/pkgconfig/$(1).pc
+
+# --- The reference of the installed headers, by Doxygen
+
+DOCS := build/docs
+docs: force  ## writes build/docs/html/index.html, the reference of the installed headers
+	@command -v doxygen >/dev/null || { echo "make docs needs doxygen: run tools/install-deps.sh --dev" >&2; exit 1; }
+	@mkdir -p $(DOCS)
+	@{ cat tools/docs/Doxyfile; echo "INPUT = tools/docs/main.md $(HEADERS)"; echo "OUTPUT_DIRECTORY = $(DOCS)"; } | doxygen -
+	@echo "$(DOCS)/html/index.html"
 
 # --- The course, which uses both installed libraries
 
