@@ -146,7 +146,8 @@ std::string wrong_early_stopping() {
     return "your rule compares with the loss before; it must compare with the lowest so far";
   if (story(3, {5, 4, 6, 5.5, 5}).find('+', 2) != std::string::npos)
     return "your rule compares with the loss before; it must compare with the lowest so far";
-  if (plain == "++--+-!") return "your rule does not begin to count anew after an improvement";
+  if (story(3, {5, 6, 4, 6, 3, 6, 2, 6, 1, 6}).ends_with('!'))
+    return "your rule does not begin to count anew after an improvement";
   if (plain == "++--+----!")
     return "your rule stops one loss too late: after patience + 1 that are not lower";
   if (plain == "++--+--!") return "your rule stops one loss too early: after patience - 1 that are not lower";

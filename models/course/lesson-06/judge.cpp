@@ -163,6 +163,8 @@ std::string wrong_fold_batch_norm() {
         "your bias lacks the layer's own bias, which is multiplied as the weights are"},
        {numbers(bias - running.mean * factor + shift),
         "in your bias the layer's own bias is added as it is; it is multiplied as the weights are"},
+       {numbers(bias * factor - running.mean + shift),
+        "in your bias the running mean is subtracted as it is; it is multiplied as the weights are"},
        {numbers((bias - running.mean) * factor), "your bias lacks batch norm's own bias, shift"},
        {numbers((bias + running.mean) * factor + shift),
         "in your bias the running mean has the wrong sign"}});

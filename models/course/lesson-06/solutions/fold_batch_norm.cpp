@@ -31,6 +31,9 @@ Folded fold_batch_norm(const Tensor& weight, const Tensor& bias, const Tensor& g
   // mistake: in your bias the layer's own bias is added as it is; it is multiplied as the weights are
   // ~ const Tensor factor = gain / sqrt(running.variance + epsilon);
   // ~ return {weight * factor, bias - running.mean * factor + shift};
+  // mistake: in your bias the running mean is subtracted as it is; it is multiplied as the weights are
+  // ~ const Tensor factor = gain / sqrt(running.variance + epsilon);
+  // ~ return {weight * factor, bias * factor - running.mean + shift};
   // mistake: your bias lacks batch norm's own bias, shift
   // ~ const Tensor factor = gain / sqrt(running.variance + epsilon);
   // ~ return {weight * factor, (bias - running.mean) * factor};

@@ -15,5 +15,9 @@ std::vector<double> pack(const std::vector<double>& b, size_t depth, size_t colu
   // ~   for (size_t j = 0; j < columns; ++j) packed[j * depth + k] = b[k * columns + j];
   // mistake: your result is b as it was: rows of all columns, no panels
   // ~ for (size_t i = 0; i < b.size(); ++i) packed[i] = b[i];
+  // mistake: your panels overlap: each takes depth * width numbers
+  // ~ for (size_t k = 0; k < depth; ++k)
+  // ~   for (size_t j = 0; j < columns; ++j)
+  // ~     packed[j / width * depth + k * width + j % width] = b[k * columns + j];
   return packed;
 }

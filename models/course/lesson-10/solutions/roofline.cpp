@@ -15,4 +15,7 @@ double attainable(double batch, double in, double out, double peak_gflops, doubl
   // ~ return std::min(peak_gflops, memory_gbytes * batch / sizeof(double));
   // mistake: your roof divides bytes by FLOP
   // ~ return std::min(peak_gflops, memory_gbytes * sizeof(double) / (2 * batch));
+  // mistake: your roof counts the bytes of x and y, too; only W comes from memory
+  // ~ const double bytes = sizeof(double) * (in * out + batch * in + batch * out);
+  // ~ return std::min(peak_gflops, memory_gbytes * 2 * batch * in * out / bytes);
 }
