@@ -14,9 +14,10 @@ VERSION = $(shell sed -n 's/.*version = "\(.*\)".*/\1/p' core/version.h)
 
 WARNINGS_OF_BOTH := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 # clang makes it an error when a loop marked simd stays scalar; g++ 12 takes `"text" + std::string()` for overlapping
-# memory (its bug 105651).
+# memory (its bug 105651), and on ARM a list of initializers for uninitialized.
+MACHINE := $(shell $(CXX) -dumpmachine)
 WARNINGS_OF_CLANG := $(WARNINGS_OF_BOTH) -Wno-pass-failed
-WARNINGS := $(if $(findstring clang,$(CXX)),$(WARNINGS_OF_CLANG),$(WARNINGS_OF_BOTH) -Wno-restrict)
+WARNINGS := $(if $(findstring clang,$(CXX)),$(WARNINGS_OF_CLANG),$(WARNINGS_OF_BOTH) -Wno-restrict$(if $(findstring aarch64,$(MACHINE)), -Wno-maybe-uninitialized))
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 # The bounds of operator[] are checked in the sanitizers' builds alone.
 LEVEL := $(if $(SANITIZE),-Og,-O3)
@@ -301,7 +302,7 @@ report: setup  ## writes report/index.html: the paper's figures and tables besid
 # Where nobody names an ARCH, x86-64 gets a shared library for AVX2, and one for AVX-512 in the folder where glibc looks
 # first on a CPU that has it: the dynamic linker chooses when a program starts, and refuses a CPU that is too old for both.
 # The static library is for AVX2.
-X86_64 := $(findstring x86_64,$(shell $(CXX) -dumpmachine))
+X86_64 := $(findstring x86_64,$(MACHINE))
 ARCHS := $(if $(filter command% environment%,$(origin ARCH)),$(ARCH),$(if $(X86_64),x86-64-v3 x86-64-v4,native))
 BASE_ARCH := $(firstword $(ARCHS))
 WIDER_ARCHS := $(filter-out $(BASE_ARCH),$(ARCHS))
