@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
-#include <thread>
 
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "models/evidence/study.h"
-#include "models/run/interrupt.h"
-#include "models/run/run_lock.h"
 #include "tools/commands/commands.h"
-#include "tools/flags/common_flags.h"
-#include "tools/study/queue.h"
 #include "tools/study/study_report.h"
+#include "tools/study/train_study.h"
 
 namespace lamina {
 
@@ -62,19 +57,6 @@ void require_flags(const Study& study) {
   }
 }
 
-/// What the runs in the folder were trained with must be what the file says.
-void keep(const Study& study, const std::string& folder) {
-  const std::string file = folder + "/study.json";
-  const size_t smoke = smoke_epochs();
-  write_file(file,
-             exists(file) ? merged_with_kept(study, smoke, file, read_file(file)) : kept_of(study, smoke));
-}
-
-/// One run a core.
-size_t jobs_for(const Study& study) {
-  return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<unsigned>(study.threads));
-}
-
 /// Tables and figure again, of what has been trained.
 int show(const Study& study, const std::string& folder, bool single) {
   if (!is_folder(folder))
@@ -90,19 +72,10 @@ int run(const StudyFlags& flags) {
   require_flags(study);
   const std::string folder = flags.out.empty() ? default_folder(study) : flags.out;
   if (flags.tables) return show(study, folder, flags.single);
-  make_folder(folder);
-  const RunLock lock(folder);
-  remove_unfinished_files(folder);
-  keep(study, folder);
-  StudyQueue queue(study, {.folder = folder, .jobs = flags.jobs > 0 ? flags.jobs : jobs_for(study)});
-  const bool all = queue.train();
-  if (!all) {
-    std::cout << "saved; go on with: lamina study " << flags.file << " --out " << folder << '\n';
-    return interrupted_exit_code;
-  }
-  std::cout << '\n';
-  report_study(study, folder, flags.single);
-  return queue.failed() > 0 ? 1 : 0;
+  return train_study(study, {.folder = folder,
+                             .jobs = flags.jobs,
+                             .single = flags.single,
+                             .words = text("study ", flags.file, " --out ", folder)});
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ struct CommonFlags {
   std::string preset = "paper";
   std::string data_folder;  ///< empty: built-in data
   size_t seed = 1;
+  size_t seeds = 0;             ///< 0: a single run of each variant
   int threads = 0;              ///< 0: one per core
   size_t epochs = 0;            ///< 0: the preset's
   std::vector<size_t> batches;  ///< empty: the preset's

@@ -11,6 +11,8 @@
 #include "core/threads/parallel.h"
 #include "models/run/interrupt.h"
 #include "tools/bench/training_steps.h"
+#include "tools/study/seeds.h"
+#include "tools/study/train_study.h"
 
 namespace lamina {
 
@@ -32,7 +34,9 @@ void report_change(const RunFolder& run, const std::string& began, const std::st
 
 TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& defaults,
                                  const std::vector<std::string>& more_norms)
-    : CommonFlags(command, norms_of(command.name(), more_norms), defaults), name_(command.name()) {}
+    : CommonFlags(command, norms_of(command.name(), more_norms), defaults),
+      command_(command),
+      name_(command.name()) {}
 
 void TrainingCommand::add_optimizer_flag(const std::vector<std::string>& names) {
   const std::string authors =
@@ -174,6 +178,42 @@ void TrainingCommand::finish(const RunFolder& whole, const TrainedVariants& trai
     std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
 }
 
+Settings TrainingCommand::given_settings(const std::vector<Settings>& variants) const {
+  const Settings all = fields.settings();
+  Settings given;
+  for (const auto& [name, value] : all.entries()) {
+    std::string flag = name;
+    std::ranges::replace(flag, '_', '-');
+    const bool tells_apart =
+        std::ranges::any_of(variants, [&](const Settings& each) { return each.has(flag); });
+    if (flag == "seed" || tells_apart || !command_.given("--" + flag)) continue;
+    if (flag == "record")
+      given.set(flag, "every=" + text_of(value));
+    else
+      std::visit([&](const auto& content) { given.set(flag, content); }, value);
+  }
+  return given;
+}
+
+int TrainingCommand::run_study() const {
+  std::vector<Settings> own;
+  for (const Variant& variant : variants()) {
+    own.emplace_back();
+    for (const auto& [name, value] : variant.own.entries())
+      if (command_.has("--" + name) && !text_of(value).empty())
+        std::visit([&, &key = name](const auto& content) { own.back().set(key, content); }, value);
+  }
+  const Study study = study_of({.experiment = name_,
+                                .variants = own,
+                                .settings = given_settings(own),
+                                .first = seed,
+                                .seeds = seeds,
+                                .threads = std::max(threads, 1)});
+  const std::string folder = out.empty() ? "runs/study-" + name_ : out;
+  return train_study(study,
+                     {.folder = folder, .words = text(name_, " --seeds ", seeds, " with the same flags")});
+}
+
 int TrainingCommand::run() {
   if (!resume && optimizer_ == "sgd" && !fields.given("--lr"))  // the presets have one for Adam alone
     fail<UsageError>("--optimizer sgd: give its learning rate with --lr; that of the preset is Adam's");
@@ -181,6 +221,7 @@ int TrainingCommand::run() {
   const std::optional<RunFolder> resumed = folder_to_resume();
   if (!resumed) fill_in_preset();
   complete();
+  if (seeds > 0) return run_study();
   set_threads(threads);
   const TrainingData data = load();
   require_fitting(data);

@@ -43,7 +43,7 @@ class TrainingCommand : public CommonFlags {
   TrainingCommand(Command& command, const CommonDefaults& defaults,
                   const std::vector<std::string>& more_norms = {});
 
-  /// Trains all variants, prints and saves a summary and draws the figure. Returns the exit code.
+  /// Trains all variants, prints and saves a summary and draws the figure; with --seeds as a study. Returns the exit code.
   int run();
 
   /// Opens a run of this command and takes over its settings. `asked` is the word of the command line in front of
@@ -82,12 +82,17 @@ class TrainingCommand : public CommonFlags {
   void require_same(const RunFolder& run) const;
   void fill_in_preset();
   void require_fitting(const TrainingData& data) const;
+  /// --seeds: trains the variants with each seed. Returns the exit code.
+  int run_study() const;
+  /// What the command line said, apart from what tells variants apart.
+  Settings given_settings(const std::vector<Settings>& variants) const;
   RunFolder create(const std::string& path, const std::string& variant) const;
   RunFolder folder_of(const Variant& variant, const RunFolder& whole) const;
   /// The settings of all become those of one.
   void narrow(const Settings& whole, const Variant& variant);
   void finish(const RunFolder& whole, const TrainedVariants& trained) const;
 
+  const Command& command_;
   std::string name_;  ///< "mnist", as on the command line
   std::string optimizer_ = "adam";
 };

@@ -51,6 +51,23 @@ study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "vari
 check "other settings" refuses 1 "s.json: lr 0.5 and not no lr in grows/study.json; put it back" study s.json --out grows
 LAMINA_SMOKE=2 check "another LAMINA_SMOKE" refuses 1 "grows/study.json" study s.json --out grows
 
+# --- --seeds, the short form
+"$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 2 --seed 4 --out short >out 2>err || cat out err
+check "a run for each variant and seed" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
+  "starts: layer-batch128-seed4 starts: layer-batch128-seed5 starts: layer-batch64-seed4 starts: layer-batch64-seed5 starts: none-batch128-seed4 starts: none-batch128-seed5 starts: none-batch64-seed4 starts: none-batch64-seed5 " ]
+study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.002, "record": "every=5"}, "variants": {"batch": [128, 64], "norm": ["none", "layer"]}, "seeds": [4, 5]}'
+"$lamina" study s.json --out long >out 2>err || cat out err
+check "trained as by a study's file" cmp -s short/none-batch64-seed5/model.safetensors long/batch64-none-seed5/model.safetensors
+check "with all that the flags say" [ -s short/layer-batch128-seed4/record.csv ]
+"$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 3 --seed 4 --out short >out 2>err || cat out err
+check "more seeds later" [ "$(line_of starts)" = 4 ]
+check "their spread is in the tables" grep -qE '^\| layer-batch64 \| 3 \| 0 \|' short/summary.md
+check "other flags" refuses 1 "put it back, or name another folder with --out" mnist --preset small --norm none,layer --batch 128,64 --seeds 3 --out short
+check "not with --resume" refuses 2 "--resume excludes --seeds" mnist --seeds 2 --resume --out short
+"$lamina" attentive-reader --preset small --updates 2 --seeds 1 --out curves >out 2>err || cat out err
+check "the five curves of Figure 2" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
+  "starts: batch-everywhere-seed1 starts: batch-seed1 starts: layer-gain0.1-seed1 starts: layer-gain1-seed1 starts: none-seed1 " ]
+
 # --- a run that diverges, one that fails
 study '{"experiment": "mnist", "settings": {"preset": "small", "data": "nowhere"}, "seeds": [1, 2]}'
 status=0

@@ -1,0 +1,51 @@
+#include "tools/study/seeds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "models/run/metrics.h"
+
+namespace lamina {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The text "128" is a number for a study, which names its runs "batch128".
+Json json_of(const SettingValue& value) {
+  if (const auto* const word = std::get_if<std::string>(&value)) {
+    if (const auto whole = number_from<std::int64_t>(*word)) return *whole;
+    if (const auto number = number_from(*word); number && std::isfinite(*number)) return *number;
+  }
+  return std::visit([](const auto& content) { return Json(content); }, value);
+}
+
+bool all_have(const std::vector<Settings>& variants, const std::pair<std::string, SettingValue>& entry) {
+  return std::ranges::all_of(variants, [&](const Settings& each) {
+    return std::ranges::find(each.entries(), entry) != each.entries().end();
+  });
+}
+
+}  // namespace
+
+Study study_of(const SeedsRequest& request) {
+  Json settings = Json::object(), variants = Json::array(), seeds = Json::array();
+  for (const auto& [name, value] : request.settings.entries()) settings[name] = json_of(value);
+  for (const Settings& variant : request.variants) {
+    Json own = Json::object();
+    for (const auto& entry : variant.entries())
+      (entry.first != "norm" && all_have(request.variants, entry) ? settings : own)[entry.first] =
+          json_of(entry.second);
+    variants.push_back(own);
+  }
+  for (std::size_t i = 0; i < request.seeds; ++i) seeds.push_back(request.first + i);
+  const Json study{{"experiment", request.experiment},
+                   {"settings", settings},
+                   {"variants", variants},
+                   {"seeds", seeds},
+                   {"threads", request.threads}};
+  return study_from("lamina " + request.experiment + " --seeds", study.dump());
+}
+
+}  // namespace lamina
