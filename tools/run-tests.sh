@@ -1,26 +1,28 @@
 #!/usr/bin/env bash
 # Runs test programs and ends with one line that sums up their test cases: "12 passed, 0 failed" (", 3 skipped").
 #
-#   tools/run-tests.sh [--skip-slow] PROGRAM...
+#   tools/run-tests.sh [--skip-slow] [--parts N] PROGRAM...
 #
 # Two run at a time, so put the longest first; the output of each stays together. A PROGRAM is a doctest binary, or a
 # script that ends with such a line itself. One that crashes, stops early or reports nothing counts as a failure and is
-# named. --skip-slow leaves out doctest's suite "slow".
+# named. --skip-slow leaves out doctest's suite "slow"; --parts runs the cases of each binary (what is not called *.sh) in
+# N processes, so that the longest does not end alone on one core.
 # Exit code 0: at least one test ran, and none failed.
 set -uo pipefail
 
-filter=()
+filter=() parts=1
 if [ "${1:-}" = --skip-slow ]; then filter=(--test-suite-exclude=slow); shift; fi
+if [ "${1:-}" = --parts ]; then parts=$2; shift 2; fi
 
 set -m  # each program in a process group of its own, where Ctrl-C is not ignored as in the background
 logs=$(mktemp -d)
-programs=("$@") pids=() shown=0
+programs=() cases=() pids=() shown=0  # cases: how many a part has
 trap 'for pid in "${pids[@]:$shown}"; do kill -- -"$pid" 2>/dev/null; done; rm -rf "$logs"' EXIT
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0 broken=()
 
 show() {  # show NUMBER: prints the output of that program and adds up its tests
-  local program=${programs[$1]} log=$logs/$1 code=0 counts p f s
+  local program=${programs[$1]} part=${cases[$1]} log=$logs/$1 code=0 counts p f s
   wait "${pids[$1]}" || code=$?
   echo "== $program"
   grep -v '^\[doctest\] \(doctest version\|run with\)' "$log"
@@ -28,6 +30,10 @@ show() {  # show NUMBER: prints the output of that program and adds up its tests
   counts=$(sed -nE -e 's/^\[doctest\] test cases: .*\| *([0-9]+) passed \| *([0-9]+) failed \| *([0-9]+) skipped$/\1 \2 \3/p' \
                    -e 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 0\4/p' "$log" | tail -n 1)
   read -r p f s <<<"${counts:-0 0 0}"
+  if [ -n "$part" ] && [ -n "$counts" ]; then
+    p=$((part - f))  # doctest counts the cases of the other parts as passed, and in each part all that are skipped
+    [[ $program == *" --first=1 "* ]] || s=0
+  fi
   if [ -z "$counts" ]; then
     broken+=("$program stopped with exit code $code before its summary")
     f=1
@@ -53,11 +59,29 @@ show_ended() {
   done
 }
 
-for program in "$@"; do
+start() {  # start NUMBER-OF-CASES PROGRAM ARGUMENT...: as soon as fewer than two are running
   while [ "$(jobs -pr | wc -l)" -ge 2 ]; do wait -n; done
   show_ended
-  "$program" "${filter[@]}" </dev/null >"$logs/${#pids[@]}" 2>&1 &
+  cases+=("$1")
+  shift
+  programs+=("$*")
+  "$@" </dev/null >"$logs/${#pids[@]}" 2>&1 &
   pids+=($!)
+}
+
+for program in "$@"; do
+  count=0
+  if [ "$parts" -gt 1 ] && [[ $program != *.sh ]]; then
+    count=$("$program" "${filter[@]}" --count 2>/dev/null | sed -n 's/.* passing the current filters: //p')
+  fi
+  if [ "${count:-0}" -lt "$parts" ] || [ "$parts" = 1 ]; then
+    start "" "$program" "${filter[@]}"
+    continue
+  fi
+  for part in $(seq "$parts"); do
+    first=$((count * (part - 1) / parts + 1)) last=$((count * part / parts))
+    start $((last - first + 1)) "$program" "${filter[@]}" --first=$first --last=$last
+  done
 done
 for number in "${!pids[@]}"; do
   [ "$number" -lt $shown ] || { show "$number"; shown=$((number + 1)); }

@@ -15,7 +15,7 @@ expect() {  # expect TITLE EXIT-CODE CLOSING-LINE NAMED-PROGRAM PROGRAM...
   local title=$1 code=$2 closing=$3 named=$4 output actual
   shift 4
   # This test may itself be in the background, where a shell makes it ignore Ctrl-C permanently.
-  output=$(env --default-signal=INT tools/run-tests.sh "${@/#/$scratch/}" 2>&1)
+  output=$(env --default-signal=INT tools/run-tests.sh $options "${@/#/$scratch/}" 2>&1)
   actual=$?
   if [ "$actual" = "$code" ] && [ "$(tail -n 1 <<<"$output")" = "$closing" ] &&
      { [ -z "$named" ] || grep -q "^FAILED  .*/$named" <<<"$output"; }; then
@@ -26,6 +26,7 @@ expect() {  # expect TITLE EXIT-CODE CLOSING-LINE NAMED-PROGRAM PROGRAM...
   fi
 }
 
+options=
 program good 'echo "[doctest] test cases:  9 |  8 passed | 0 failed | 1 skipped"'
 program script 'echo "2 passed, 0 failed"'
 program bad 'echo "[doctest] test cases: 3 | 1 passed | 2 failed | 0 skipped"; exit 1'
@@ -34,6 +35,13 @@ program late_crash 'echo "[doctest] test cases: 3 | 3 passed | 0 failed | 0 skip
 program late_exit 'echo "[doctest] test cases: 3 | 3 passed | 0 failed | 0 skipped"; exit 7'
 program early 'echo "half a test"; exit 0'
 program empty 'echo "[doctest] test cases: 0 | 0 passed | 0 failed | 4 skipped"'
+
+program cases 'case "$*" in
+--count) echo "[doctest] unskipped test cases passing the current filters: 7" ;;
+"--first=1 --last=3") echo "[doctest] test cases: 7 | 7 passed | 0 failed | 2 skipped" ;;
+"--first=4 --last=7") echo "[doctest] test cases: 7 | 6 passed | 1 failed | 2 skipped"; exit 1 ;;
+*) echo "[doctest] test cases: 7 | 6 passed | 1 failed | 2 skipped"; exit 1 ;;
+esac'
 
 program ping "touch '$scratch/ping.here'; for _ in \$(seq 100); do [ -e '$scratch/pong.here' ] && echo '1 passed, 0 failed' && exit; sleep 0.1; done"
 program pong "touch '$scratch/pong.here'; for _ in \$(seq 100); do [ -e '$scratch/ping.here' ] && echo '1 passed, 0 failed' && exit; sleep 0.1; done"
@@ -50,6 +58,10 @@ expect "notices a program that is not there" 1 "0 passed, 1 failed" absent absen
 expect "runs two side by side" 0 "2 passed, 0 failed" "" ping pong
 expect "leaves Ctrl-C to the program" 0 "1 passed, 0 failed" "" interrupted
 expect "fails without programs" 1 "0 passed, 0 failed" ""
+
+options="--parts 2"
+expect "counts the cases of parts once, and names the part that failed" 1 "6 passed, 1 failed, 2 skipped" "cases --first=4 --last=7" cases
+expect "runs what has fewer cases than parts, or no count, as a whole" 0 "8 passed, 0 failed, 1 skipped" "" good
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
