@@ -2,6 +2,8 @@
 
 #include "models/lab/adding.h"
 
+#include <cmath>
+
 #include "core/error.h"
 #include "tests/check.h"
 
@@ -49,6 +51,19 @@ TEST_CASE("adding: gradient lengths are the same each time, and leave no gradien
   model.train_step();
   same.train_step();
   CHECK(model.error(cases) == same.error(cases));
+}
+
+TEST_CASE("adding: gradients are as long as the answer is wrong, at every step") {
+  for (const bool lstm : {false, true})
+    for (const Norm norm : {Norm::none, Norm::layer}) {
+      Random random(5);
+      AddingModel model({.lstm = lstm, .norm = norm, .hidden = 8, .steps = 6}, 1);
+      const AddingCases one = adding_cases(6, 1, random), other = {one.x, one.y + real(3)};
+      const double ratio = std::sqrt(model.error(other) / model.error(one));
+      CHECK(ratio > 1.5);
+      const std::vector<double> lengths = model.gradient_lengths(one), longer = model.gradient_lengths(other);
+      for (size_t t = 0; t < 6; ++t) CHECK(longer[t] == doctest::Approx(ratio * lengths[t]).epsilon(1e-4));
+    }
 }
 
 TEST_CASE("adding: a model learns two steps") {
