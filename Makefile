@@ -43,6 +43,15 @@ LIBRARY_LIBS := -lopenblas
 # The web server of the live report; programs that do not call it are not linked with it.
 LDLIBS := $(LIBRARY_LIBS) -lz -lpugixml -Wl,--as-needed -lcpp-httplib
 
+# MPI, for several processes that train together, where its compiler is: MPI=0 leaves it out, MPI=1 insists. What is
+# installed and what the sanitizers check has none. Only core/distributed/mpi.cpp is compiled with its flags.
+MPI ?= $(if $(shell command -v mpicxx 2>/dev/null),1,0)
+ifeq ($(MPI)$(INSTALLED)$(SANITIZE),1)
+MPI_WORDS := $(shell mpicxx -show)
+MPI_FLAGS := -DLAMINA_MPI $(patsubst -I%,-isystem %,$(filter -I%,$(MPI_WORDS)))
+LDLIBS += $(filter-out -lmpi_cxx,$(filter -L% -l% -Wl%,$(MPI_WORDS)))
+endif
+
 # Folders are layers: a later list may use an earlier one, never the reverse. The linker reads them backwards.
 include tools/libraries.mk
 LIBRARY_SOURCES := $(wildcard $(LAMINA_SOURCES))
@@ -152,6 +161,11 @@ $(BUILD)/commit: $(FORCE)
 	$(call keep,$(COMMIT))
 $(call objects,core/version.cpp): $(BUILD)/commit
 $(call objects,core/version.cpp): private CXXFLAGS += $(if $(COMMIT),-DLAMINA_COMMIT='"$(COMMIT)"')
+
+$(BUILD)/mpi-flags: force
+	$(call keep,$(MPI_FLAGS))
+$(call objects,core/distributed/mpi.cpp): $(BUILD)/mpi-flags
+$(call objects,core/distributed/mpi.cpp): private CXXFLAGS += $(MPI_FLAGS)
 
 # The same tests with an allocator that puts every buffer against an unmapped page, and so for each parameter.
 GUARDED_ALLOCATOR := tests/guarded/allocator.cpp tests/guarded/growing_buffer.cpp
@@ -398,13 +412,14 @@ $(addsuffix .ok,$(TIDY_GROUPS)): %.ok: .clang-tidy
 	@touch $@
 
 help:  ## this list
-	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++] [V=1]"
+	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++] [MPI=1|0] [V=1]"
 	@echo
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile models/course/course.mk | column -t -s '|'
 	@echo
 	@echo "  REAL      the scalar type; double builds into its own folder, build/variant-double"
 	@echo "  SANITIZE  address and undefined-behaviour sanitizers, in their own folder"
 	@echo "  ARCH      the CPU to build for, as in -march"
+	@echo "  MPI       1 with MPI, 0 without; by default with it where mpicxx is"
 	@echo "  V         1 shows the command lines of the compiler"
 
 clean:  ## removes every build

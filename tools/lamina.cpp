@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "core/distributed/group.h"
 #include "core/error.h"
 #include "core/gemm/gemm.h"
 #include "core/version.h"
@@ -51,7 +52,8 @@ int main(int argc, char** argv) {
                   "Lamina: every experiment of \"Layer Normalization\" (Ba, Kiros and Hinton 2016).");
   program.require_command();
   program.add_version(text("lamina ", version, ", commit ", commit(), ", ",
-                           sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend()));
+                           sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend(), ", ",
+                           distributed::mpi_name()));
   program.footer("Example: lamina mnist --norm none,batch,layer --preset small");
   for (const auto add : add_commands) add(program);
   program.add_command("list", "lists the commands, one per line").action([&] {

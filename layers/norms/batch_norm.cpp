@@ -1,9 +1,11 @@
 #include "layers/norms/batch_norm.h"
 
+#include "core/distributed/batch_part.h"
 #include "core/ops.h"
 #include "layers/named.h"
 #include "layers/norms/variants/batch_renorm.h"
 #include "layers/norms/variants/ghost_batch_norm.h"
+#include "layers/norms/variants/synchronized_batch_norm.h"
 
 namespace lamina {
 
@@ -85,7 +87,7 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
     fail(
         "batch_norm: keeps moving averages only; measure_population is for recurrent layers and "
         "MaskedBatchNorm");
-  if (a.shape().rank() > 0 && a.rows() == 1)
+  if (a.shape().rank() > 0 && a.rows() == 1 && !distributed::synchronizes_statistics())
     fail("batch_norm: ", a.shape(),
          " is a single case, which has no variance and would become the bias; train with "
          "at least two, or leave a last batch of one out");
@@ -109,6 +111,9 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
 
 /// With the statistics of the batch, or of each of its parts.
 Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const {
+  if (distributed::synchronizes_statistics())
+    return relu_pool(synchronized_batch_norm(a, gain, bias, options.epsilon, options.variance, statistics),
+                     then);
   if (options.part > 0)
     return ghost_batch_norm(
         a, gain, bias,

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/distributed/batch_part.h"
 #include "core/ops.h"
 #include "core/tape.h"
 #include "models/run/metrics.h"
@@ -105,7 +106,10 @@ std::vector<Question> ReaderExperiment::training_questions(std::uint64_t step) {
 
 NumberedQuestions ReaderExperiment::training_batch(std::uint64_t step) {
   Random names = Random(options_.seed, training_names_stream).split(step);
-  return number(data_, training_questions(step), options_.numbering, names.permutation(data_.entities));
+  const BatchPart part = part_of_batch(options_.batch, CaseAxis::last_but_one);
+  const std::vector<Question> questions = training_questions(step);
+  return number(data_, std::span(questions).subspan(part.begin, part.size()), options_.numbering,
+                names.permutation(data_.entities));
 }
 
 size_t ReaderExperiment::evaluation_batches(const QuestionSplit& split) const {
@@ -127,9 +131,10 @@ NumberedQuestions ReaderExperiment::evaluation_batch(const QuestionSplit& split,
 
 Tensor ReaderExperiment::loss(std::uint64_t step) {
   const NumberedQuestions numbered = training_batch(step);
+  const BatchPart part = part_of_batch(options_.batch, CaseAxis::last_but_one);
   const Answers answers =
       model(numbered.batch, Mode::train, Random(options_.seed, dropout_stream).split(step));
-  return cross_entropy(answers.logits, numbered.answers);
+  return part_of_mean(cross_entropy(answers.logits, numbered.answers), part);
 }
 
 void ReaderExperiment::adjust_gradients() { clip_gradient_norm(parameters, longest_gradient); }

@@ -59,6 +59,7 @@ class ReaderExperiment final : public Experiment {
   ReaderExperiment(const Data& data, const ReaderOptions& options, RunFolder folder);
 
   Tensor loss(std::uint64_t step) override;
+  bool shares_batches() const override { return true; }
   /// Gradients longer than 10 are shortened.
   void adjust_gradients() override;
   /// On the validation questions. Keeps the model unless an earlier one was better.
@@ -78,7 +79,7 @@ class ReaderExperiment final : public Experiment {
 
   std::uint64_t steps_per_epoch() const { return data_.train.count / options_.batch; }
 
-  /// The questions of a training step, as written and as the model sees them.
+  /// The questions of a training step, as written and, this rank's part of them, as the model sees them.
   std::vector<Question> training_questions(std::uint64_t step);
   NumberedQuestions training_batch(std::uint64_t step);
   /// The number of batches in which a split is scored; their sizes differ by at most one question.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/distributed/batch_part.h"
 #include "core/error.h"
 #include "core/ops.h"
 #include "optim/clip.h"
@@ -35,10 +36,12 @@ DrawExperiment::DrawExperiment(const DrawData& data, const ExperimentOptions& op
 }
 
 Tensor DrawExperiment::loss(std::uint64_t step) {
-  const Tensor images = data_.train.batch(order_.batch_of(step));
-  const Bound bound = model(
-      images, noise_for(options_.sizes, options_.batch, Random(options_.seed, noise_stream).split(step)));
-  return mean(bound.reconstruction + bound.kl);
+  const BatchPart part = part_of_batch(options_.batch);
+  const Tensor images = data_.train.batch(order_.batch_of(step).subspan(part.begin, part.size()));
+  const Tensor noise =
+      noise_for(options_.sizes, options_.batch, Random(options_.seed, noise_stream).split(step));
+  const Bound bound = model(images, part.is_all() ? noise : slice(noise, 1, part.begin, part.end));
+  return part_of_mean(mean(bound.reconstruction + bound.kl), part);
 }
 
 void DrawExperiment::adjust_gradients() { clip_gradient_norm(parameters, longest_gradient); }

@@ -28,6 +28,7 @@ class DrawExperiment final : public Experiment {
   DrawExperiment(const DrawData& data, const ExperimentOptions& options);
 
   Tensor loss(std::uint64_t step) override;
+  bool shares_batches() const override { return true; }
   /// Clips the gradient norm to 10: gradients are large in the first steps.
   void adjust_gradients() override;
   /// The bound after the epoch, over the test and validation sets and over an equal number of the first

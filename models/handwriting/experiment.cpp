@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/distributed/batch_part.h"
 #include "core/error.h"
 #include "core/tape.h"
 
@@ -32,7 +33,9 @@ HandwritingExperiment::HandwritingExperiment(const Data& data, const ExperimentO
 }
 
 Tensor HandwritingExperiment::loss(std::uint64_t step) {
-  return model.loss(make_batch(data_.train, order_.batch_of(step), options_.length));
+  const BatchPart part = part_of_batch(options_.batch);
+  return model.loss(
+      make_batch(data_.train, order_.batch_of(step).subspan(part.begin, part.size()), options_.length));
 }
 
 double HandwritingExperiment::score(std::span<const Line> lines, size_t count) const {

@@ -28,6 +28,7 @@ class HandwritingExperiment final : public Experiment {
   /// Summed over the batch, not averaged: the bounds on derivatives (see model.h) apply to the loss of one
   /// line.
   Tensor loss(std::uint64_t step) override;
+  bool shares_batches() const override { return true; }
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 

@@ -77,11 +77,12 @@ Tensor OrderExperiment::features_of(const CaptionSplit& split, size_t count,
 
 Tensor OrderExperiment::loss(std::uint64_t step) {
   draw_epoch(step / steps_per_epoch());
-  const size_t first = step % steps_per_epoch() * options_.batch;
-  const Tensor features = features_of(data_.train, options_.batch,
-                                      [&](size_t i) { return static_cast<size_t>(order_[first + i]); });
-  return model.loss(features,
-                    make_batch(data_.train.sentences, std::span(captions_).subspan(first, options_.batch)));
+  const BatchPart part = part_of_batch(options_.batch);
+  const size_t first = step % steps_per_epoch() * options_.batch + part.begin;
+  const Tensor features =
+      features_of(data_.train, part.size(), [&](size_t i) { return static_cast<size_t>(order_[first + i]); });
+  return model.loss(
+      features, make_batch(data_.train.sentences, std::span(captions_).subspan(first, part.size())), part);
 }
 
 void OrderExperiment::adjust_gradients() { clip_each_gradient_norm(parameters, gradient_limit); }

@@ -62,6 +62,7 @@ class OrderExperiment final : public Experiment {
   OrderExperiment(const Data& data, const OrderOptions& options, RunFolder folder);
 
   Tensor loss(std::uint64_t step) override;
+  bool shares_batches() const override { return true; }
   /// Clips every gradient separately, to norm 2.
   void adjust_gradients() override;
   /// On the first `searched_images` of validation. Keeps the model unless an earlier one was better.

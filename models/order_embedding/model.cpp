@@ -42,10 +42,11 @@ Tensor Model::scores(const Tensor& images, const Tensor& captions) const {
                                         : matmul(images, captions, {.b = Transpose::yes});
 }
 
-Tensor Model::loss(const Tensor& features, const TokenBatch& sentences) const {
-  const Tensor pictures = images(features), texts = captions(sentences);
+/// Every rank computes the loss of the whole batch from the points of all, and returns its share of it.
+Tensor Model::loss(const Tensor& features, const TokenBatch& sentences, const BatchPart& part) const {
+  const Tensor pictures = gather_rows(images(features), part), texts = gather_rows(captions(sentences), part);
   const Scope scope("loss");
-  return contrastive_loss(scores(pictures, texts), margin_of(options_.score));
+  return part_of_mean(contrastive_loss(scores(pictures, texts), margin_of(options_.score)), part);
 }
 
 }  // namespace lamina::order_embedding

@@ -6,6 +6,7 @@
 //   order     S(im, s) = -sum_d max(0, s_d - im_d)^2
 //   cosine    S(im, s) = sum_d s_d im_d, without the absolute values ("Sym" in Table 2)
 
+#include "core/distributed/batch_part.h"
 #include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/recurrent/recurrent.h"
@@ -42,8 +43,9 @@ class Model {
   /// Points [N x hidden] and [M x hidden] -> scores [N x M], larger for pairs that belong together.
   Tensor scores(const Tensor& images, const Tensor& captions) const;
 
-  /// The contrastive loss of B images and a caption of each.
-  Tensor loss(const Tensor& features, const TokenBatch& sentences) const;
+  /// The contrastive loss of B images and a caption of each. Where they are a part of a batch, its summand in the loss
+  /// of the batch, in which every pair is contrasted with those of all ranks.
+  Tensor loss(const Tensor& features, const TokenBatch& sentences, const BatchPart& part = {}) const;
 
   const ModelOptions& options() const { return options_; }
 

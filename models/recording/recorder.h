@@ -120,6 +120,8 @@ class Recorder final : public TapeListener, public SequenceObserver {
 /// by N. The run's setting `record` is N; without it, or with 0, nothing happens.
 class Recording {
  public:
+  /// Records nothing.
+  Recording() = default;
   /// Continues record.csv after `last_step` steps.
   Recording(const RunFolder& folder, const Parameters& parameters, std::uint64_t last_step);
 

@@ -31,9 +31,11 @@ Json to_json(const RunConfig& config) {
   Json settings = Json::object();
   for (const auto& [name, value] : config.settings.entries())
     std::visit([&, &key = name](const auto& content) { settings[key] = content; }, value);
-  return {{"experiment", config.experiment}, {"variant", config.variant}, {"settings", settings},
-          {"lamina", config.version},        {"scalar", config.scalar},   {"threads", config.threads},
-          {"backend", config.backend}};
+  Json json = {{"experiment", config.experiment}, {"variant", config.variant}, {"settings", settings},
+               {"lamina", config.version},        {"scalar", config.scalar},   {"threads", config.threads},
+               {"backend", config.backend}};
+  if (config.ranks > 1) json["ranks"] = config.ranks;
+  return json;
 }
 
 Settings settings_from(const Json& json) {
@@ -60,7 +62,8 @@ RunConfig config_from(const Json& json) {
           .backend = json.at("backend").get<std::string>(),
           .version = json.at("lamina").get<std::string>(),
           .scalar = json.at("scalar").get<std::string>(),
-          .threads = whole_from_json<int>(json.at("threads"), "threads")};
+          .threads = whole_from_json<int>(json.at("threads"), "threads"),
+          .ranks = json.contains("ranks") ? whole_from_json<size_t>(json.at("ranks"), "ranks") : 1};
 }
 
 [[noreturn]] void damaged(const std::string& file, const std::exception& problem) {
@@ -68,8 +71,7 @@ RunConfig config_from(const Json& json) {
                   "); restore it or start a new run in another folder");
 }
 
-RunConfig read_config(const std::string& file) {
-  const std::string bytes = read_file(file, largest_config);
+RunConfig read_config(const std::string& file, const std::string& bytes) {
   try {
     return config_from(Json::parse(bytes));
   } catch (const nlohmann::json::exception& problem) {
@@ -78,6 +80,8 @@ RunConfig read_config(const std::string& file) {
     damaged(file, problem);
   }
 }
+
+RunConfig read_config(const std::string& file) { return read_config(file, read_file(file, largest_config)); }
 
 /// JSON is UTF-8; paths need not be. Checked before the folder is made.
 void require_utf8(const Settings& settings) {
@@ -155,12 +159,25 @@ RunConfig write_config(const std::string& folder, RunConfig config) {
   config.version = version;
   config.scalar = scalar_name;
   config.threads = threads();
+  config.ranks = distributed::group().size();
   if (config.backend.empty()) config.backend = gemm_backend();
   write_file(folder + "/config.json", to_json(config).dump(2) + '\n');
   return config;
 }
 
+RunFolder RunFolder::follow() {
+  const std::string path = distributed::broadcast("");
+  return {path, read_config(path + "/config.json", distributed::broadcast("")), nullptr};
+}
+
+RunFolder RunFolder::led() && {
+  distributed::broadcast(path_);
+  distributed::broadcast(to_json(config_).dump());
+  return std::move(*this);
+}
+
 RunFolder RunFolder::create(const std::string& path, RunConfig config) {
+  if (!is_ours()) return follow();
   require_utf8(config.settings);
   if (!path.empty()) make_folder(path);
   const std::string folder = path.empty() ? make_default_folder(config) : path;
@@ -169,10 +186,11 @@ RunFolder RunFolder::create(const std::string& path, RunConfig config) {
     fail<UsageError>("--out ", folder,
                      ": holds a run already; add --resume to go on with it, or name another folder");
   remove_unfinished_files(folder);
-  return {folder, write_config(folder, std::move(config)), std::move(lock)};
+  return RunFolder(folder, write_config(folder, std::move(config)), std::move(lock)).led();
 }
 
 RunFolder RunFolder::resume(const std::string& path, std::string_view experiment) {
+  if (!is_ours()) return follow();
   if (path.empty())
     fail<UsageError>(
         "--resume: name the folder of the run to go on with, as in --resume --out runs/mnist-layer");
@@ -187,7 +205,7 @@ RunFolder RunFolder::resume(const std::string& path, std::string_view experiment
                     "; resume it with the program built by make REAL=", config.scalar);
   auto lock = std::make_shared<const RunLock>(path);
   remove_unfinished_files(path);
-  return {path, std::move(config), std::move(lock)};
+  return RunFolder(path, std::move(config), std::move(lock)).led();
 }
 
 RunFolder RunFolder::open(const std::string& path) {

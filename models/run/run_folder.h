@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/distributed/group.h"
 #include "models/run/run_lock.h"
 
 namespace lamina {
@@ -63,6 +64,7 @@ struct RunConfig {
   std::string version = {};  // the library's
   std::string scalar = {};   // "float" or "double"
   int threads = 0;
+  size_t ranks = 1;
 };
 
 /// Makes a folder and its parents; returns whether it is new. DataError when that is not possible.
@@ -77,6 +79,7 @@ class RunFolder {
   /// Makes the folder `path`, or the first free default when it is empty, locks it (models/run/run_lock.h)
   /// and writes config.json into it. UsageError when there is a run already, or another process is about to
   /// start one; DataError when it cannot be written.
+  /// Where several ranks train, all call this and resume(), and the folder is that of the first.
   static RunFolder create(const std::string& path, RunConfig config);
 
   /// Opens the folder of an earlier run of `experiment` to continue it (`--resume --out DIR`), locks it and
@@ -89,6 +92,9 @@ class RunFolder {
   /// run's folder, or its config.json is broken.
   static RunFolder open(const std::string& path);
 
+  /// Whether this process may write into it: only the first of several ranks does.
+  static bool is_ours() { return distributed::is_first(); }
+
   const std::string& path() const { return path_; }
   const RunConfig& config() const { return config_; }
 
@@ -96,6 +102,10 @@ class RunFolder {
   std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
 
  private:
+  /// The folder that the first rank has opened or made, and what it tells the others about it.
+  static RunFolder follow();
+  RunFolder led() &&;
+
   RunFolder(std::string path, RunConfig config, std::shared_ptr<const RunLock> lock)
       : path_(std::move(path)), config_(std::move(config)), lock_(std::move(lock)) {}
   std::string path_;

@@ -4,8 +4,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/distributed/batch_part.h"
+#include "core/distributed/group.h"
+#include "core/error.h"
 #include "core/files/checkpoint.h"
 #include "core/files/folder.h"
+#include "core/ops.h"
 #include "core/tape.h"
 #include "optim/clip.h"
 
@@ -51,6 +55,7 @@ std::vector<std::uint64_t> snapshots_in(const std::string& run_folder) {
 
 SkipExperiment::SkipExperiment(const Corpus& corpus, const SkipOptions& options, RunFolder folder)
     : folder_(std::move(folder)),
+      batch_(options.batch),
       triples_(corpus, {.batch = options.batch, .seed = options.seed}),
       held_out_(triples_.held_out()),
       parameters(options.seed),
@@ -61,15 +66,23 @@ SkipExperiment::SkipExperiment(const Corpus& corpus, const SkipOptions& options,
                                    .hidden = options.hidden}}),
       optimizer(make_optimizer(options.optimizer, parameters, static_cast<real>(options.learning_rate))) {
   const Embedding& words = model.encoder().words();
+  if (options.lazy && distributed::is_shared())
+    fail<UsageError>(
+        "--lazy: each of several ranks would update the words of its own part of a batch; leave it out, or "
+        "train without mpirun");
   if (options.lazy) optimizer->update_only(words.table(), words.used_rows());
+  if (!folder_.is_ours()) return;
   corpus.save(folder_.path());
   if (!exists(folder_.file(snapshot_file(0)))) save_snapshot();
 }
 
 Tensor SkipExperiment::loss(std::uint64_t step) {
+  const BatchPart part = part_of_batch(batch_);
   const Neighbours sentences = triples_.batch(step);
   words_ = predicted_words(sentences);
-  return model.loss(sentences);
+  if (part.is_all()) return model.loss(sentences);
+  const Neighbours own = triples_.batch(step, part);
+  return model.loss(own) * static_cast<real>(predicted_words(own) / words_);
 }
 
 void SkipExperiment::adjust_gradients() {

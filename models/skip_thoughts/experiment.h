@@ -50,6 +50,7 @@ class SkipExperiment final : public Experiment {
   SkipExperiment(const Corpus& corpus, const SkipOptions& options, RunFolder folder);
 
   Tensor loss(std::uint64_t step) override;
+  bool shares_batches() const override { return true; }
   /// Clips all gradients together to norm 5, as gradients of the loss summed over the words of the batch: the
   /// public code differentiates the sum, so its bound is active at nearly every step.
   void adjust_gradients() override;
@@ -64,6 +65,7 @@ class SkipExperiment final : public Experiment {
   void save_snapshot() const;
 
   RunFolder folder_;
+  size_t batch_;
   Triples triples_;
   std::vector<Neighbours> held_out_;
   double words_ = 1;  // predicted by the current batch

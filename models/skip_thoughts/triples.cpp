@@ -89,7 +89,9 @@ void Triples::open(std::uint64_t epoch, size_t number) {
   }
 }
 
-Neighbours Triples::batch(std::uint64_t step) {
+Neighbours Triples::batch(std::uint64_t step) { return batch(step, {0, options_.batch, options_.batch}); }
+
+Neighbours Triples::batch(std::uint64_t step, const BatchPart& part) {
   const std::uint64_t epoch = step / steps_per_epoch_;
   std::uint64_t within = step % steps_per_epoch_;
   for (const int pool : Random(options_.seed, pool_stream).split(epoch).permutation(pools_.size())) {
@@ -100,7 +102,8 @@ Neighbours Triples::batch(std::uint64_t step) {
     }
     within -= steps;
   }
-  return open_.neighbours(std::span(open_.middles).subspan(within * options_.batch, options_.batch));
+  return open_.neighbours(
+      std::span(open_.middles).subspan(within * options_.batch + part.begin, part.size()));
 }
 
 std::vector<Neighbours> Triples::held_out() const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/distributed/batch_part.h"
 #include "models/skip_thoughts/corpus.h"
 #include "models/skip_thoughts/model.h"
 
@@ -31,6 +32,8 @@ class Triples {
 
   /// The batch of training step number `step`.
   Neighbours batch(std::uint64_t step);
+  /// A part of it.
+  Neighbours batch(std::uint64_t step, const BatchPart& part);
 
   size_t passages_held_out() const { return held_out_.size(); }
   /// The triples of the passages held out, shortest first, in batches.

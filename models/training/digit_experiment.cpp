@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/distributed/batch_part.h"
 #include "core/listener.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
@@ -28,21 +29,22 @@ DigitExperiment::DigitExperiment(const MnistData& data, const DigitOptions& opti
       order_(options.seed, data.train.count(), options.batch) {
   if (options.batch == 0 || options.batch > data.train.count())
     fail("digits: a batch of ", options.batch, " from ", data.train.count(), " training cases");
-  labels_.resize(options.batch);
 }
 
 Tensor DigitExperiment::loss(std::uint64_t step) {
-  const std::span<const int> chosen = order_.batch_of(step);
-  Tensor images({options_.batch, pixels});
-  parallel_for(options_.batch, grain_of(pixels), [&](size_t begin, size_t end) {
+  const BatchPart part = part_of_batch(options_.batch);
+  const std::span<const int> chosen = order_.batch_of(step).subspan(part.begin, part.size());
+  Tensor images({chosen.size(), pixels});
+  parallel_for(chosen.size(), grain_of(pixels), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
       std::copy_n(data_.train.pixels.data() + static_cast<size_t>(chosen[i]) * pixels, pixels,
                   images.data() + i * pixels);
   });
-  for (size_t i = 0; i < options_.batch; ++i) labels_[i] = data_.train.labels[static_cast<size_t>(chosen[i])];
+  labels_.resize(chosen.size());
+  for (size_t i = 0; i < chosen.size(); ++i) labels_[i] = data_.train.labels[static_cast<size_t>(chosen[i])];
   const Tensor answers = logits(images, Mode::train);
   const Scope scope("loss");
-  return cross_entropy(answers, labels_);
+  return part_of_mean(cross_entropy(answers, labels_), part);
 }
 
 Score DigitExperiment::score(const DigitSplit& split) {

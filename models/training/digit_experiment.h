@@ -49,6 +49,7 @@ class DigitExperiment : public Experiment {
   virtual Optimizer& optimizer() = 0;
 
   Tensor loss(std::uint64_t step) override;
+  bool shares_batches() const override { return true; }
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 

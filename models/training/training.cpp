@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "core/distributed/group.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
@@ -17,6 +18,7 @@
 #include "models/run/progress.h"
 #include "models/run/run_state.h"
 #include "models/training/training_look.h"
+#include "models/training/training_ranks.h"
 
 namespace lamina {
 
@@ -32,36 +34,58 @@ constexpr const char* diverged_file = "diverged.txt";
 [[noreturn]] void stop(const RunFolder& folder, const std::string& what, const char* op,
                        std::uint64_t saved_step) {
   const std::string reason = text(what, op == nullptr ? "" : text(", first in the op '", op, "'"));
-  write_file(folder.file(diverged_file), reason + '\n');
+  if (RunFolder::is_ours()) write_file(folder.file(diverged_file), reason + '\n');
   fail<DataError>(
       folder.path(), ": ", reason, "; ",
       saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
       "; lower --lr or look for such values in the data");
 }
 
-/// One step; returns its loss.
-double train_step(const RunFolder& folder, Optimizer& optimizer, Experiment& experiment, Recording& recording,
-                  std::uint64_t step, std::uint64_t saved_step) {
+/// What a run trains, and where.
+struct Trained {
+  const RunFolder& folder;
+  Parameters& parameters;
+  Optimizer& optimizer;
+  Experiment& experiment;
+};
+
+[[noreturn]] void stop_at_loss(const Trained& trained, double loss, const char* op, std::uint64_t step,
+                               std::uint64_t saved_step) {
+  stop(trained.folder, text("the loss is ", number_text(loss), " in step ", step + 1), op, saved_step);
+}
+
+struct StepResult {
+  double loss;
+  bool interrupted;  ///< any of several ranks
+};
+
+/// One step, with what all ranks contribute to it.
+StepResult train_step(const Trained& trained, Recording& recording, RankSteps& rank_steps, std::uint64_t step,
+                      std::uint64_t saved_step) {
   Recording::Step recorded(recording, step);
+  RankSteps::Step ranks(rank_steps);
   Tape tape;
-  const Tensor loss = experiment.loss(step);
+  const Tensor loss = trained.experiment.loss(step);
   const double value = static_cast<double>(loss.item());
-  if (!std::isfinite(value)) {
-    const char* const culprit = first_non_finite(tape);
-    stop(folder, text("the loss is ", number_text(value), " in step ", step + 1),
-         culprit == nullptr ? "input" : culprit, saved_step);
-  }
+  const char* culprit = std::isfinite(value) ? nullptr : first_non_finite(tape);
+  if (!std::isfinite(value) && culprit == nullptr) culprit = "input";
+  if (culprit != nullptr && !distributed::is_shared())
+    stop_at_loss(trained, value, culprit, step, saved_step);
+  ranks.forward_done(value, interrupted());
   tape.backward(loss);
+  ranks.backward_done();
+  if (!std::isfinite(ranks.loss())) stop_at_loss(trained, ranks.loss(), culprit, step, saved_step);
   recorded.before_update();
   try {
-    experiment.adjust_gradients();
+    trained.experiment.adjust_gradients();
   } catch (const NotFinite& error) {
     const std::string what = error.what();
-    stop(folder, text("step ", step + 1, ": ", what.substr(0, what.find("; "))), nullptr, saved_step);
+    stop(trained.folder, text("step ", step + 1, ": ", what.substr(0, what.find("; "))), nullptr, saved_step);
   }
-  optimizer.step();
+  trained.optimizer.step();
   recorded.after_update();
-  return value;
+  if ((step + 1) % steps_between_checks == 0) require_equal_parameters(trained.parameters, step + 1);
+  return {ranks.loss(), ranks.interrupted()};
 }
 
 /// A loss can be finite although its gradient is not: then the update has spoilt parameters or moments, which
@@ -90,6 +114,11 @@ size_t rows_in(const std::string& path) {
   return begun ? read_table(path).rows.size() : 0;
 }
 
+std::uint64_t steps_of(const TrainingPlan& plan) {
+  const std::uint64_t missing = plan.last_epoch_steps == 0 ? 0 : plan.steps_per_epoch - plan.last_epoch_steps;
+  return updates_in(plan.epochs, plan.steps_per_epoch) - missing;
+}
+
 std::string describe(const std::string& label, std::uint64_t epoch, const TrainingPlan& plan,
                      const Metrics& metrics) {
   std::string line = text(label, ", ", plan.epoch, " ", epoch, "/", plan.epochs, ":");
@@ -104,35 +133,35 @@ std::string describe(const std::string& label, std::uint64_t epoch, const Traini
 /// One session of a run.
 class Training {
  public:
-  Training(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
-           const TrainingPlan& plan)
-      : folder_(folder),
-        parameters_(parameters),
-        optimizer_(optimizer),
-        experiment_(experiment),
+  Training(const Trained& trained, const TrainingPlan& plan)
+      : trained_(trained),
         plan_(plan),
         total_(steps_of(plan)),
-        position_(load_state(folder, parameters, optimizer, total_)),
+        position_(load_state(trained.folder, trained.parameters, trained.optimizer, total_)),
         metrics_(metrics_file()),
-        recording_(folder, parameters, position_.step),
+        recording_(trained.folder, trained.parameters, position_.step),
+        rank_steps_(trained.parameters),
         saved_step_(position_.step),
         began_(now() - position_.seconds),
-        last_save_(now()) {}
+        last_save_(now()) {
+    share_state(trained.parameters, trained.optimizer, position_);
+  }
 
   Outcome run() {
     Progress progress({.total = static_cast<long>(total_), .done = static_cast<long>(position_.step)});
     const CatchInterrupts catching;
-    while (position_.step < total_ && !interrupted()) {
+    while (position_.step < total_ && !stops()) {
       if (position_.step % plan_.steps_per_epoch == 0 || position_.step == saved_step_)
         progress.label(text(plan_.label, ", ", plan_.epoch, " ", epoch(), "/", plan_.epochs));
-      position_.loss_sum +=
-          train_step(folder_, optimizer_, experiment_, recording_, position_.step, saved_step_);
+      const StepResult result = train_step(trained_, recording_, rank_steps_, position_.step, saved_step_);
+      position_.loss_sum += result.loss;
       ++position_.step;
       progress.step();
       if (position_.step % plan_.steps_per_epoch == 0 || position_.step == total_)
         progress.line(end_epoch());
       else if (now() - last_save_ > plan_.save_every_seconds)
         check_and_save();
+      interrupted_ = result.interrupted;
     }
     progress.finish();
     if (position_.step >= total_) return Outcome::finished;
@@ -141,11 +170,8 @@ class Training {
   }
 
  private:
-  static std::uint64_t steps_of(const TrainingPlan& plan) {
-    const std::uint64_t missing =
-        plan.last_epoch_steps == 0 ? 0 : plan.steps_per_epoch - plan.last_epoch_steps;
-    return updates_in(plan.epochs, plan.steps_per_epoch) - missing;
-  }
+  /// All ranks stop after the same step: the one in which they heard of it.
+  bool stops() const { return distributed::is_shared() ? interrupted_ : interrupted(); }
 
   /// The number, from 1, of the epoch that the next step belongs to.
   std::uint64_t epoch() const { return position_.step / plan_.steps_per_epoch + 1; }
@@ -156,25 +182,24 @@ class Training {
   void check_and_save();
   void save();
 
-  const RunFolder& folder_;
-  Parameters& parameters_;
-  Optimizer& optimizer_;
-  Experiment& experiment_;
+  const Trained trained_;
   const TrainingPlan& plan_;
   const std::uint64_t total_;
   Position position_;
   MetricsFile metrics_;
   Recording recording_;
+  RankSteps rank_steps_;
   std::uint64_t saved_step_;
   const double began_;
   double last_save_;
+  bool interrupted_ = false;
 };
 
 /// metrics.csv as of when the state was saved.
 MetricsFile Training::metrics_file() const {
-  const std::string path = folder_.file("metrics.csv");
+  const std::string path = trained_.folder.file("metrics.csv");
   std::vector<std::string> columns{plan_.epoch, "step"};
-  std::ranges::copy(experiment_.metric_names(), std::back_inserter(columns));
+  std::ranges::copy(trained_.experiment.metric_names(), std::back_inserter(columns));
   columns.emplace_back("seconds");
   if (position_.metrics) return MetricsFile::restore(path, std::move(columns), *position_.metrics);
 
@@ -182,7 +207,7 @@ MetricsFile Training::metrics_file() const {
   // saved a state without rows.
   const size_t rows = rows_in(path), epochs = position_.step / plan_.steps_per_epoch;
   if (position_.step == 0 && rows > 1)
-    fail<DataError>(path, ": holds ", rows, " rows, but ", folder_.file("state"),
+    fail<DataError>(path, ": holds ", rows, " rows, but ", trained_.folder.file("state"),
                     " is missing; restore it, or start a new run in another folder");
   if (rows < epochs)
     fail<DataError>(path, ": lacks ", epochs - rows, " of the ", epochs,
@@ -195,8 +220,8 @@ std::string Training::end_epoch() {
   const std::uint64_t last = position_.step - 1, epoch = last / plan_.steps_per_epoch + 1;
   const std::uint64_t steps = last % plan_.steps_per_epoch + 1;
   check_model();
-  Metrics row = experiment_.evaluate(position_.loss_sum / static_cast<double>(steps));
-  require_finite(folder_, row, position_.step, saved_step_);
+  Metrics row = trained_.experiment.evaluate(position_.loss_sum / static_cast<double>(steps));
+  require_finite(trained_.folder, row, position_.step, saved_step_);
   std::string line = describe(plan_.label, epoch, plan_, row);
   position_.loss_sum = 0;
   row.insert(row.begin(),
@@ -208,7 +233,8 @@ std::string Training::end_epoch() {
 }
 
 void Training::check_model() const {
-  require_finite(folder_, parameters_, optimizer_, experiment_, position_.step, saved_step_);
+  require_finite(trained_.folder, trained_.parameters, trained_.optimizer, trained_.experiment,
+                 position_.step, saved_step_);
 }
 
 void Training::check_and_save() {
@@ -222,9 +248,22 @@ void Training::save() {
   recording_.sync();
   position_.seconds = now() - began_;
   position_.metrics = metrics_.content();
-  save_state(folder_, parameters_, optimizer_, position_);
+  save_state(trained_.folder, trained_.parameters, trained_.optimizer, position_);
   saved_step_ = position_.step;
   last_save_ = now();
+}
+
+/// The steps of a rank other than the first.
+Outcome follow(const Trained& trained, const TrainingPlan& plan) {
+  Position position;
+  share_state(trained.parameters, trained.optimizer, position);
+  Recording none;
+  RankSteps rank_steps(trained.parameters);
+  const CatchInterrupts catching;
+  for (const std::uint64_t total = steps_of(plan); position.step < total; ++position.step)
+    if (train_step(trained, none, rank_steps, position.step, 0).interrupted && position.step + 1 < total)
+      return Outcome::interrupted;
+  return Outcome::followed;
 }
 
 }  // namespace
@@ -260,7 +299,12 @@ TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std:
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan) {
   if (TrainingLook::taken({folder, parameters, optimizer, experiment, plan})) return Outcome::interrupted;
-  return Training(folder, parameters, optimizer, experiment, plan).run();
+  if (distributed::is_shared() && !experiment.shares_batches())
+    fail<UsageError>(
+        "this experiment does not share its batches among ranks (see part_of_batch()); train it without "
+        "mpirun");
+  const Trained trained{folder, parameters, optimizer, experiment};
+  return distributed::is_first() ? Training(trained, plan).run() : follow(trained, plan);
 }
 
 }  // namespace lamina

@@ -32,6 +32,10 @@ class Experiment {
   /// The loss of training step number `step`, from 0; recorded on the tape that the loop has opened.
   virtual Tensor loss(std::uint64_t step) = 0;
 
+  /// Whether loss() computes only this rank's part of a batch where several train together
+  /// (core/distributed/batch_part.h), so that the losses of all ranks sum to that of the batch.
+  virtual bool shares_batches() const { return false; }
+
   /// Called between backward() and the optimizer's step: gradients may be clipped here.
   virtual void adjust_gradients() {}
 
@@ -77,7 +81,11 @@ std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
 TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period);
 
-enum class Outcome { finished, interrupted };
+enum class Outcome {
+  finished,
+  interrupted,
+  followed  ///< finished, on a rank other than the first: that one evaluates, and has the files
+};
 
 /// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
 /// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), state and
@@ -86,6 +94,11 @@ enum class Outcome { finished, interrupted };
 /// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
 /// which stays (the file diverged.txt of the run then holds what was not finite); and for files of the run that are damaged or do not fit the model, before any file is
 /// changed.
+///
+/// Where several ranks train (core/distributed/group.h), all call this with the same model and plan. Each computes its
+/// part of every batch; the first one evaluates, saves and reports, and the others take over what it has loaded. Throws
+/// UsageError for an experiment that does not share its batches, and DataError on a rank whose parameters differ from the
+/// first one's, which every hundredth step checks.
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan);
 

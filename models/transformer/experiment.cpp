@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include "core/distributed/batch_part.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
@@ -96,7 +97,7 @@ TransformerExperiment::TransformerExperiment(const Data& data, const Transformer
     fail("transformer: a batch of ", options.batch, " from ", texts_in(data, options.model.length),
          " texts to train on");
   best_ = number_kept(folder_, best_model, "valid_nll", std::numeric_limits<double>::infinity());
-  data.alphabet.save(folder_.path());
+  if (folder_.is_ours()) data.alphabet.save(folder_.path());
 }
 
 Tensor TransformerExperiment::loss(std::uint64_t step) {
@@ -104,7 +105,8 @@ Tensor TransformerExperiment::loss(std::uint64_t step) {
   const std::uint64_t epoch = step / steps_per_epoch();
   const size_t begin =
       Random(options_.seed, begin_stream).split(epoch).below(static_cast<std::uint32_t>(length));
-  const std::span<const int> chosen = order_.batch_of(step);
+  const BatchPart part = part_of_batch(options_.batch);
+  const std::span<const int> chosen = order_.batch_of(step).subspan(part.begin, part.size());
   for (size_t row = 0; row < chosen.size(); ++row) {
     const auto first =
         data_.train.begin() + static_cast<std::ptrdiff_t>(begin + static_cast<size_t>(chosen[row]) * length);
@@ -112,8 +114,10 @@ Tensor TransformerExperiment::loss(std::uint64_t step) {
     std::copy_n(first, length, tokens_.begin() + to);
     std::copy_n(first + 1, length, next_tokens_.begin() + to);
   }
-  return model.loss(tokens_, next_tokens_, options_.batch, Mode::train,
-                    Random(options_.seed, noise_stream).split(step));
+  const size_t count = part.size() * length;
+  return part_of_mean(model.loss(std::span(tokens_).first(count), std::span(next_tokens_).first(count),
+                                 part.size(), Mode::train, Random(options_.seed, noise_stream).split(step)),
+                      part);
 }
 
 double TransformerExperiment::learning_rate_at(std::uint64_t step) const {

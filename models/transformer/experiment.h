@@ -60,6 +60,7 @@ class TransformerExperiment final : public Experiment {
   TransformerExperiment(const Data& data, const TransformerOptions& options, RunFolder folder);
 
   Tensor loss(std::uint64_t step) override;
+  bool shares_batches() const override { return true; }
   /// Clips the gradient, and sets the learning rate of the step.
   void adjust_gradients() override;
   /// On the validation text. Keeps the model unless an earlier one was better, and writes a sample.

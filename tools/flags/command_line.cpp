@@ -1,17 +1,21 @@
 #include "tools/flags/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <concepts>
 #include <iostream>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
+#include "core/distributed/group.h"
 #include "core/error.h"
 #include "tools/flags/flag_value.h"
+#include "tools/programs/process.h"
 
 namespace lamina {
 
@@ -79,10 +83,26 @@ void refuse_empty_values(int argc, const char* const* argv) {
                                  "the value is empty; give one or leave the flag out");
 }
 
+constexpr std::chrono::seconds patience{5};
+
+/// Most errors meet all ranks: the first one says them, and its end is the others'. One that has waited for that in vain
+/// is alone with its error.
 int report(const std::string& program, const std::exception& error, int code) {
   std::cout << std::flush;
-  std::cerr << program << ": " << error.what() << '\n';
+  const size_t rank = distributed::launched_rank();
+  if (rank > 0) std::this_thread::sleep_for(patience);
+  std::cerr << program << (rank > 0 ? text(": rank ", rank) : "") << ": " << error.what() << '\n';
+  distributed::group().abort(code);
   return code;
+}
+
+/// Becomes one of the ranks that mpirun has started, if it has.
+void join_ranks(const std::string& command, bool shares_work) {
+  if (distributed::launched() == 1) return;
+  if (!shares_work)
+    fail<UsageError>("lamina ", command, " does not share its work among processes; start it without mpirun");
+  distributed::join(distributed::mpi_group());
+  if (!distributed::is_first()) silence_output();
 }
 
 }  // namespace
@@ -211,9 +231,11 @@ int Command::run(int argc, const char* const* argv) const {
       "not enough memory; choose a smaller --batch or --preset small, or raise the limit (ulimit -v)");
   try {
     const std::optional<int> answered = parse(argc, argv);
+    if (!answered) join_ranks(chosen().name(), chosen().for_ranks_);
     const int code = answered ? *answered : chosen().action_();
     if (!std::cout.flush() && code == 0)
       fail("standard output cannot be written, so results are missing from it; free some space on its disk");
+    distributed::join(nullptr);
     return code;
   } catch (const UsageError& error) {
     return report(name(), error, exit_usage);

@@ -90,6 +90,10 @@ class Command {
   /// What is done when this command is chosen, and none of its own.
   void action(Action action) { action_ = std::move(action); }
 
+  /// From here on this command may be started by mpirun: its action shares its work among the processes
+  /// (core/distributed/group.h). Others refuse that.
+  void for_ranks() { for_ranks_ = true; }
+
   /// Reads the program's command line, does what it asks for and says in one line what went wrong. Returns
   /// the exit code: the action's, 0 after --help and --version, 1 for bad data, 2 for bad usage.
   int run(int argc, const char* const* argv) const;
@@ -105,6 +109,7 @@ class Command {
   std::shared_ptr<CLI::App> app_;
   std::list<Command> commands_;
   Action action_;
+  bool for_ranks_ = false;
 };
 
 }  // namespace lamina

@@ -1,5 +1,7 @@
 #include "tools/flags/digit_command.h"
 
+#include "core/distributed/batch_part.h"
+
 namespace lamina {
 
 DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
@@ -9,6 +11,9 @@ DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
       .add("--momentum", momentum_, "of sgd: the part of a step that the next one keeps", {.required = false})
       .range(0, 0.999)
       .show_default();
+  fields.add("--sync-batch-norm", sync_batch_norm_,
+             "with several ranks: batch norm's statistics over the whole batch, not over each rank's part",
+             {.required = false});
 }
 
 void DigitCommand::complete() {
@@ -33,6 +38,7 @@ TrainingData DigitCommand::load() {
 }
 
 Outcome DigitCommand::train_variant(const RunFolder& folder, const std::string& label) {
+  distributed::synchronize_statistics(sync_batch_norm_);
   const auto experiment = make();
   return train(folder, experiment->parameters, experiment->optimizer(), *experiment,
                {.label = label, .steps_per_epoch = experiment->steps_per_epoch(), .epochs = epochs});

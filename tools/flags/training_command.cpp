@@ -1,14 +1,17 @@
 #include "tools/flags/training_command.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <variant>
 
+#include "core/distributed/group.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "core/gemm/gemm.h"
 #include "core/threads/parallel.h"
+#include "core/version.h"
 #include "models/run/interrupt.h"
 #include "tools/bench/training_steps.h"
 #include "tools/study/seeds.h"
@@ -26,6 +29,7 @@ std::vector<std::string> norms_of(const std::string& experiment, const std::vect
 }
 
 void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
+  if (!distributed::is_first()) return;
   std::cerr << run.path() << ": began with " << began << " and goes on with " << now
             << "; its numbers do not repeat bit by bit\n";
 }
@@ -36,7 +40,9 @@ TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& default
                                  const std::vector<std::string>& more_norms)
     : CommonFlags(command, norms_of(command.name(), more_norms), defaults),
       command_(command),
-      name_(command.name()) {}
+      name_(command.name()) {
+  command.for_ranks();
+}
 
 void TrainingCommand::add_optimizer_flag(const std::vector<std::string>& names) {
   const std::string authors =
@@ -130,8 +136,12 @@ std::optional<RunFolder> TrainingCommand::folder_to_resume() {
   RunFolder folder = RunFolder::resume(out, name_);
   const RunConfig& began = folder.config();
   require_same(folder);
-  if (threads == 0) threads = began.threads;
-  if (threads != began.threads) report_change(folder, text(began.threads, " threads"), text(threads));
+  if (const size_t ranks = distributed::group().size(); ranks != began.ranks)
+    report_change(folder, text(began.ranks, " ranks"), text(ranks));
+  else if (threads == 0)
+    threads = began.threads;
+  if (threads != 0 && threads != began.threads)
+    report_change(folder, text(began.threads, " threads"), text(threads));
   if (began.backend != gemm_backend()) report_change(folder, began.backend, gemm_backend());
   fields.read(began.settings);
   return folder;
@@ -167,7 +177,8 @@ void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {
 
 RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
   const std::string path = whole.file(variant.name);
-  return exists(path + "/config.json") ? RunFolder::resume(path, name_) : create(path, variant.name);
+  return RunFolder::is_ours() && exists(path + "/config.json") ? RunFolder::resume(path, name_)
+                                                               : create(path, variant.name);
 }
 
 void TrainingCommand::finish(const RunFolder& whole, const TrainedVariants& trained) const {
@@ -214,16 +225,58 @@ int TrainingCommand::run_study() const {
                      {.folder = folder, .words = text(name_, " --seeds ", seeds, " with the same flags")});
 }
 
+/// Ranks of other programs, settings or data would train something that none of them was asked for.
+void TrainingCommand::require_same_start() const {
+  distributed::require_same("the program",
+                            text("lamina ", name_, ", version ", version, ", commit ", commit(), ", ",
+                                 sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend()));
+  std::string flags = text("--out ", out, "\n--resume ", resume);
+  const Settings settings = fields.settings();
+  for (const auto& [name, value] : settings.entries()) flags += text("\n--", name, ' ', text_of(value));
+  distributed::require_same("a flag", flags);
+}
+
+/// The cores of a machine are divided among its ranks, unless flags or LAMINA_THREADS say otherwise.
+void TrainingCommand::set_threads_of_rank() {
+  const size_t cores = distributed::group().cores();
+  const char* const variable = std::getenv("LAMINA_THREADS");
+  const bool open = threads == 0 && (variable == nullptr || *variable == '\0');
+  set_threads(open ? static_cast<int>(cores) : threads);
+  if (!distributed::is_shared()) return;
+  const std::vector<double> all = distributed::gather(lamina::threads());
+  const auto [least, most] = std::ranges::minmax(all);
+  const size_t ranks = all.size(), machines = distributed::group().machines();
+  std::cout << ranks << " ranks on " << machines << (machines == 1 ? " machine, " : " machines, ") << least;
+  if (most > least) std::cout << " to " << most;
+  std::cout << (most == 1 ? " thread each\n" : " threads each\n");
+}
+
+/// Each rank takes at least one case of a batch.
+void TrainingCommand::require_enough_for_ranks() const {
+  const size_t ranks = distributed::group().size();
+  for (const size_t size : batches)
+    if (size < ranks)
+      fail<UsageError>("--batch ", size, ": fewer cases than the ", ranks,
+                       " ranks, which share each batch; choose a larger one, or start fewer ranks");
+}
+
 int TrainingCommand::run() {
   if (!resume && optimizer_ == "sgd" && !fields.given("--lr"))  // the presets have one for Adam alone
     fail<UsageError>("--optimizer sgd: give its learning rate with --lr; that of the preset is Adam's");
   spell_out();
+  require_same_start();
   const std::optional<RunFolder> resumed = folder_to_resume();
   if (!resumed) fill_in_preset();
   complete();
-  if (seeds > 0) return run_study();
-  set_threads(threads);
+  if (seeds > 0) {
+    if (distributed::is_shared())
+      fail<UsageError>("--seeds ", seeds, ": a study starts processes of its own; start it without mpirun");
+    return run_study();
+  }
+  set_threads_of_rank();
+  require_enough_for_ranks();
   const TrainingData data = load();
+  distributed::require_same("the data", text(data.source, '\n', data.cases, ' ', data.called));
   require_fitting(data);
 
   const std::vector<Variant> all = variants();
@@ -234,14 +287,16 @@ int TrainingCommand::run() {
   for (const Variant& variant : all) {
     narrow(settings, variant);
     const RunFolder folder = all.size() == 1 ? whole : folder_of(variant, whole);
-    if (train_variant(folder, variant.label) == Outcome::interrupted) {
+    const Outcome outcome = train_variant(folder, variant.label);
+    if (outcome == Outcome::interrupted) {
       std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << whole.path() << '\n';
       return interrupted_exit_code;
     }
+    if (outcome == Outcome::followed) continue;
     trained.push_back({variant, read_table(folder.file("metrics.csv"))});
     if (exists(folder.file("test.csv"))) trained.back().test = read_table(folder.file("test.csv"));
   }
-  finish(whole, trained);
+  if (distributed::is_first()) finish(whole, trained);
   return 0;
 }
 

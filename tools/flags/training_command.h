@@ -80,6 +80,9 @@ class TrainingCommand : public CommonFlags {
  private:
   std::optional<RunFolder> folder_to_resume();
   void require_same(const RunFolder& run) const;
+  void require_same_start() const;
+  void set_threads_of_rank();
+  void require_enough_for_ranks() const;
   void fill_in_preset();
   void require_fitting(const TrainingData& data) const;
   /// --seeds: trains the variants with each seed. Returns the exit code.

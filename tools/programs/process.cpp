@@ -15,4 +15,11 @@ void prepare_process() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
+void silence_output() {
+  const int nowhere = ::open("/dev/null", O_WRONLY);
+  if (nowhere < 0) return;
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::close(nowhere);
+}
+
 }  // namespace lamina

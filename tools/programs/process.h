@@ -8,4 +8,7 @@ namespace lamina {
 /// and is reported like a full disk, instead of killing the program.
 void prepare_process();
 
+/// From here on what is printed on standard output goes nowhere.
+void silence_output();
+
 }  // namespace lamina

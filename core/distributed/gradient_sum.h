@@ -1,0 +1,63 @@
+#pragma once
+// The sum of a model's gradients over all ranks, which begins while the backward pass still runs.
+//
+// The flat gradient buffer is cut into buckets of whole parameters. The backward pass completes the gradients of the last
+// layers first: as soon as the last op that uses any parameter of a bucket has run, its sum starts, in place, and the
+// ops that follow run beside it. Buckets start in the same order on every rank, last one first.
+//
+//   GradientSum sum(parameters);
+//   sum.begin();            // before the forward pass
+//   ... tape.backward(loss);
+//   sum.finish();           // parameters.gradients() are the sums now
+//
+// The ops of a tape say which parameters they use (their inputs). A bucket with a parameter that no op names, as one
+// used inside a checkpointed piece only, is summed by finish(), and so are all where something else listens to the tape.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/listener.h"
+#include "core/parameters.h"
+
+namespace lamina::distributed {
+
+/// Numbers in a bucket, at least: below, a sum is mostly latency.
+inline constexpr size_t smallest_bucket = size_t{1} << 18;
+
+class GradientSum final : public TapeListener {
+ public:
+  /// `parameters` must outlive this, and may not grow.
+  explicit GradientSum(Parameters& parameters, size_t bucket = smallest_bucket);
+
+  void begin();
+  void finish();
+
+  void recorded(const Tape::Node& node, std::span<const Tensor> inputs) override;
+  void backward_ends(const Tape::Node& node) override;
+
+  /// How many buckets there are, and how many had started before finish().
+  size_t buckets() const { return buckets_.size(); }
+  size_t started_early() const { return started_early_; }
+
+ private:
+  struct Bucket {
+    Range range;         ///< of the flat gradient buffer
+    size_t first, last;  ///< its parameters: first <= i < last
+  };
+  bool is_complete(const Bucket& bucket) const;
+  void start_next();
+  void cut_into_buckets(size_t size);
+
+  Parameters& parameters_;
+  std::map<std::uint64_t, size_t> number_of_;  ///< of a parameter, by its buffer's id
+  std::vector<std::uint64_t> uses_;            ///< by ops whose backward pass is to come, of each parameter
+  std::vector<bool> used_;                     ///< by any op of this step
+  std::vector<Bucket> buckets_;                ///< in the order in which they start
+  size_t started_ = 0, started_early_ = 0;
+  std::optional<Listening> listening_;
+};
+
+}  // namespace lamina::distributed

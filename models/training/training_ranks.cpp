@@ -1,0 +1,66 @@
+#include "models/training/training_ranks.h"
+
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "core/distributed/group.h"
+#include "core/error.h"
+
+namespace lamina {
+
+namespace {
+
+/// FNV-1a over the values' words.
+std::uint64_t digest_of(std::span<const real> values) {
+  std::uint64_t digest = 14695981039346656037U;
+  for (const real value : values) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    digest = (digest ^ bits) * 1099511628211U;
+  }
+  return digest;
+}
+
+void broadcast(std::span<real> values) { distributed::group().broadcast(std::as_writable_bytes(values)); }
+
+template <class Number>
+void broadcast(Number& number) {
+  distributed::group().broadcast(std::as_writable_bytes(std::span(&number, 1)));
+}
+
+}  // namespace
+
+void RankSteps::Step::forward_done(double loss, bool interrupted) {
+  steps_.exchanged_[0] = loss;
+  steps_.exchanged_[1] = interrupted ? 1 : 0;
+  distributed::group().start_sum(std::span(steps_.exchanged_));
+}
+
+void RankSteps::Step::backward_done() { steps_.gradients_.finish(); }
+
+void share_state(Parameters& parameters, Optimizer& optimizer, Position& position) {
+  if (!distributed::is_shared()) return;
+  broadcast(position.step);
+  broadcast(position.loss_sum);
+  optimizer.steps = position.step;
+  std::uint64_t missed = optimizer.missed.size();
+  broadcast(missed);
+  optimizer.missed.resize(missed);
+  distributed::group().broadcast(std::as_writable_bytes(std::span(optimizer.missed)));
+  broadcast(parameters.values());
+  for (auto [name, value] : parameters.state()) broadcast(value.values());
+  for (auto [name, value] : optimizer.state()) broadcast(value.values());
+}
+
+void require_equal_parameters(Parameters& parameters, std::uint64_t step) {
+  if (!distributed::is_shared()) return;
+  const std::uint64_t own = digest_of(parameters.values());
+  std::uint64_t first = own;
+  broadcast(first);
+  if (first != own)
+    fail<DataError>("its parameters differ from those of rank 0 after step ", step,
+                    "; look for faulty memory and for different CPUs or libraries, then go on with --resume");
+}
+
+}  // namespace lamina

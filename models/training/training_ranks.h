@@ -1,0 +1,51 @@
+#pragma once
+// What the ranks that train together exchange in a training step: their gradients, their losses, and whether one of
+// them was interrupted. With one rank there is nothing to exchange.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/distributed/batch_part.h"
+#include "core/distributed/gradient_sum.h"
+#include "core/parameters.h"
+#include "models/run/run_state.h"
+#include "optim/optimizer.h"
+
+namespace lamina {
+
+/// The steps of this rank in a run.
+class RankSteps {
+ public:
+  explicit RankSteps(Parameters& parameters) : gradients_(parameters), exchanged_(2) {}
+
+  /// While one lives, a step that the ranks share.
+  class Step {
+   public:
+    explicit Step(RankSteps& steps) : steps_(steps) { steps_.gradients_.begin(); }
+
+    /// After the forward pass: begins to sum the losses of all ranks.
+    void forward_done(double loss, bool interrupted);
+    /// After backward(): waits for the sums of all losses and gradients.
+    void backward_done();
+
+    double loss() const { return steps_.exchanged_[0]; }           ///< of the whole batch
+    bool interrupted() const { return steps_.exchanged_[1] > 0; }  ///< any rank
+
+   private:
+    RankSteps& steps_;
+    distributed::SharedStep shared_;
+  };
+
+ private:
+  distributed::GradientSum gradients_;
+  std::vector<double> exchanged_;  ///< loss, and how many ranks were interrupted
+};
+
+/// The first rank's position, parameters and state of the optimizer, on every rank.
+void share_state(Parameters& parameters, Optimizer& optimizer, Position& position);
+
+/// Every `steps_between_checks` steps: DataError on a rank whose learned values are not those of rank 0, bit for bit.
+inline constexpr std::uint64_t steps_between_checks = 100;
+void require_equal_parameters(Parameters& parameters, std::uint64_t step);
+
+}  // namespace lamina
