@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--data", required=True, help="folder with MNIST's files")
     parser.add_argument("--out", required=True, help="folder of the runs")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4, 8])
     options = parser.parse_args()
     part = os.path.join(options.out, "data")

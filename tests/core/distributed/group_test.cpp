@@ -48,7 +48,7 @@ TEST_CASE("distributed: the parts of a batch follow each other and differ by at 
   }
   const PretendedRank pretended(1, 4);
   const distributed::SharedStep step;
-  CHECK_ERROR(part_of_batch(3), "a batch of 3 cases for 4 ranks");
+  CHECK_ERROR(part_of_batch(3), "a batch of 3 cases for 4 ranks; take a larger one, or fewer ranks");
 }
 
 TEST_CASE("distributed: ranks draw their parts of one dropout mask, whichever axis the cases are along") {
@@ -70,7 +70,10 @@ TEST_CASE("distributed: ranks draw their parts of one dropout mask, whichever ax
   const distributed::SharedStep step;
   part_of_batch(6);
   Random noise(5);
-  CHECK_ERROR(dropout(Tensor::ones({6, 4}), real(0.5), noise), "dropout: [6 x 4] has not the 2 cases");
+  CHECK_ERROR(dropout(Tensor::ones({6, 4}), real(0.5), noise),
+              "dropout: [6 x 4] has not the 2 cases of this rank's part of the batch along axis 0; tell "
+              "part_of_batch() "
+              "where they are");
 }
 
 TEST_CASE("random: any part of a fill is the same numbers") {
