@@ -1,0 +1,90 @@
+// Training by several ranks, of which one is pretended: what is refused, and whose files are written.
+
+#include "models/training/training_ranks.h"
+
+#include <doctest/doctest.h>
+
+#include "core/error.h"
+#include "core/files/folder.h"
+#include "core/ops.h"
+#include "models/training/training.h"
+#include "optim/adam.h"
+#include "tests/check.h"
+#include "tests/core/distributed/pretended_rank.h"
+#include "tests/temporary_folder.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// Learns to be zero.
+struct Zero : Experiment {
+  Tensor loss(std::uint64_t /*step*/) override { return mean(square(x)); }
+  Metrics evaluate(double mean_training_loss) override {
+    ++evaluations;
+    return {{"loss", mean_training_loss}};
+  }
+  std::vector<std::string> metric_names() const override { return {"loss"}; }
+
+  Parameters parameters{1};
+  Tensor x = parameters.add("x", Tensor::ones({3}));
+  Adam adam{parameters, {}};
+  int evaluations = 0;
+};
+
+struct SharedZero final : Zero {
+  bool shares_batches() const override { return true; }
+};
+
+Outcome train_here(const RunFolder& folder, Zero& zero) {
+  return train(folder, zero.parameters, zero.adam, zero,
+               {.label = "zero", .steps_per_epoch = 2, .epochs = 2});
+}
+
+}  // namespace
+
+TEST_CASE("ranks: an experiment that computes whole batches is refused") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
+  const PretendedRank rank(0, 2);
+  Zero zero;
+  CHECK_ERROR(
+      train_here(folder, zero),
+      "this experiment does not share its batches among ranks (see part_of_batch()); train it without "
+      "mpirun");
+}
+
+TEST_CASE("ranks: the first one evaluates and writes, another one follows") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
+  {
+    const PretendedRank rank(1, 2);
+    SharedZero zero;
+    CHECK(train_here(folder, zero) == Outcome::followed);
+    CHECK(zero.adam.steps == 4);
+    CHECK(zero.evaluations == 0);
+    CHECK_FALSE(exists(folder.file("state")));
+    CHECK_FALSE(exists(folder.file("metrics.csv")));
+  }
+  const PretendedRank rank(0, 2);
+  SharedZero zero;
+  CHECK(train_here(folder, zero) == Outcome::finished);
+  CHECK(zero.evaluations == 2);
+  CHECK(exists(folder.file("state")));
+}
+
+TEST_CASE("ranks: parameters that differ from those of rank 0 stop the run") {
+  Parameters parameters(1);
+  parameters.add("x", Tensor::ones({3}));
+  require_equal_parameters(parameters, 100);  // alone
+  {
+    const PretendedRank same(1, 2);
+    require_equal_parameters(parameters, 100);
+  }
+  const PretendedRank other(1, 2, "another hash");
+  CHECK_ERROR(
+      require_equal_parameters(parameters, 100),
+      "its parameters differ from those of rank 0 after step 100; look for faulty memory and for different "
+      "CPUs or libraries, then go on with --resume");
+}
