@@ -13,7 +13,8 @@ namespace lamina {
 
 /// Which number of a run's curve counts.
 struct Take {
-  enum Kind { last, best, mean_of_last, where_best } kind = last;
+  enum class Kind { last, best, mean_of_last, where_best };
+  Kind kind = Kind::last;
   size_t count = 1;        ///< of mean_of_last
   std::string other = {};  ///< of where_best: the metric that is at its best there
 

@@ -128,12 +128,12 @@ std::optional<double> taken(const MeasuredRun& run, const std::string& metric, c
   const std::vector<double> values = run.values(metric);
   if (values.empty()) return {};
   std::optional<double> number;
-  if (take.kind == Take::last) number = values.back();
-  if (take.kind == Take::best)
+  if (take.kind == Take::Kind::last) number = values.back();
+  if (take.kind == Take::Kind::best)
     if (const auto row = best_row(values, study.best_is_highest(metric))) number = values[*row];
-  if (take.kind == Take::mean_of_last)
+  if (take.kind == Take::Kind::mean_of_last)
     number = moments_of(std::span(values).last(std::min(take.count, values.size()))).mean;
-  if (take.kind == Take::where_best && run.has(take.other)) {
+  if (take.kind == Take::Kind::where_best && run.has(take.other)) {
     const auto row = best_row(run.values(take.other), study.best_is_highest(take.other));
     if (row && *row < values.size()) number = values[*row];
   }

@@ -89,7 +89,7 @@ size_t chosen_of(const std::vector<size_t>& several, const Study& study,
   for (const size_t combination : several) {
     std::vector<double> values;
     for (const MeasuredRun* run : ended_runs(runs, combination)) {
-      const auto value = taken(*run, study.choose, {.kind = Take::best}, study);
+      const auto value = taken(*run, study.choose, {.kind = Take::Kind::best}, study);
       values.push_back(run->end.outcome == RunEnd::finished && value
                            ? sign * *value
                            : std::numeric_limits<double>::infinity());
@@ -120,7 +120,7 @@ SeedPair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subj
     return pair;
   }
   Claim best = claim;
-  best.take = {.kind = Take::best};
+  best.take = {.kind = Take::Kind::best};
   number_of(subject, best, study);
   const std::optional<double> goal = number_of(other, best, study);
   if (goal) pair.other = updates_to_reach(other, claim.metric, *goal, study);

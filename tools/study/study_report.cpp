@@ -62,7 +62,7 @@ std::string metric_section(const Study& study, const std::vector<MeasuredRun>& r
       ++(run.end.outcome == RunEnd::diverged ? diverged : finished);
       if (run.end.outcome == RunEnd::diverged) continue;
       if (const auto value = taken(run, metric, {}, study)) last.push_back(*value);
-      if (const auto value = taken(run, metric, {.kind = Take::best}, study)) best.push_back(*value);
+      if (const auto value = taken(run, metric, {.kind = Take::Kind::best}, study)) best.push_back(*value);
     }
     std::vector<std::string> cells{study.combinations[i].name, text(finished), text(diverged)};
     for (const auto& numbers : {last, best})
@@ -126,7 +126,7 @@ std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
                                      last("step"), last("seconds"), text(run.end.peak_bytes >> 20)})
       row.push_back(value);
     for (const std::string& metric : metrics)
-      for (const Take::Kind kind : {Take::last, Take::best})
+      for (const Take::Kind kind : {Take::Kind::last, Take::Kind::best})
         row.push_back(number_text(taken(run, metric, {.kind = kind}, study).value_or(std::nan(""))));
     all += joined(row) + '\n';
   }
