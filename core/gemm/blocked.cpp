@@ -21,6 +21,9 @@ namespace lamina::kernels {
 namespace {
 
 constexpr size_t k_block = 2560, row_block = 512, column_block = 2048;
+/// Of a product with packed weights. Its few rows of a then stay in L2 beside a panel of b, which is there anyway: with
+/// 64 rows a step of k = 3072, 4096, 7200 runs 2, 3 and 5% faster than in one block.
+constexpr size_t packed_k_block = 1536;
 
 /// Where packed numbers are that have been read before: a megabyte stays in a core's L2.
 Source source_of(size_t numbers) {
@@ -96,8 +99,7 @@ void multiply_group(const real* a, const Parts& tiles, size_t k, const Panels& b
               addend_tile.data,
               addend.row,
               b.kept,
-              b.row == panel_columns ? panel_columns * k * ((columns + panel_columns - 1) / panel_columns)
-                                     : columns};
+              b.panel * ((columns + panel_columns - 1) / panel_columns)};
     const bool already_kept = b.kept && i > 0;
     if (already_kept) {
       t.b = b.kept;
@@ -217,21 +219,26 @@ void gemm_packed(size_t m, const real* a, size_t lda, const PackedMatrix& b, rea
   const size_t k = b.rows(), end = std::min(column_end, b.columns());
   if (m == 0 || column_begin >= end) return;
   const Source source = source_of((end - column_begin) * k);
+  const Parts k_blocks(k, packed_k_block);
   for (size_t row = 0; row < m; row += row_block) {
     const size_t rows = std::min(row_block, m - row);
     const Parts tiles(rows, max_tile_rows);
-    real* const a_packed = scratch<RowsOfA>(rows * k + lanes);
-    pack_tiles(Transpose::no, tiles, k, a + row * lda, lda, a_packed);
     const size_t groups = (end - column_begin) / group_columns(tiles.length(0), end - column_begin);
-    Fetcher fetcher(row == 0 ? upcoming : Upcoming{}, tiles.count * groups);
-    for (size_t j = column_begin, columns = 0; j < end; j += columns) {
-      // Ranges that begin inside a panel go vector by vector to the panel's end.
-      const size_t inside = j % panel_columns;
-      columns = inside ? std::min(panel_columns - inside, end - j) : group_columns(tiles.length(0), end - j);
-      real* const to = c + row * ldc + j;
-      multiply_group(a_packed, tiles, k,
-                     {b.data() + (j - inside) * k + inside, panel_columns, panel_columns * k, source},
-                     columns, {to, ldc, 1}, {accumulate ? to : nullptr, ldc, 1}, fetcher);
+    Fetcher fetcher(row == 0 ? upcoming : Upcoming{}, tiles.count * groups * k_blocks.count);
+    for (size_t block = 0; block < k_blocks.count; ++block) {
+      const size_t p = k_blocks.begin(block), depth = k_blocks.length(block);
+      real* const a_packed = scratch<RowsOfA>(rows * depth + lanes);
+      pack_tiles(Transpose::no, tiles, depth, a + row * lda + p, lda, a_packed);
+      for (size_t j = column_begin, columns = 0; j < end; j += columns) {
+        // Ranges that begin inside a panel go vector by vector to the panel's end.
+        const size_t inside = j % panel_columns;
+        columns =
+            inside ? std::min(panel_columns - inside, end - j) : group_columns(tiles.length(0), end - j);
+        const real* const panel = b.data() + (j - inside) * k + p * panel_columns + inside;
+        real* const to = c + row * ldc + j;
+        multiply_group(a_packed, tiles, depth, {panel, panel_columns, panel_columns * k, source}, columns,
+                       {to, ldc, 1}, {accumulate || block > 0 ? to : nullptr, ldc, 1}, fetcher);
+      }
     }
   }
 }

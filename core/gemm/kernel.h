@@ -135,10 +135,10 @@ inline const real* at(Transpose op, const real* matrix, size_t stride, size_t i,
   return op == Transpose::yes ? matrix + j * stride + i : matrix + i * stride + j;
 }
 
-/// Cuts `size` into the fewest parts of at most `limit`, as equal as possible; part i begins at begin(i).
+/// Cuts `size` into the fewest parts of at most `limit`, one at least, as equal as possible; part i begins at begin(i).
 struct Parts {
   size_t size, count;
-  Parts(size_t total, size_t limit) : size(total), count((total + limit - 1) / limit) {}
+  Parts(size_t total, size_t limit) : size(total), count(std::max<size_t>((total + limit - 1) / limit, 1)) {}
   size_t begin(size_t i) const { return size / count * i + std::min(i, size % count); }
   size_t length(size_t i) const { return begin(i + 1) - begin(i); }
 };
