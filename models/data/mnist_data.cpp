@@ -1,11 +1,13 @@
 #include "models/data/mnist_data.h"
 
 #include <filesystem>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include "core/error.h"
 #include "core/files/folder.h"
+#include "core/math/random.h"
 #include "models/data/digits.h"
 #include "models/data/idx.h"
 
@@ -78,6 +80,18 @@ DigitSplit drawn(size_t count, std::uint64_t seed, std::uint64_t first_index) {
   return {pixels_as<real>(std::move(digits.pixels)), std::move(digits.labels)};
 }
 
+/// The cases of a split that `chosen` names, in its order.
+DigitSplit chosen_of(const DigitSplit& split, std::span<const int> chosen) {
+  DigitSplit some;
+  some.pixels.reserve(chosen.size() * digit_pixels);
+  for (const int i : chosen) {
+    const auto image = std::span(split.pixels).subspan(static_cast<size_t>(i) * digit_pixels, digit_pixels);
+    some.pixels.insert(some.pixels.end(), image.begin(), image.end());
+    some.labels.push_back(split.labels[static_cast<size_t>(i)]);
+  }
+  return some;
+}
+
 }  // namespace
 
 MnistData load_mnist(const std::string& folder) {
@@ -98,6 +112,17 @@ MnistData load_mnist(const std::string& folder) {
   data.test = split_of(cases, 0, cases.labels.size());
   data.source = text("MNIST files in ", folder, ": ", sizes(data));
   return data;
+}
+
+void train_on_some(MnistData& data, size_t count, std::uint64_t seed) {
+  constexpr std::uint64_t choice_stream =
+      0x736f6d65;  // apart from the order of the batches and from everything else
+  const size_t all = data.train.count();
+  if (count == 0 || count > all)
+    fail<UsageError>("--train-on ", count, ": there are ", all, " training cases; choose 1 to ", all);
+  const std::vector<int> order = Random(seed, choice_stream).permutation(all);
+  data.train = chosen_of(data.train, std::span(order).first(count));
+  data.source += text("; trained on ", count, " of the training cases (seed ", seed, ")");
 }
 
 MnistData synthetic_mnist(std::uint64_t seed, size_t train, size_t valid, size_t test) {

@@ -28,6 +28,10 @@ struct MnistData {
 /// x 28.
 MnistData load_mnist(const std::string& folder);
 
+/// Leaves `count` of the training cases, drawn by the seed, and says so in the source. UsageError when there are fewer
+/// or none is asked for.
+void train_on_some(MnistData& data, size_t count, std::uint64_t seed);
+
 /// Built-in digits (digits.h) in the given numbers. The three splits are separate parts of the sequence
 /// `seed`: none shares an image with another, and changing the size of one changes nothing in the others.
 MnistData synthetic_mnist(std::uint64_t seed, size_t train = 55000, size_t valid = 5000, size_t test = 10000);

@@ -130,11 +130,12 @@ SeedPair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subj
 }
 
 /// Built-in data are drawn anew from each seed, and then say so: "(seed 3)".
-std::string without_seed(const std::string& data) {
-  const size_t begin = data.find(" (seed "), end = data.find(')', begin);
-  return begin == std::string::npos || end == std::string::npos
-             ? data
-             : data.substr(0, begin) + data.substr(end + 1);
+std::string without_seeds(std::string data) {
+  while (true) {
+    const size_t begin = data.find(" (seed "), end = data.find(')', begin);
+    if (begin == std::string::npos || end == std::string::npos) return data;
+    data.erase(begin, end + 1 - begin);
+  }
 }
 
 }  // namespace
@@ -218,7 +219,7 @@ std::string data_of(const std::vector<MeasuredRun>& runs) {
   for (const MeasuredRun& run : runs) {
     if (run.data.empty()) continue;
     with.insert(run.data);
-    if (without.insert(without_seed(run.data)).second) order.push_back(without_seed(run.data));
+    if (without.insert(without_seeds(run.data)).second) order.push_back(without_seeds(run.data));
   }
   std::string all;
   for (const std::string& each : order) all += (all.empty() ? "" : "; and ") + each;

@@ -11,6 +11,8 @@ DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
       .add("--momentum", momentum_, "of sgd: the part of a step that the next one keeps", {.required = false})
       .range(0, 0.999)
       .show_default();
+  fields.add("--train-on", train_on_, "training cases to train on, drawn by the seed; by default all",
+             {.required = false});
   fields.add("--sync-batch-norm", sync_batch_norm_,
              "with several ranks: batch norm's statistics over the whole batch, not over each rank's part",
              {.required = false});
@@ -34,6 +36,7 @@ TrainingData DigitCommand::load() {
   data_ = !data_folder.empty() ? load_mnist(data_folder)
           : smoke > 0          ? synthetic_mnist(seed, 1280, 200, 200)
                                : synthetic_mnist(seed);
+  if (train_on_ > 0) train_on_some(*data_, train_on_, seed);
   return {.source = data_->source, .cases = data_->train.count()};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <span>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -52,6 +53,38 @@ TEST_CASE("mnist data: the last 5,000 of the training file are for validation") 
   CHECK(data.train.pixels[250] == doctest::Approx(250.0 / 255));
   CHECK(data.valid.pixels[0] == doctest::Approx(3 * 784 % 251 / 255.0));
   CHECK(data.source == "MNIST files in " + folder.path() + ": 3 training, 5000 validation and 7 test cases");
+}
+
+TEST_CASE("mnist data: some of the training cases, others with another seed, and no other split") {
+  const auto some = [](size_t count, std::uint64_t seed) {
+    MnistData data = synthetic_mnist(1, 50, 4, 4);
+    train_on_some(data, count, seed);
+    return data;
+  };
+  const MnistData all = synthetic_mnist(1, 50, 4, 4), data = some(20, 3);
+  check_split(data.train, 20);
+  CHECK(data.valid.pixels == all.valid.pixels);
+  CHECK(data.test.labels == all.test.labels);
+  CHECK(data.source == all.source + "; trained on 20 of the training cases (seed 3)");
+  CHECK(some(20, 3).train.pixels == data.train.pixels);
+  CHECK(some(20, 4).train.pixels != data.train.pixels);
+
+  std::vector<size_t> found;  // each case of the 20 among all, which differ from each other
+  for (size_t i = 0; i < data.train.count(); ++i) {
+    const auto image = std::span(data.train.pixels).subspan(i * digit_pixels, digit_pixels);
+    for (size_t k = 0; k < all.train.count(); ++k)
+      if (std::ranges::equal(image, std::span(all.train.pixels).subspan(k * digit_pixels, digit_pixels))) {
+        CHECK(data.train.labels[i] == all.train.labels[k]);
+        found.push_back(k);
+      }
+  }
+  CHECK(found.size() == 20);
+  std::ranges::sort(found);
+  CHECK(std::ranges::adjacent_find(found) == found.end());
+
+  CHECK(message_of<UsageError>([&] { some(51, 1); }) ==
+        "--train-on 51: there are 50 training cases; choose 1 to 50");
+  CHECK_THROWS_AS(some(0, 1), UsageError);
 }
 
 TEST_CASE("mnist data: what is missing is named in both spellings, with the remedy") {

@@ -51,7 +51,8 @@ std::vector<MeasuredRun> runs_of(size_t combination, const std::vector<double>& 
                     .end = {.outcome = RunEnd::finished}});
     runs.back().curves = {.columns = {"epoch", "step", "loss"},
                           .rows = {{1, 10, at_10[i]}, {2, 20, at_20[i]}}};
-    runs.back().data = text("built-in digits (seed ", i + 1, "): 100 cases; preset small");
+    runs.back().data = text("built-in digits (seed ", i + 1, "): 100 cases; trained on 50 of them (seed ",
+                            i + 1, "); preset small");
   }
   return runs;
 }
@@ -153,7 +154,7 @@ TEST_CASE("verdict: of a study, with its data and n") {
   CHECK(sentence(verdict) ==
         "holds: mean difference 1.05, 96% interval 0.825 to 1.27 (bootstrap at 95%: 0.95 to 1.15), n = 4 "
         "seeds; data: "
-        "built-in digits: 100 cases; preset small; other ones with each seed");
+        "built-in digits: 100 cases; trained on 50 of them; preset small; other ones with each seed");
 }
 
 TEST_CASE("verdict: a failed run is no pair, one that diverged is") {
