@@ -78,6 +78,7 @@ void Optimizer::begin_step(const Rule& rule) {
                     ? ": every parameter is frozen; thaw() some before step()"
                     : ": no gradient has arrived since the last step; call backward() before step()");
   ++steps;
+  learning_rate_ = rule.learning_rate;
   parts_.clear();
   const bool all_trained =
       all.trained().size() <= 1 && (all.trained().empty() || all.trained()[0].size() == size_);

@@ -59,6 +59,9 @@ class Optimizer {
 
   const std::string& name() const { return name_; }  ///< "adam", "sgd"
 
+  /// The rate of the last step, apart from those of groups and from bias corrections; 0 before the first.
+  real learning_rate() const { return learning_rate_; }
+
   std::uint64_t steps = 0;  ///< taken so far
 
   /// How many of them each of parameters.learned() has missed because it was frozen; empty: none has missed
@@ -114,6 +117,7 @@ class Optimizer {
   size_t size_;
   std::vector<size_t> group_of_;  // of each learned parameter; without groups empty
   size_t groups_;
+  real learning_rate_ = 0;
   std::vector<Part> parts_;  // of the current step
   std::vector<Lazy> lazy_;   // in the order of the flat buffers
 };

@@ -179,7 +179,7 @@ Metrics ReaderExperiment::evaluate(double mean_training_loss) {
   measure_population(options_.population_batches);
   const ReaderScore population = batch_norm ? score(data_.valid, Mode::evaluate) : ReaderScore();
   const ReaderScore by_batch = score(data_.valid, Mode::evaluate_by_batch);
-  if (by_batch.error < best_) {
+  if (adam.steps > 0 && by_batch.error < best_) {
     best_ = by_batch.error;
     keep_best();
   }

@@ -132,7 +132,7 @@ Retrieval OrderExperiment::test() const {
 Metrics OrderExperiment::evaluate(double mean_training_loss) {
   const Retrieval valid = score(data_.valid, 0, std::min(searched_images, data_.valid.images));
   const double quality = options_.best_by == BestBy::both ? valid.sum() : valid.image.sum();
-  if (quality > best_) {
+  if (optimizer->steps > 0 && quality > best_) {
     best_ = quality;
     save_model(folder_, parameters, best_model, {{"sum", exact(best_)}});
   }

@@ -97,7 +97,7 @@ Metrics SkipExperiment::evaluate(double mean_training_loss) {
     total += count * static_cast<double>(model.loss(batch).item());
     words += count;
   }
-  save_snapshot();
+  if (optimizer->steps > 0) save_snapshot();
   return {{"epoch", static_cast<double>(optimizer->steps) / static_cast<double>(steps_per_epoch())},
           {"train_nll", mean_training_loss},
           {"valid_nll", total / words}};

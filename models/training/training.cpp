@@ -17,8 +17,10 @@
 #include "models/run/metrics.h"
 #include "models/run/progress.h"
 #include "models/run/run_state.h"
+#include "models/run/steps_file.h"
 #include "models/training/training_look.h"
 #include "models/training/training_ranks.h"
+#include "optim/clip.h"
 
 namespace lamina {
 
@@ -59,10 +61,16 @@ struct StepResult {
   bool interrupted;  ///< any of several ranks
 };
 
+/// What of the steps goes into the files of the run.
+struct StepRecords {
+  Recording recording = {};
+  StepsFile rows = {};
+};
+
 /// One step, with what all ranks contribute to it.
-StepResult train_step(const Trained& trained, Recording& recording, RankSteps& rank_steps, std::uint64_t step,
+StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& rank_steps, std::uint64_t step,
                       std::uint64_t saved_step) {
-  Recording::Step recorded(recording, step);
+  Recording::Step recorded(records.recording, step);
   RankSteps::Step ranks(rank_steps);
   Tape tape;
   const Tensor loss = trained.experiment.loss(step);
@@ -76,6 +84,9 @@ StepResult train_step(const Trained& trained, Recording& recording, RankSteps& r
   ranks.backward_done();
   if (!std::isfinite(ranks.loss())) stop_at_loss(trained, ranks.loss(), culprit, step, saved_step);
   recorded.before_update();
+  StepRow row{.step = step + 1, .train_loss = ranks.loss()};
+  const bool has_row = records.rows.has_row(step);
+  if (has_row) row.gradient_norm = static_cast<double>(gradient_norm(trained.parameters));
   try {
     trained.experiment.adjust_gradients();
   } catch (const NotFinite& error) {
@@ -84,6 +95,8 @@ StepResult train_step(const Trained& trained, Recording& recording, RankSteps& r
   }
   trained.optimizer.step();
   recorded.after_update();
+  row.learning_rate = static_cast<double>(trained.optimizer.learning_rate());
+  if (has_row) records.rows.append(row);
   if ((step + 1) % steps_between_checks == 0) require_equal_parameters(trained.parameters, step + 1);
   return {ranks.loss(), ranks.interrupted()};
 }
@@ -139,7 +152,8 @@ class Training {
         total_(steps_of(plan)),
         position_(load_state(trained.folder, trained.parameters, trained.optimizer, total_)),
         metrics_(metrics_file()),
-        recording_(trained.folder, trained.parameters, position_.step),
+        records_{.recording = {trained.folder, trained.parameters, position_.step},
+                 .rows = {trained.folder, plan.steps_per_epoch, position_.step}},
         rank_steps_(trained.parameters),
         saved_step_(position_.step),
         began_(now() - position_.seconds),
@@ -150,10 +164,11 @@ class Training {
   Outcome run() {
     Progress progress({.total = static_cast<long>(total_), .done = static_cast<long>(position_.step)});
     const CatchInterrupts catching;
+    if (position_.step == 0 && !stops()) evaluate_untrained();
     while (position_.step < total_ && !stops()) {
       if (position_.step % plan_.steps_per_epoch == 0 || position_.step == saved_step_)
         progress.label(text(plan_.label, ", ", plan_.epoch, " ", epoch(), "/", plan_.epochs));
-      const StepResult result = train_step(trained_, recording_, rank_steps_, position_.step, saved_step_);
+      const StepResult result = train_step(trained_, records_, rank_steps_, position_.step, saved_step_);
       position_.loss_sum += result.loss;
       ++position_.step;
       progress.step();
@@ -176,7 +191,9 @@ class Training {
   /// The number, from 1, of the epoch that the next step belongs to.
   std::uint64_t epoch() const { return position_.step / plan_.steps_per_epoch + 1; }
 
+  std::vector<std::string> columns() const;
   MetricsFile metrics_file() const;
+  void evaluate_untrained() const;
   std::string end_epoch();
   void check_model() const;
   void check_and_save();
@@ -187,7 +204,7 @@ class Training {
   const std::uint64_t total_;
   Position position_;
   MetricsFile metrics_;
-  Recording recording_;
+  StepRecords records_;
   RankSteps rank_steps_;
   std::uint64_t saved_step_;
   const double began_;
@@ -195,13 +212,18 @@ class Training {
   bool interrupted_ = false;
 };
 
+/// Of metrics.csv and initial.csv.
+std::vector<std::string> Training::columns() const {
+  std::vector<std::string> all{plan_.epoch, "step"};
+  std::ranges::copy(trained_.experiment.metric_names(), std::back_inserter(all));
+  all.emplace_back("seconds");
+  return all;
+}
+
 /// metrics.csv as of when the state was saved.
 MetricsFile Training::metrics_file() const {
   const std::string path = trained_.folder.file("metrics.csv");
-  std::vector<std::string> columns{plan_.epoch, "step"};
-  std::ranges::copy(trained_.experiment.metric_names(), std::back_inserter(columns));
-  columns.emplace_back("seconds");
-  if (position_.metrics) return MetricsFile::restore(path, std::move(columns), *position_.metrics);
+  if (position_.metrics) return MetricsFile::restore(path, columns(), *position_.metrics);
 
   // Either nothing was saved, so the run was killed after its first row at the latest; or an older version
   // saved a state without rows.
@@ -212,7 +234,15 @@ MetricsFile Training::metrics_file() const {
   if (rows < epochs)
     fail<DataError>(path, ": lacks ", epochs - rows, " of the ", epochs,
                     " rows that the run has reported; restore it, or start a new run in another folder");
-  return MetricsFile::resume(path, std::move(columns), static_cast<double>(position_.step));
+  return MetricsFile::resume(path, columns(), static_cast<double>(position_.step));
+}
+
+/// A file of its own: whoever reads metrics.csv expects a row for each epoch, with a training loss.
+void Training::evaluate_untrained() const {
+  Metrics row = trained_.experiment.evaluate(std::nan(""));
+  row.insert(row.begin(), {{plan_.epoch, 0}, {"step", 0}});
+  row.emplace_back("seconds", now() - began_);
+  MetricsFile(trained_.folder.file(initial_file), columns()).append(row);
 }
 
 /// Evaluates and saves; returns a line with the results.
@@ -245,7 +275,8 @@ void Training::check_and_save() {
 /// The rows first: after a power failure the state must not be ahead of them.
 void Training::save() {
   metrics_.sync();
-  recording_.sync();
+  records_.recording.sync();
+  records_.rows.sync();
   position_.seconds = now() - began_;
   position_.metrics = metrics_.content();
   save_state(trained_.folder, trained_.parameters, trained_.optimizer, position_);
@@ -257,7 +288,7 @@ void Training::save() {
 Outcome follow(const Trained& trained, const TrainingPlan& plan) {
   Position position;
   share_state(trained.parameters, trained.optimizer, position);
-  Recording none;
+  StepRecords none;
   RankSteps rank_steps(trained.parameters);
   const CatchInterrupts catching;
   for (const std::uint64_t total = steps_of(plan); position.step < total; ++position.step)

@@ -39,7 +39,8 @@ class Experiment {
   /// Called between backward() and the optimizer's step: gradients may be clipped here.
   virtual void adjust_gradients() {}
 
-  /// The metrics after an epoch whose training losses had this mean.
+  /// The metrics after an epoch whose training losses had this mean. Once before the first update, with NaN: the
+  /// optimizer has done no steps then, and nothing is to be kept of the model, such as the best one.
   virtual Metrics evaluate(double mean_training_loss) = 0;
 
   /// The names of all metrics that evaluate() returns, in the order of metrics.csv.
@@ -88,8 +89,8 @@ enum class Outcome {
 };
 
 /// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
-/// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), state and
-/// model.safetensors (models/run/run_state.h), and record.csv when the run's settings say `record`
+/// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), initial.csv and steps.csv
+/// (models/run/steps_file.h), state and model.safetensors (models/run/run_state.h), and record.csv when the run's settings say `record`
 /// (models/recording/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
 /// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
 /// which stays (the file diverged.txt of the run then holds what was not finite); and for files of the run that are damaged or do not fit the model, before any file is

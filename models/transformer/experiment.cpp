@@ -155,16 +155,17 @@ double TransformerExperiment::score(std::span<const int> part) {
 
 Metrics TransformerExperiment::evaluate(double mean_training_loss) {
   const double nats = score(data_.valid), bits = nats / std::numbers::ln2;
-  if (nats < best_) {
+  const bool trained = adam.steps > 0;
+  if (trained && nats < best_) {
     best_ = nats;
     save_model(folder_, parameters, best_model, {{"valid_nll", exact(best_)}});
   }
-  if (options_.sample > 0) write_sample(bits);
+  if (trained && options_.sample > 0) write_sample(bits);
   return {{"epoch", epochs_done()},
           {"train_nll", mean_training_loss},
           {"valid_nll", nats},
           {"valid_bits", bits},
-          {"learning_rate", learning_rate_at(adam.steps - 1)}};
+          {"learning_rate", learning_rate_at(trained ? adam.steps - 1 : 0)}};
 }
 
 std::vector<std::string> TransformerExperiment::metric_names() const {

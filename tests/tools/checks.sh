@@ -51,6 +51,7 @@ killed_and_resumed() {
   for model in whole/*.safetensors; do
     check "killed and resumed: the same ${model#whole/}, bit for bit" cmp -s "$model" "killed/${model#whole/}"
   done
+  check "killed and resumed: the same steps.csv" cmp -s whole/steps.csv killed/steps.csv
   check "killed and resumed: the same metrics" cmp -s <(cut -d, -f"1-$columns" whole/metrics.csv) <(cut -d, -f"1-$columns" killed/metrics.csv)
 }
 

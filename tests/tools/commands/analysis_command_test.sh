@@ -27,6 +27,8 @@ check "placement leaves tables and figures" has_files placement summary.md confi
 check "placement has a row for every place" [ "$(grep -cE '^\| (post-LN|pre-LN|none|sandwich|scaled pre-LN) \|' placement/summary.md)" = 5 ]
 check "post-LN's sums are 1.5 in the mean field" grep -qF "(1.500)" out
 
+check "FILES.md defines every column" "${lamina%/build/lamina}/tests/models/run/csv_columns.py" "of theory" geometry placement
+
 check "one depth" refuses 2 "--depths: an exponent needs two different depths" placement --depths 4,4
 check "no seeds" refuses 2 "--seeds" placement --seeds 0
 check "no draws" refuses 2 "--draws" invariance --draws 0

@@ -22,6 +22,8 @@ for name in $names; do
   done
 done
 
+check "FILES.md defines every column" "$repository/tests/models/run/csv_columns.py" smoke
+
 "$lamina" lab all --from "$lab/results" --out kept >kept.txt
 check "all labs are shown from the committed results" [ $? = 0 ]
 check "README.md has the table of the committed results" diff <(grep '^| `' kept/summary.md) <(grep '^| `' "$lab/README.md")
