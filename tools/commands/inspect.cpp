@@ -5,6 +5,7 @@
 #include "core/files/file.h"
 #include "models/analysis/inspect.h"
 #include "tools/commands/commands.h"
+#include "tools/results/palette.h"
 #include "tools/results/plot.h"
 
 namespace lamina {
@@ -55,13 +56,13 @@ std::vector<Panel> figure_over_time(const std::vector<RecordRow>& rows) {
     Panel panel{.title = plan.title, .x_label = "time step t", .log_y = plan.log_y};
     for (const std::uint64_t step : {rows.front().step, rows.back().step}) {
       const bool last = step == rows.back().step;
-      int color = 0;
+      size_t color = 0;
       for (const Series& series : over_time(rows, plan.quantity, step))
         panel.curves.push_back({.title = text(series.title, ", step ", step),
                                 .x = series.x,
                                 .y = series.y,
                                 .line = last ? Line::solid : Line::dashed,
-                                .color = color++ % 8});
+                                .color = plain_color(color++)});
       if (last) break;
     }
     if (!panel.curves.empty()) panels.push_back(panel);

@@ -8,6 +8,7 @@
 #include "models/lab/lab_verdict.h"
 #include "tools/results/band.h"
 #include "tools/results/norm_table.h"
+#include "tools/results/palette.h"
 #include "tools/results/result_folder.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/study_report.h"
@@ -108,30 +109,19 @@ Table table_of_points(const Points& points) {
 }
 
 /// A norm's own colour for the variants of that norm, of which the second is dashed and the third dotted; for others one
-/// that no norm of this panel has.
+/// that no norm has.
 class Looks {
  public:
-  explicit Looks(const std::vector<std::string>& variants) {
-    for (const std::string& variant : variants)
-      if (const int color = color_of(first_word(variant)); color >= 0) taken_.push_back(color);
-  }
-
   void apply(const std::string& variant, Curve& curve) {
     const int own = color_of(first_word(variant));
-    curve.color = own >= 0 ? own : next_free();
+    curve.color = own >= 0 ? own : plain_color(plain_++);
     curve.line =
         std::array{Line::solid, Line::dashed, Line::dotted}[std::min<size_t>(2, own >= 0 ? used_[own]++ : 0)];
   }
 
  private:
-  int next_free() {
-    while (std::ranges::find(taken_, free_) != taken_.end()) ++free_;
-    return free_++;
-  }
-
-  std::vector<int> taken_;
   std::map<int, size_t> used_;
-  int free_ = 0;
+  size_t plain_ = 0;
 };
 
 Panel panel_of(const LabChart& chart, const Rows& rows) {
@@ -142,7 +132,7 @@ Panel panel_of(const LabChart& chart, const Rows& rows) {
               .log_y = chart.log_y};
   const std::vector<std::string> variants =
       chart.variants.empty() ? variants_of(rows, chart.quantity) : chart.variants;
-  Looks looks(variants);
+  Looks looks;
   for (const std::string& variant : variants) {
     std::vector<Table> tables;
     for (const std::int64_t seed : seeds_of(rows))

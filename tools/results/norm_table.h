@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "layers/norms/norm.h"
 
@@ -15,7 +16,16 @@ Norm norm_from(std::string_view name);
 /// In legends: "baseline", "layer norm".
 std::string title_of(std::string_view norm);
 
-/// A number in the palette of plot.h, the same in every figure and in the report; -1 for what has none.
+struct Look {
+  std::string_view norm;
+  const char* title;  ///< in legends: "baseline", "layer norm"
+  int color;          ///< in the palette (palette.h), the same in every figure and in the report
+};
+
+/// All of them, the baseline first, layer norm last.
+const std::vector<Look>& looks();
+
+/// The colour of the one with this name; -1 for what has none.
 int color_of(std::string_view norm);
 
 /// The place in legends and tables: the baseline first, layer norm last.

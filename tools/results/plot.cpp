@@ -8,16 +8,11 @@
 
 #include "core/error.h"
 #include "tools/programs/run_program.h"
+#include "tools/results/palette.h"
 
 namespace lamina {
 
 namespace {
-
-/// Okabe and Ito's colours, which people with any kind of colour vision tell apart, the pale ones last; then Tol's dark
-/// ones and others, for what is rarely in one figure with all of the former.
-constexpr std::array palette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
-                                "#56B4E9", "#555555", "#B8A800", "#332288", "#882255",
-                                "#44AA99", "#CC3311", "#8B5A2B", "#6A3D9A", "#66A61E"};
 
 // Pixels in the SVG; the PNG has twice as many of everything.
 constexpr double panel_width = 500, panel_height = 360;
@@ -64,9 +59,18 @@ size_t write_band(std::ostream& script, const std::string& name, const Panel& pa
   return count;
 }
 
-/// "#0072B2".
+/// "#0072b2".
 std::string color_of(const Curve& curve, size_t number) {
-  return palette[(curve.color >= 0 ? static_cast<size_t>(curve.color) : number) % palette.size()];
+  const int color = curve.color >= 0 ? curve.color : plain_color(number);
+  return palette[static_cast<size_t>(color) % std::size(palette)].light;
+}
+
+/// gnuplot's name for a solid line, or the lengths of dashes and gaps.
+std::string dash_of(Line line) {
+  std::string list;
+  for (const int length : dashes[static_cast<size_t>(line)].lengths)
+    if (length > 0) list += text(list.empty() ? "(" : ",", length);
+  return list.empty() ? "1" : list + ')';
 }
 
 std::string style(const Curve& curve, size_t number) {
@@ -76,8 +80,7 @@ std::string style(const Curve& curve, size_t number) {
   if (curve.line == Line::points) return "with points pt 7 ps 0.5" + colored;
   // A line of one point is invisible, so short runs get marks as well.
   const std::string marks = curve.x.size() <= 12 ? "with linespoints pt 7 ps 0.45" : "with lines";
-  const int dash = curve.line == Line::solid ? 1 : curve.line == Line::dashed ? 2 : 3;
-  return marks + " lw 2 dt " + std::to_string(dash) + colored;
+  return marks + " lw 2 dt " + dash_of(curve.line) + colored;
 }
 
 std::string log_axis(const char* axis, bool on) {

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "models/evidence/interval.h"
+#include "tools/results/palette.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/ends.h"
 #include "tools/study/variant_look.h"
@@ -133,7 +134,7 @@ Panel panel_against(const Study& study, const std::vector<Group>& groups, const 
                             .x = {lowest, highest},
                             .y = {study.limit->worst, study.limit->worst},
                             .line = Line::dotted,
-                            .color = 6});
+                            .color = plain_color(7)});
   return panel;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tools/results/norm_table.h"
+#include "tools/results/palette.h"
 #include "tools/results/variant_report.h"
 
 namespace lamina {
@@ -35,7 +36,7 @@ std::vector<int> colors_of(const Study& study, const std::vector<size_t>& combin
     if (colors.back() >= 0) different.insert(colors.back());
   }
   if (different.size() == colors.size()) return colors;
-  for (size_t i = 0; i < colors.size(); ++i) colors[i] = static_cast<int>(i % 8);
+  for (size_t i = 0; i < colors.size(); ++i) colors[i] = plain_color(i);
   return colors;
 }
 
