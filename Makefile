@@ -57,7 +57,7 @@ include tools/libraries.mk
 LIBRARY_SOURCES := $(wildcard $(LAMINA_SOURCES))
 MODEL_SOURCES := $(filter-out models/examples/% models/course/%,$(wildcard models/*/*.cpp models/*/*/*.cpp))
 BENCH_SOURCES := $(wildcard tools/bench/bench_*.cpp)
-TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard tools/*.cpp tools/*/*.cpp))
+TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard $(addprefix tools/,*.cpp */*.cpp */*/*.cpp)))
 # Programs of their own stand in these folders of tests.
 OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress guarded))
 TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard $(addprefix tests/,*.cpp */*.cpp */*/*.cpp */*/*/*.cpp))) \
@@ -295,7 +295,8 @@ faults: $(COMMAND) $(FAULT_LIBRARY)  ## every experiment under faults: CLASSES, 
 # --- The report. The page without its data is made once, beside the program that fills it. Only this needs npm.
 
 PAGE := $(BUILD)/report/page.html
-PAGE_PARTS := $(addprefix tools/report/page/,build.mjs page.html page.css charts.js page.js)
+PAGE_PARTS := $(addprefix tools/report/page/,build.mjs page.html page.css) $(wildcard tools/report/page/*.js)
+CLAIMS := $(BUILD)/report/claims.json
 PACKAGES := $(BUILD)/report/node_modules
 
 $(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
@@ -304,8 +305,11 @@ $(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
 	@cd $(@D) && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-$(PAGE): $(PAGE_PARTS) $(PACKAGES)
+# Its verdicts stand beside it.
+$(PAGE): $(PAGE_PARTS) $(PACKAGES) $(CLAIMS)
 	@node tools/report/page/build.mjs $(PACKAGES) > $@
+$(CLAIMS): models/evidence/claims.json
+	@mkdir -p $(@D) && cp $< $@
 
 report: setup  ## writes report/index.html: the paper's figures and tables beside the runs in RUNS, or all
 	@+$(SUBMAKE) $(COMMAND) $(PAGE)

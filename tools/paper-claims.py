@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""The table of the paper's claims in README.md, from what is committed of studies, labs and pages.
+"""The paper's claims and what is known of them, from what is committed of studies, labs and pages: a table in README.md,
+and the same with all other claims of studies and labs as models/evidence/claims.json, from which the report takes its
+verdicts.
 
     tools/paper-claims.py            prints the table
-    tools/paper-claims.py --write    puts it into README.md
-    tools/paper-claims.py --check    fails where README.md has another
+    tools/paper-claims.py --write    puts it into README.md, and writes claims.json
+    tools/paper-claims.py --check    fails where one of them is another
 
-models/evidence/paper.json lists the claims. Each says where its evidence is:
+models/evidence/paper.json lists the paper's claims. Each names the report's exhibits that it belongs to, and says where
+its evidence is:
 
     "study": "models/mnist/results/x", "of": a claim of its verdicts.json
     "lab": "online", "of": a claim of the lab, judged again from models/lab/results
@@ -21,7 +24,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIST = "models/evidence/paper.json"
+LIST, CLAIMS = "models/evidence/paper.json", "models/evidence/claims.json"
 BEGIN, END = "<!-- claims: made by tools/paper-claims.py -->\n", "<!-- end of claims -->\n"
 
 
@@ -36,27 +39,31 @@ def lab_verdicts(name, folder):
     return json.loads(made.read_text())
 
 
-def judged(entry, folder):
-    """Verdict, number, seeds and data of a claim that was judged over seeds."""
-    if "lab" in entry:
-        where, verdicts = "lab " + entry["lab"], lab_verdicts(entry["lab"], folder)
-        link, data = f"[{entry['lab']}](models/lab/README.md)", "synthetic"
-    else:
-        where = entry["study"] + "/verdicts.json"
-        verdicts = json.loads((ROOT / where).read_text())
-        link = f"[{pathlib.Path(where).parent.name}]({entry['study']}/summary.md)"
-        data = None
-    found = [each for each in verdicts if each["claim"] == entry["of"]]
-    if len(found) != 1:
-        sys.exit(f"{LIST}: {where} has {len(found)} claims '{entry['of']}'; correct 'of'")
-    verdict = found[0]
+def verdict_of(verdict, data, name, page):
+    """A verdict of a study or lab: what it says and of what."""
     if "interval" in verdict:
         kind = "ratio" if "ratio" in verdict else "difference"
         low, high = verdict["interval"]
         number = f"{kind} {verdict[kind]:.3g} ({low:.3g} to {high:.3g})"
     else:
         number = verdict["sentence"].removeprefix(verdict["answer"] + ": ").split(", n = ")[0]
-    return verdict["answer"], number, verdict["n"], data or verdict["data"].split(";")[0], link
+    return {"answer": verdict["answer"], "number": number, "seeds": verdict["n"],
+            "data": data or verdict["data"].split(";")[0], "name": name, "page": page}
+
+
+def judged(entry, folder):
+    """A claim of the paper that was judged over seeds."""
+    if "lab" in entry:
+        where, verdicts = "lab " + entry["lab"], lab_verdicts(entry["lab"], folder)
+        data, name, page = "synthetic", entry["lab"], "models/lab/README.md"
+    else:
+        where = entry["study"] + "/verdicts.json"
+        verdicts = json.loads((ROOT / where).read_text())
+        data, name, page = None, pathlib.Path(where).parent.name, entry["study"] + "/summary.md"
+    found = [each for each in verdicts if each["claim"] == entry["of"]]
+    if len(found) != 1:
+        sys.exit(f"{LIST}: {where} has {len(found)} claims '{entry['of']}'; correct 'of'")
+    return verdict_of(found[0], data, name, page)
 
 
 def cells_of(line):
@@ -86,7 +93,7 @@ def numbers_in(entry, page):
 
 def from_page(entry):
     page = (ROOT / entry["page"]).read_text()
-    link = f"[{pathlib.Path(entry['page']).parent.name}]({entry['page']})"
+    where = {"name": pathlib.Path(entry["page"]).parent.name, "page": entry["page"]}
     if "quote" in entry:
         if entry["quote"] not in " ".join(page.split()):
             sys.exit(f"{LIST}: {entry['page']} does not say '{entry['quote']}'")
@@ -94,35 +101,63 @@ def from_page(entry):
     else:
         number = f"{entry['measured']}: " + " against ".join(numbers_in(entry, page))
     if "seeds" not in entry:
-        return "withdrawn", "-", "-", "-", link
-    return entry.get("answer", "one seed"), number, entry["seeds"], entry["data"], link
+        return {"answer": "withdrawn", "number": "", "seeds": 0, "data": "", **where}
+    return {"answer": entry.get("answer", "one seed"), "number": number, "seeds": entry["seeds"], "data": entry["data"], **where}
 
 
-def table():
-    lines = ["| section | claim of the paper | verdict | number (96% interval) | seeds | data | from |", "|---|---|---|---|---|---|---|"]
+def papers_claims(folder):
+    for entry in json.loads((ROOT / LIST).read_text()):
+        known = from_page(entry) if "page" in entry else judged(entry, folder)
+        yield {"exhibits": entry["exhibit"].split(), "section": entry["section"], "claim": entry["claim"], **known}
+
+
+def other_claims(folder):
+    """Those of the studies of later papers, and of all labs."""
+    for results in sorted((ROOT / "models/transformer/results").glob("*/verdicts.json")):
+        name, page = results.parent.name, str(results.parent.relative_to(ROOT) / "summary.md")
+        for verdict in json.loads(results.read_text()):
+            yield {"exhibits": ["study-" + name], "claim": verdict["claim"], **verdict_of(verdict, None, name, page)}
+    for results in sorted((ROOT / "models/lab/results").glob("*.csv")):
+        for verdict in lab_verdicts(results.stem, folder):
+            yield {"exhibits": ["lab-" + results.stem], "claim": verdict["claim"],
+                   **verdict_of(verdict, "synthetic", results.stem, "models/lab/README.md")}
+
+
+def row_of(claim):
+    """A line of README.md's table."""
+    cells = [claim["answer"], claim["number"] or "-", str(claim["seeds"] or "-"), claim["data"] or "-"]
+    return "| " + " | ".join([claim["section"], claim["claim"], *cells, f"[{claim['name']}]({claim['page']})"]) + " |"
+
+
+def made():
+    """The table, and the content of claims.json."""
+    head = ["| section | claim of the paper | verdict | number (96% interval) | seeds | data | from |", "|---|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
-        for entry in json.loads((ROOT / LIST).read_text()):
-            cells = from_page(entry) if "page" in entry else judged(entry, pathlib.Path(folder))
-            lines.append("| " + " | ".join([entry["section"], entry["claim"], *map(str, cells)]) + " |")
-    return "\n".join(lines) + "\n"
+        papers = list(papers_claims(pathlib.Path(folder)))
+        claims = papers + list(other_claims(pathlib.Path(folder)))
+    lines = ",\n".join(json.dumps(claim, ensure_ascii=False) for claim in claims)
+    return "\n".join(head + [row_of(claim) for claim in papers]) + "\n", f"[\n{lines}\n]\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into README.md")
-    parser.add_argument("--check", action="store_true", help="fail where README.md has another table")
+    parser.add_argument("--write", action="store_true", help="put the table into README.md, and write claims.json")
+    parser.add_argument("--check", action="store_true", help="fail where README.md has another table, or claims.json is another")
     arguments = parser.parse_args()
-    made, readme = table(), ROOT / "README.md"
+    (table, claims), readme, file = made(), ROOT / "README.md", ROOT / CLAIMS
     text = readme.read_text()
     if (arguments.write or arguments.check) and text.count(BEGIN) + text.count(END) != 2:
         sys.exit(f"README.md: has no place for the table; write {BEGIN.strip()} and {END.strip()}")
     if arguments.write:
-        readme.write_text(text[: text.index(BEGIN)] + BEGIN + made + text[text.index(END):])
+        readme.write_text(text[: text.index(BEGIN)] + BEGIN + table + text[text.index(END):])
+        file.write_text(claims)
     elif arguments.check:
-        if text[text.index(BEGIN) + len(BEGIN): text.index(END)] != made:
+        if text[text.index(BEGIN) + len(BEGIN): text.index(END)] != table:
             sys.exit("README.md: its table of claims is not that of the committed results; tools/paper-claims.py --write")
+        if not file.exists() or file.read_text() != claims:
+            sys.exit(f"{CLAIMS}: is not that of the committed results; tools/paper-claims.py --write")
     else:
-        print(made, end="")
+        print(table, end="")
 
 
 if __name__ == "__main__":

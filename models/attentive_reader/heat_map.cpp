@@ -150,4 +150,55 @@ std::string as_html(const Reading& reading) {
   return out + "</table>\n<p>In bold the right answer.</p>\n</html>\n";
 }
 
+namespace {
+
+/// Words in lines, at places that count characters of a font of one width.
+class SvgLines {
+ public:
+  explicit SvgLines(size_t width) : width_(width) {}
+
+  void add(const std::string& word, double strength) {
+    const size_t length = columns_of(word);
+    if (column_ > 0 && column_ + length > width_) next_line();
+    const size_t x = margin + advance * column_, y = margin + line * row_;
+    if (strength > 0)
+      out_ += text("<rect x=\"", x - 2, "\" y=\"", y - 14, "\" width=\"", advance * length + 4,
+                   "\" height=\"20\" rx=\"4\" fill=\"#e65a00\" fill-opacity=\"",
+                   number("%.3f", 0.7 * strength), "\"/>\n");
+    out_ += text("<text x=\"", x, "\" y=\"", y, "\" textLength=\"", advance * length, "\">", escaped(word),
+                 "</text>\n");
+    column_ += length + 1;
+  }
+
+  void next_line() {
+    ++row_;
+    column_ = 0;
+  }
+
+  std::string picture() const {
+    const size_t across = 2 * margin + advance * width_, down = margin + line * (row_ + 1);
+    return text("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", across, ' ', down, "\" width=\"",
+                across, "\" height=\"", down, "\" font-family=\"monospace\" font-size=\"15\">\n",
+                "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out_, "</svg>\n");
+  }
+
+ private:
+  static constexpr size_t margin = 24, advance = 9, line = 26;  // pixels
+
+  size_t width_, row_ = 0, column_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string as_svg(const Reading& reading, size_t width) {
+  const Question& question = reading.question;
+  SvgLines lines(width);
+  for (const std::string& word : question.query) lines.add(word, 0);
+  lines.next_line();
+  lines.next_line();
+  for (size_t i = 0; i < question.passage.size(); ++i) lines.add(question.passage[i], strength(reading, i));
+  return lines.picture();
+}
+
 }  // namespace lamina::attentive_reader

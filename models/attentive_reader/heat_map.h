@@ -23,4 +23,8 @@ std::string as_text(const Reading& reading, bool colour, size_t width = 100);
 /// The same as a self-contained HTML page, for light and dark screens.
 std::string as_html(const Reading& reading);
 
+/// Question and passage as a picture on white, in lines of at most `width` characters: the more weight a word has, the
+/// darker the orange behind it.
+std::string as_svg(const Reading& reading, size_t width = 80);
+
 }  // namespace lamina::attentive_reader

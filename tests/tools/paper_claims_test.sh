@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# README.md's table of the paper's claims must be that of the committed results, and the check must notice when it is not.
+# README.md's table of the paper's claims, and the report's verdicts, must be that of the committed results, and the check must notice when it is not.
 source "$(dirname "$0")/checks.sh"
 root=${lamina%/build/lamina}
 
@@ -7,7 +7,7 @@ check "README.md has the table of the committed results" "$root/tools/paper-clai
 
 mkdir -p copy/tools copy/models && ln -s "$root/build" copy/build
 cp "$root/tools/paper-claims.py" copy/tools && cp "$root/README.md" copy
-(cd "$root" && find models -name '*.md' -o -path '*/results/*' -type f -o -name paper.json) |
+(cd "$root" && find models -name '*.md' -o -path '*/results/*' -type f -o -name paper.json -o -name claims.json) |
   tar -C "$root" -cf - -T - | tar -C copy -xf -
 list=copy/models/evidence/paper.json
 
@@ -34,8 +34,11 @@ check "a claim that no lab has" changed $list 'Layer norm learns: ' 'Layer norm:
 check "a table that is gone" changed copy/models/mnist/README.md '^## Batch size 4' '## Batches of 4' "behind '## Batch size 4, 10 epochs' has the column 'train NLL'"
 check "a sentence that is gone" changed copy/models/analysis/README.md 'All 18 verdicts' 'Most verdicts' "does not say 'All 18 verdicts"
 check "no place for the table" changed copy/README.md '<!-- end of claims -->' '' "README.md: has no place for the table"
+check "other verdicts in claims.json" changed copy/models/evidence/claims.json '"holds"' '"open"' "models/evidence/claims.json: is not that of the committed"
 sed -i '/^| 3.1 /d' copy/README.md
+echo '[]' >copy/models/evidence/claims.json
 copy/tools/paper-claims.py --write
+check "--write writes claims.json" cmp -s copy/models/evidence/claims.json "$root/models/evidence/claims.json"
 check "--write puts it there" cmp -s copy/README.md "$root/README.md"
 
 finish

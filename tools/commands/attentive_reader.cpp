@@ -15,6 +15,7 @@
 #include "models/attentive_reader/heat_map.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/training_command.h"
+#include "tools/results/palette.h"
 
 namespace lamina {
 
@@ -96,9 +97,11 @@ class ReaderCommand final : public TrainingCommand {
     ReaderExperiment experiment(*data_, options(), folder);
     load_model(folder, experiment.parameters, best_model);
     const Reading reading = read(experiment, split.read(flags.number), answers);
-    const std::string page = folder.file(text(flags.test ? "test-" : "validation-", flags.number, ".html"));
-    write_file(page, as_html(reading));
-    std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << page << '\n';
+    const std::string name = folder.file(text(flags.test ? "test-" : "validation-", flags.number));
+    write_file(name + ".html", as_html(reading));
+    write_file(name + ".svg", as_svg(reading));
+    std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << name << ".html, " << name
+              << ".svg\n";
     return 0;
   }
 
@@ -194,16 +197,16 @@ class ReaderCommand final : public TrainingCommand {
     Panel panel =
         panel_of(equal, {.title = "validation questions", .x_label = "updates", .y_label = "error rate"},
                  "step", "valid_error");
-    const auto add_guess = [&](const char* column, const char* title, const char* color) {
+    const auto add_guess = [&](const char* column, const char* title, size_t color) {
       panel.curves.push_back({.title = title,
                               .x = equal.front().curves.column("step"),
                               .y = equal.front().curves.column(column),
                               .line = Line::dotted,
-                              .color = color_of(color)});
+                              .color = plain_color(color)});
     };
-    add_guess("chance_error", "random entity", "none");
-    add_guess("frequent_error", "most frequent", "weight");
-    add_guess("frequent_other_error", "most frequent other", "rms");
+    add_guess("chance_error", "random entity", 0);
+    add_guess("frequent_error", "most frequent", 1);
+    add_guess("frequent_other_error", "most frequent other", 2);
     return {panel};
   }
 

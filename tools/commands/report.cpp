@@ -11,6 +11,7 @@
 #include "tools/commands/commands.h"
 #include "tools/live/server.h"
 #include "tools/report/page.h"
+#include "tools/report/paper/claims.h"
 
 namespace lamina {
 
@@ -29,17 +30,28 @@ Findings look_at(const ReportFlags& flags, const Enough& enough) {
   return is_folder("runs") ? find_runs({"runs"}, enough) : Findings{};
 }
 
+/// From the page's folder to the repository that the program was built in, for links to its READMEs: "../"; empty where the
+/// program stands elsewhere.
+std::string way_to_repository(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(beside_page("")).parent_path().parent_path().parent_path();
+  std::error_code problem;
+  if (!fs::exists(root / "models" / "evidence" / "README.md", problem)) return {};
+  return fs::relative(root, folder.empty() ? fs::path(".") : folder, problem).string() + '/';
+}
+
 int write(const ReportFlags& flags) {
   const std::string page = read_page();
   const Findings findings = look_at(flags, never_enough);
   for (const std::string& file : findings.unreadable) std::cerr << "report: not shown: " << file << '\n';
-  const Json document = make_document(findings);
+  Json document = make_document(findings, read_claims());
   const auto folder = std::filesystem::path(flags.out).parent_path();
   std::error_code problem;
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
   if (problem)
     fail<DataError>("--out ", flags.out, ": its folder cannot be made (", problem.message(),
                     "); choose another one");
+  document["repository"] = way_to_repository(folder);
   write_file(flags.out, fill_page(page, document, false));
   size_t shown = 0;
   for (const Json& exhibit : document["exhibits"]) shown += !exhibit["runs"].empty();
@@ -51,8 +63,8 @@ int write(const ReportFlags& flags) {
 /// The page shows as much as can be read in ten seconds.
 LiveContent content_now(const std::string& page, const ReportFlags& flags, const Enough& ending) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  const Json document =
-      make_document(look_at(flags, [&] { return ending() || std::chrono::steady_clock::now() > until; }));
+  const Json document = make_document(
+      look_at(flags, [&] { return ending() || std::chrono::steady_clock::now() > until; }), read_claims());
   return {.page = fill_page(page, document, true), .data = embeddable(document)};
 }
 

@@ -17,6 +17,7 @@ Exhibit placement(const char* id, const char* subject) {
               "Ours: random Transformers with one head and uniform attention, means over seeds. Dotted: a "
               "mean field, exact for wide models. Baseline: no normalization.",
           .command = "lamina placement --out runs/placement",
+          .readme = "models/transformer/README.md",
           .experiment = "placement",
           .file = "placement.csv",
           .group = "placement",
@@ -101,6 +102,7 @@ Exhibit language_model() {
           "Ours: bits per character or word of text held out, with any norm at any place. Single runs, which "
           "say little about norms; the studies below have several seeds.",
       .command = "lamina transformer --data DIR --norm layer,rms --placement post,pre --out runs/transformer",
+      .readme = "models/transformer/README.md",
       .experiment = "transformer",
       .facet = {"unit", "per "},
       .distinctions = {{"placement", ""}},
@@ -121,6 +123,7 @@ Exhibit study(const char* name, const char* paper, const char* subject) {
           .title = paper,
           .subject = subject,
           .command = text("lamina study models/transformer/studies/", name, ".json --out runs/study-", name),
+          .readme = "models/transformer/README.md",
           .experiment = "transformer",
           .study = name,
           .file = "variants.csv"};

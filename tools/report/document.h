@@ -1,29 +1,33 @@
 #pragma once
 // The report as JSON: everything the page shows, decided here; the page's script only lays it out.
 //
-//   {program, date, leftovers: [..], exhibits: [{part, id, title, section, subject, claim, setting, command,
-//   badges,
+//   {program, date, repository, looks: {colors: {name: [light, dark]}, dashes: [[..]]}, leftovers: [..],
+//   exhibits: [{part, id, title, section, subject, claim, setting, finding, command, readme, badges,
+//     verdict: {badge, sentence, claims: [{claim, badge, number, seeds, data, name, page}]} or null,
 //     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..],
-//     low: [..], high: [..]}]}],
-//     tables: [{title, columns, rows: [{label, norm, source, cells}]}],
+//       low: [..], high: [..]}], paper: {axes, values, sources} or null}],
+//     tables: [{title, columns, rows: [{label, norm, source, cells, group}]}],
+//     pictures: [{title, run, source}],
 //     runs: [{path, norm, badges, command, made_with, problems}]}]}
 //
-// Leftovers are sentences on folders that no exhibit shows. A badge is {kind: real|synthetic|reduced|absent,
-// text}. Numbers in tables are text already.
+// Leftovers are sentences on folders that no exhibit shows. A badge is {kind: real|synthetic|reduced|absent or, of a verdict,
+// holds|fails|part|open, text}. Numbers in tables are text already; a cell that is marked is {text, mark}. `repository` is the
+// way from the page to the files that readme and page name; empty when it does not lead there.
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tools/report/exhibits.h"
+#include "tools/report/paper/claims.h"
 #include "tools/report/runs.h"
 
 namespace lamina {
 
 using Json = nlohmann::ordered_json;
 
-/// The whole report on these findings.
-Json make_document(const Findings& findings);
+/// The whole report on these findings, with the verdicts on these claims.
+Json make_document(const Findings& findings, const std::vector<KnownClaim>& claims = {});
 
 /// The last exhibit: milliseconds per step beside PyTorch's, from the files of tools/bench.py.
 Json speed_exhibit(const std::vector<std::string>& files);

@@ -24,6 +24,7 @@ Exhibit stability() {
           "Ours: a tanh RNN over random inputs, its recurrent weights an orthogonal matrix times a "
           "scale, and a loss that looks at the last state only. The paper shows no figure.",
       .command = "lamina stability --out runs/stability",
+      .readme = "models/lab/README.md",
       .file = "stability.csv",
       .group = "norm",
       .distinctions = {{"scale", "weights × "}},
@@ -53,6 +54,7 @@ Exhibit table_1() {
                "precision; yes is a change below ",
                analysis::invariance_threshold, ". The default epsilon breaks exactness."),
       .command = "lamina invariance --out runs/invariance",
+      .readme = "models/analysis/README.md",
       .file = "invariance.csv",
       .paper = {{"batch norm", "batch", {"yes", "no", "yes", "yes", "yes", "no"}},
                 {"weight norm", "weight", {"yes", "no", "yes", "no", "no", "no"}},
@@ -69,6 +71,12 @@ Exhibit table_1() {
   };
 }
 
+/// What lamina inspect draws of a recorded run.
+std::vector<PicturePlan> inside() {
+  return {{"inspect.svg", "Inside the layers, against training steps (lamina inspect)"},
+          {"inspect-time.svg", "Inside the recurrent layers, against time (lamina inspect)"}};
+}
+
 /// Section 5.2 makes three claims, each with a file of its own from the same command.
 Exhibit geometry(const char* id, const char* subject) {
   return {.id = id,
@@ -76,6 +84,7 @@ Exhibit geometry(const char* id, const char* subject) {
           .section = "5.2",
           .subject = subject,
           .command = "lamina geometry --data DIR --out runs/geometry",
+          .readme = "models/analysis/README.md",
           .group = "norm",
           .on_data = false};
 }
@@ -103,6 +112,13 @@ Exhibit magnitude() {
       "Along the gains the metric depends on the error of the prediction alone (Eq. 32 to 34), while in a "
       "standard model the matching move costs more the larger the inputs are (Eq. 35).";
   exhibit.setting = "Ours: mean curvature along the gain when all inputs are multiplied by a factor.";
+  exhibit.finding =
+      "(32) is not exact under batch norm. It leaves (a_i - mu_i)(a_j - mu_j) / (sigma_i sigma_j) out, whose "
+      "mean over the "
+      "data is 1 for i = j: that is exact for Gaussian outputs, whose covariance is the same for all cases, "
+      "and wrong for "
+      "Bernoulli and categorical ones. (34), of weight norm, grows with the inputs as the standard model "
+      "does.";
   exhibit.file = "gain.csv";
   exhibit.facet = {"outputs", ""};
   exhibit.charts = {
@@ -118,10 +134,19 @@ Exhibit fisher() {
   exhibit.setting =
       "Ours: the largest difference between the paper's formulas and the matrix from automatic "
       "differentiation, by block, relative to its largest entry; rounding is some 1e-16.";
+  exhibit.finding =
+      "Two formulas are not exact; their cells are marked. (13) under layer norm: it differentiates each "
+      "output with respect "
+      "to its own unit's weights, but mu and sigma are shared, so every output depends on every unit's "
+      "weights, and all "
+      "blocks with weights are wrong; those of gains and biases are right. (32) under batch norm is exact "
+      "for Gaussian "
+      "outputs only.";
   exhibit.file = "formulas.csv";
   exhibit.tables = {{.title = "Formula against autodiff",
                      .names = {"outputs", "norm"},
-                     .values = {"weights", "weights_bias", "weights_gain", "bias_gain", "along_gain"}}};
+                     .values = {"weights", "weights_bias", "weights_gain", "bias_gain", "along_gain"},
+                     .exact_below = 1e-9}};
   return exhibit;
 }
 
@@ -146,6 +171,7 @@ Exhibit figure_1() {
           "Image R@1, R@5 and R@10 on validation every 300 updates. Microsoft COCO, GRU of 1024 units, "
           "batch 128, Adam at 1e-3, up to 100 epochs.",
       .command = "lamina order-embedding --data DIR --out runs/order-embedding",
+      .readme = "models/order_embedding/README.md",
       .experiment = "order-embedding",
       .distinctions = {{"score", "score "}},
       .charts = recall_charts(),
@@ -167,6 +193,7 @@ Exhibit table_2() {
           "every measure.",
       .setting = "Mean over five test splits of 1000 images and 5000 captions of Microsoft COCO.",
       .command = "lamina order-embedding --data DIR --out runs/order-embedding",
+      .readme = "models/order_embedding/README.md",
       .experiment = "order-embedding",
       .file = "test.csv",
       .distinctions = {{"score", "score "}},
@@ -195,6 +222,7 @@ Exhibit figure_2() {
           "Validation error rate against updates, to 800 thousand; in the paper's figure from 1.0 down "
           "to about 0.45. CNN corpus, 240 units, batch 64, Adam at 8e-5.",
       .command = "lamina attentive-reader --data DIR --out runs/attentive-reader",
+      .readme = "models/attentive_reader/README.md",
       .experiment = "attentive-reader",
       .facet = {"data", "questions in "},
       .distinctions = {{"gain", "gain "}},
@@ -208,6 +236,8 @@ Exhibit figure_2() {
       .measures = {{"lowest valid error, %", "valid_error", Pick::lowest, 100},
                    {"reached at update", "valid_error", Pick::where_lowest, 1, 6, "step"},
                    {"updates", "step", Pick::last, 1, 6}},
+      .pictures = {{"validation-*.svg", "Where the reader looked: a question and its passage"},
+                   {"test-*.svg", "Where the reader looked: a question and its passage"}},
       .full_length = 800000,
       .length_column = "step",
   };
@@ -223,6 +253,7 @@ Exhibit skip_thoughts(const char* id, const char* title, const char* subject) {
       .command =
           "lamina skip-thoughts --data DIR --norm none,layer --out runs/skip-thoughts; lamina skip-thoughts "
           "eval runs/skip-thoughts --data TASKS",
+      .readme = "models/skip_thoughts/README.md",
       .experiment = "skip-thoughts",
       .file = "tasks.csv",
       .measures = {{"SICK r", "sick_r"},
@@ -260,6 +291,8 @@ Exhibit table_3() {
       {"the authors", "none", {"0.842", "0.767", "0.298", "77.3", "81.8", "92.6", "87.9"}},
       {"with LN", "layer", {"0.854", "0.785", "0.277", "79.5", "82.6", "93.4", "89.0"}},
       {"with LN, one month", "layer", {"0.858", "0.788", "0.270", "79.4", "83.1", "93.7", "89.3"}}};
+  exhibit.full_length = 1e6;
+  exhibit.length_column = "step";
   return exhibit;
 }
 
@@ -276,6 +309,7 @@ Exhibit figure_4() {
           "Test variational bound against epochs, to 100; the figure shows 100 down to 80 nats. "
           "Binarized MNIST, 64 glimpses, LSTMs of 256 units, batch 128, Adam.",
       .command = "lamina draw --data DIR --norm none,weight,layer --out runs/draw",
+      .readme = "models/draw/README.md",
       .experiment = "draw",
       .charts = {{"Test bound", "epoch", "epoch", "test_bound", "nats"},
                  {"Training bound", "epoch", "epoch", "train_bound", "nats"}},
@@ -283,6 +317,8 @@ Exhibit figure_4() {
                    {"lowest", "test_bound", Pick::lowest, 1, 4},
                    {"epochs", "epoch", Pick::last}},
       .paper = {{"baseline", "none", {"82.36", "", "200"}}, {"layer norm", "layer", {"82.09", "", "200"}}},
+      .pictures = {{"samples.png", "Digits that the model drew"},
+                   {"glimpses.png", "Digits while they are drawn, and where the model looks"}},
       .full_length = 100,
   };
 }
@@ -301,12 +337,16 @@ Exhibit figure_5() {
           "test lines and 64 training lines every 200 updates, offsets divided by their deviations; another "
           "data set, or another pen, has another level.",
       .command = "lamina handwriting --data DIR --norm none,layer --out runs/handwriting",
+      .readme = "models/handwriting/README.md",
       .experiment = "handwriting",
       .charts = {{"Training", "step", "updates", "train_nll", "nats per sequence", true},
                  {"Test", "step", "updates", "test_nll", "nats per sequence", true}},
       .measures = {{"train NLL", "train_nll", Pick::last, 1, 4},
                    {"lowest test NLL", "test_nll", Pick::lowest, 1, 4},
                    {"reached at update", "test_nll", Pick::where_lowest, 1, 6, "step"}},
+      .pictures = {{"stages.svg", "The same text by the models of 200, 400, 800, ... updates"},
+                   {"writing.svg", "Written by the trained model"},
+                   {"window.png", "The window's way over the text"}},
   };
 }
 
@@ -336,7 +376,9 @@ Exhibit figure_6() {
       "Train NLL (in the paper's figure from 1 to 1e-7) and test error (0.025 to 0.005) over 60 epochs, "
       "for batches of 128 and of 4. MNIST, 784-1000-1000-10, Adam. The paper gives no numbers.";
   exhibit.command = "lamina mnist --data DIR --norm none,batch,layer --batch 128,4 --out runs/mnist";
+  exhibit.readme = "models/mnist/README.md";
   exhibit.full_length = 60;
+  exhibit.pictures = inside();
   return exhibit;
 }
 
@@ -349,7 +391,12 @@ Exhibit convolution() {
   exhibit.setting = "Preliminary in the paper, without a figure. Ours: a small ConvNet on MNIST, 20 epochs.";
   exhibit.command =
       "lamina convnet --data DIR --norm none,batch,layer,group --batch 128,4 --out runs/convnet";
+  exhibit.readme = "models/convnet/README.md";
   exhibit.full_length = 20;
+  exhibit.pictures = inside();
+  exhibit.pictures.insert(
+      exhibit.pictures.begin(),
+      {"positions.svg", "Mean and deviation of every position of the feature maps: the border"});
   return exhibit;
 }
 

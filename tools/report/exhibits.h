@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/report/found/pictures.h"
+
 namespace lamina {
 
 /// A column that is the same for all runs on the same data, such as what guessing gives.
@@ -51,6 +53,7 @@ struct TablePlan {
   std::vector<std::string> values = {};
   std::string split = {};  ///< a table for each value of this column
   double threshold = 0;    ///< above 0: cells say yes when below it, or else no, before the number
+  double exact_below = 0;  ///< above 0: cells that are not below it are marked
 };
 
 /// What tells curves apart besides the norm: a setting of the run or a column of the file.
@@ -72,7 +75,9 @@ struct Exhibit {
   std::string subject = {};       ///< "Permutation-invariant MNIST"
   std::string claim = {};         ///< the paper's, in our words
   std::string setting = {};       ///< the paper's data and settings, or how we measure
+  std::string finding = {};       ///< what we found that the paper does not say; empty for most
   std::string command = {};       ///< reproduces it
+  std::string readme = {};        ///< of the experiment: "models/mnist/README.md"
   std::string experiment = {};    ///< in config.json; empty: any folder with the file will do
   std::string study =
       {};  ///< "warmup": shows this study of the experiment (lamina study), or this lab, instead of runs
@@ -87,6 +92,7 @@ struct Exhibit {
   std::vector<PaperRow> paper = {};
   std::vector<std::string> paper_columns = {};  ///< heads of the paper's table, where they are no measures
   std::vector<TablePlan> tables = {};
+  std::vector<PicturePlan> pictures = {};
   double full_length = 0;  ///< of the paper's runs, in `length_column`; 0: the paper does not say
   std::string length_column = "epoch";
   bool on_data = true;  ///< false: random inputs only, so nothing is real or synthetic

@@ -17,12 +17,15 @@ void replace_once(std::string& page, const std::string& place, const std::string
 
 }  // namespace
 
+std::string beside_page(const std::string& name) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "report" / name).string();
+}
+
 std::string read_page() {
-  namespace fs = std::filesystem;
-  const fs::path file = fs::read_symlink("/proc/self/exe").parent_path() / "report" / "page.html";
-  if (!fs::exists(file))
-    fail<DataError>(file.string(), ": has not been made yet; run make report once (it takes uPlot from npm)");
-  return read_file(file.string());
+  const std::string file = beside_page("page.html");
+  if (!std::filesystem::exists(file))
+    fail<DataError>(file, ": has not been made yet; run make report once (it takes uPlot from npm)");
+  return read_file(file);
 }
 
 std::string embeddable(const Json& document) {

@@ -12,6 +12,9 @@ namespace lamina {
 /// made.
 std::string read_page();
 
+/// The path of a file in the page's folder, report/ beside the running program.
+std::string beside_page(const std::string& name);
+
 /// The page with these data. A live one asks the server it came from for newer ones; any other may not use
 /// the network at all, which its content security policy enforces. Error when `page` has no place for them.
 std::string fill_page(std::string page, const Json& document, bool live);

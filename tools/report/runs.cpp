@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "tools/report/exhibits.h"
+#include "tools/report/found/kept_runs.h"
 #include "tools/report/traces.h"
 
 namespace lamina {
@@ -78,8 +79,10 @@ std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Fin
   FoundRun run{.path = folder.string()};
   run.study = study_in(folder, found);
   for (const Exhibit& exhibit : exhibits())
-    if (!run.files.contains(exhibit.file) && is_there(folder / exhibit.file) && !enough())
+    if (!exhibit.file.empty() && !run.files.contains(exhibit.file) && is_there(folder / exhibit.file) &&
+        !enough())
       run.files[exhibit.file] = read_csv(folder / exhibit.file, found);
+  run.pictures = pictures_in(run.path);
   if (is_there(folder / "config.json")) {
     try {
       run.config = RunFolder::open(run.path).config();
@@ -88,7 +91,7 @@ std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Fin
       run.problem = error.what();
       found.unreadable.push_back(run.problem);
     }
-  } else if (!run.study && (run.files.empty() || is_there(folder / "study.json"))) {
+  } else if (!run.study && ((run.files.empty() && run.pictures.empty()) || is_there(folder / "study.json"))) {
     return {};
   }
   return run;
@@ -99,6 +102,15 @@ bool only_holds_others(const FoundRun& run, const std::vector<FoundRun>& all) {
   return run.files.empty() && std::ranges::any_of(all, [&](const FoundRun& other) {
            return fs::path(other.path).parent_path() == run.path;
          });
+}
+
+/// The runs that a study has kept only numbers of.
+void add_kept_runs(const fs::path& folder, Findings& found) {
+  try {
+    std::ranges::move(kept_runs(folder.string()), std::back_inserter(found.runs));
+  } catch (const DataError& error) {
+    found.unreadable.emplace_back(error.what());
+  }
 }
 
 }  // namespace
@@ -118,6 +130,7 @@ Findings find_runs(const std::vector<std::string>& roots, const Enough& enough) 
       if (run->study) studies.insert(folder);
       found.runs.push_back(*std::move(run));
     }
+    if (!studies.contains(folder)) add_kept_runs(folder, found);
     if (is_there(folder / "bench.json")) found.measured.push_back((folder / "bench.json").string());
   }
   found.complete = !enough();

@@ -9,6 +9,7 @@
 
 #include "models/run/run_folder.h"
 #include "tools/report/csv.h"
+#include "tools/report/found/pictures.h"
 
 namespace lamina {
 
@@ -25,6 +26,7 @@ struct FoundRun {
   std::optional<FoundStudy> study =
       {};                    ///< in place of a config: the folder holds a study that an exhibit shows
   std::string problem = {};  ///< why config.json could not be read; empty when it could
+  std::vector<FoundPicture> pictures = {};  ///< those that exhibits show
 };
 
 struct Findings {
@@ -39,7 +41,8 @@ using Enough = std::function<bool()>;
 inline bool never_enough() { return false; }
 
 /// Looks through the folders and all below them. A folder that only holds the runs of several variants is
-/// left out, and so are the runs of a study that an exhibit shows. Broken files are not errors, nor is what is no regular file or more than 64 MB;
+/// left out, and so are the runs of a study that an exhibit shows. Those of another study whose folders are gone are taken
+/// from its numbers.json. Broken files are not errors, nor is what is no regular file or more than 64 MB;
 /// DataError for a folder that does not exist.
 Findings find_runs(const std::vector<std::string>& roots, const Enough& enough = never_enough);
 

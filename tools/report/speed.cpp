@@ -93,10 +93,14 @@ Json speed_exhibit(const std::vector<std::string>& files) {
            "Forward, loss, backward and Adam on random data. \"PyTorch / Lamina\" is the median over rounds "
            "of PyTorch's fastest mode over Lamina; \"variant / none\" is the cost of normalization, 1 being "
            "none; \"% of peak\" counts the products of a step only."},
+          {"finding", ""},
           {"command", "make bench"},
+          {"readme", "tools/bench/README.md"},
           {"badges", std::move(badges)},
+          {"verdict", nullptr},
           {"charts", Json::array()},
           {"tables", std::move(tables)},
+          {"pictures", Json::array()},
           {"runs", std::move(runs)}};
 }
 

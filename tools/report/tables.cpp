@@ -5,38 +5,12 @@
 #include <map>
 
 #include "core/error.h"
+#include "tools/report/measures.h"
+#include "tools/report/paper/pairs.h"
 
 namespace lamina {
 
 namespace {
-
-/// What a measure picks from a column; NaN when there is nothing to pick from.
-double picked(const Trace& trace, const Measure& measure) {
-  const std::vector<double> values = trace.column(measure.column), xs = trace.column(measure.x);
-  std::vector<size_t> known;
-  for (size_t i = 0; i < values.size(); ++i)
-    if (std::isfinite(values[i])) known.push_back(i);
-  if (known.empty()) return NAN;
-  const auto value_at = [&](size_t i) { return values[i]; };
-  const size_t lowest = *std::ranges::min_element(known, {}, value_at),
-               highest = *std::ranges::max_element(known, {}, value_at);
-  const auto x_at = [&](size_t i) { return xs.empty() ? NAN : xs[i]; };
-  switch (measure.pick) {
-    case Pick::first:
-      return values[known.front()];
-    case Pick::last:
-      return values[known.back()];
-    case Pick::lowest:
-      return values[lowest];
-    case Pick::highest:
-      return values[highest];
-    case Pick::where_lowest:
-      return x_at(lowest);
-    case Pick::where_highest:
-      return x_at(highest);
-  }
-  return NAN;
-}
 
 Json paper_row(const PaperRow& row) {
   return {{"label", row.label}, {"norm", row.norm}, {"source", "paper"}, {"cells", row.cells}};
@@ -50,8 +24,7 @@ Json numbers_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
   if (!exhibit.measures.empty())
     for (const Trace& trace : traces) {
       Json cells = Json::array();
-      for (const Measure& measure : exhibit.measures)
-        cells.push_back(pretty(measure.scale * picked(trace, measure), measure.digits));
+      for (const Measure& measure : exhibit.measures) cells.push_back(measured(trace, measure));
       rows.push_back({{"label", trace.facet.empty() ? trace.label : trace.label + ", " + trace.facet},
                       {"norm", trace.norm},
                       {"source", "here"},
@@ -71,9 +44,14 @@ std::string joined(const Csv& csv, size_t row, const std::vector<std::string>& c
   return all;
 }
 
-/// "yes, 3 × 10⁻¹⁶"
-std::string verdict(double value, double threshold) {
-  return text(threshold == 0 ? "" : value < threshold ? "yes, " : "no, ", pretty(value, 2));
+/// "yes, 3 × 10⁻¹⁶"; marked where it should be exact and is not.
+Json cell_of(double value, const TablePlan& plan) {
+  std::string cell = text(plan.threshold == 0      ? ""
+                          : value < plan.threshold ? "yes, "
+                                                   : "no, ",
+                          pretty(value, 2));
+  if (plan.exact_below == 0 || !(value >= plan.exact_below)) return cell;
+  return {{"text", std::move(cell)}, {"mark", "not exact"}};
 }
 
 /// A table in the making: cells by the names of row and column, in the order in which these came.
@@ -95,7 +73,7 @@ class Grid {
       Json cells = Json::array();
       for (size_t c = 0; c < columns_.size(); ++c) {
         const auto cell = cells_.find({r, c});
-        cells.push_back(cell == cells_.end() ? "" : verdict(cell->second, plan_.threshold));
+        cells.push_back(cell == cells_.end() ? Json("") : cell_of(cell->second, plan_));
       }
       rows.push_back({{"label", rows_[r]}, {"norm", norms_[r]}, {"source", "here"}, {"cells", cells}});
     }
@@ -137,7 +115,7 @@ size_t place_of(std::vector<std::string>& names, const std::string& name) {
 }
 
 Json tables_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
-  Json tables = Json::array();
+  Json tables = pairs_of(exhibit, traces, runs);
   Json numbers = numbers_of(exhibit, traces);
   if (!numbers["rows"].empty()) tables.push_back(std::move(numbers));
   for (const TablePlan& plan : exhibit.tables)

@@ -72,6 +72,41 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
   return traces;
 }
 
+/// The settings that make a run what it is, but for its seed.
+std::vector<std::pair<std::string, SettingValue>> settings_but_seed(const FoundRun& run) {
+  auto entries = run.config->settings.entries();
+  std::erase_if(entries, [](const auto& entry) { return entry.first == "seed"; });
+  return entries;
+}
+
+/// Whether nothing but their seeds tells two traces apart.
+bool only_seeds_differ(const Trace& a, const Trace& b) {
+  return a.run != b.run && a.run->config && b.run->config && a.facet == b.facet && a.label == b.label &&
+         a.run->config->experiment == b.run->config->experiment &&
+         setting_of(*a.run, "seed") != setting_of(*b.run, "seed") &&
+         settings_but_seed(*a.run) == settings_but_seed(*b.run);
+}
+
+/// Traces of equal settings become one, of as many seeds.
+std::vector<Trace> collapse_seeds(const std::vector<Trace>& all) {
+  std::vector<Trace> kept;
+  for (const Trace& trace : all) {
+    const auto place = std::ranges::find_if(kept, [&](const Trace& other) {
+      return std::ranges::all_of(other.singles(),
+                                 [&](const Trace& single) { return only_seeds_differ(single, trace); });
+    });
+    if (place == kept.end()) {
+      kept.push_back(trace);
+    } else {
+      if (place->seeds.empty()) place->seeds.push_back(Trace(*place));
+      place->seeds.push_back(trace);
+    }
+  }
+  for (Trace& trace : kept)
+    if (!trace.seeds.empty()) trace.label += text(", ", trace.seeds.size(), " seeds");
+  return kept;
+}
+
 /// Gives every trace a label of its own in its facet, and a dash for each further one of its norm.
 void tell_apart(std::vector<Trace>& traces) {
   std::map<std::pair<std::string, std::string>, int> labels, norms;
@@ -105,6 +140,11 @@ bool shows(const Exhibit& exhibit, const FoundStudy& study) {
 
 bool belongs(const FoundRun& run, const Exhibit& exhibit) {
   if (run.study || !exhibit.study.empty()) return run.study && shows(exhibit, *run.study);
+  if (exhibit.experiment.empty() && exhibit.file.empty())
+    return std::ranges::any_of(run.pictures, [&](const FoundPicture& picture) {
+      return std::ranges::any_of(exhibit.pictures,
+                                 [&](const PicturePlan& plan) { return fits(plan, picture.file); });
+    });
   if (exhibit.experiment.empty()) return run.files.contains(exhibit.file);
   return run.config && run.config->experiment == exhibit.experiment;
 }
@@ -131,8 +171,9 @@ std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>
   std::ranges::stable_sort(all, {}, [facets = facets_of(all)](const Trace& trace) {
     return std::pair(std::ranges::find(facets, trace.facet) - facets.begin(), rank_of(trace.norm));
   });
-  tell_apart(all);
-  return all;
+  std::vector<Trace> kept = collapse_seeds(all);
+  tell_apart(kept);
+  return kept;
 }
 
 }  // namespace lamina

@@ -17,9 +17,13 @@ struct Trace {
   std::string label;         ///< in legends; no two of a facet are alike
   std::string facet;         ///< "batch size 4"; empty without facets
   int dash = 0;              ///< 0 for the first trace of its norm in its facet, then 1, 2, ...
+  /// Those of all seeds, where runs differ in nothing else: they are shown as one, the median in its range. Empty for one.
+  std::vector<Trace> seeds = {};
 
-  /// One column's numbers, empty when the file has no such column.
+  /// One column's numbers, of the first seed; empty when the file has no such column.
   std::vector<double> column(const std::string& name) const;
+  /// This trace, or those of all seeds.
+  std::vector<Trace> singles() const { return seeds.empty() ? std::vector<Trace>{*this} : seeds; }
 };
 
 /// Whether a run is one of an exhibit's, even when its file is missing.

@@ -50,3 +50,13 @@ TEST_CASE("heat map: the page is escaped and needs nothing else") {
   CHECK(contains(page, "color-scheme: light dark"));
   for (const char* outside : {"http", "<script", "<link"}) CHECK_FALSE(contains(page, outside));
 }
+
+TEST_CASE("heat map: the picture is escaped, breaks its lines, and marks words by their weight") {
+  const std::string picture = ar::as_svg(reading(), 21);
+  CHECK(picture.starts_with("<svg xmlns="));
+  CHECK(contains(picture, ">&lt;b&gt;</text>"));
+  CHECK(contains(picture, "fill-opacity=\"0.700\""));  // the most important word
+  CHECK_FALSE(contains(picture, "<b>"));
+  const auto height = [](const std::string& svg) { return std::stoi(svg.substr(svg.find("height=\"") + 8)); };
+  CHECK(height(picture) > height(ar::as_svg(reading(), 80)));
+}

@@ -25,19 +25,20 @@ const header = { mnist: "epoch,step,train_nll,test_error", draw: "epoch,step,tra
   "attentive-reader": "epoch,step,valid_error", "skip-thoughts": "epoch,step,sick_r,sick_rho,sick_mse,mr,cr,subj,mpqa",
   "order-embedding": "epoch,step,valid_image_r1,valid_image_r5,valid_image_r10", transformer: "epoch,step,train_nll,valid_bits" };
 const norms = ["none", "batch", "layer"];
+const picture = execFileSync("base64", ["-d"], { input: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==" });
 
-function row(experiment, norm, epoch) {
+function row(experiment, norm, epoch, seed = 1) {
   const count = header[experiment].split(",").length - 2;
-  const values = Array.from({ length: count }, (_, i) => ((i + 1) * Math.exp(-0.1 * epoch)) / (1 + norms.indexOf(norm)));
+  const values = Array.from({ length: count }, (_, i) => ((i + 1) * (1 + 0.2 * (seed - 1)) * Math.exp(-0.1 * epoch)) / (1 + norms.indexOf(norm)));
   return [epoch, 429 * epoch, ...values].join(",") + "\n";
 }
 
-function makeRun(folder, experiment, norm, { data = "", batch = "128", epochs = 12 } = {}) {
+function makeRun(folder, experiment, norm, { data = "", batch = "128", epochs = 12, seed = 1, lr = 0.001 } = {}) {
   mkdirSync(folder, { recursive: true });
-  const settings = { norm, preset: "paper", data, seed: 1, epochs: 60, batch, lr: 0.001 };
+  const settings = { norm, preset: "paper", data, seed, epochs: 60, batch, lr };
   writeFileSync(`${folder}/config.json`, JSON.stringify({ experiment, variant: norm, settings, lamina: "0.1.0",
     scalar: "float", threads: 2, backend: "own kernels" }));
-  const rows = Array.from({ length: epochs }, (_, i) => row(experiment, norm, i + 1));
+  const rows = Array.from({ length: epochs }, (_, i) => row(experiment, norm, i + 1, seed));
   writeFileSync(`${folder}/metrics.csv`, header[experiment] + "\n" + rows.join(""));
 }
 
@@ -49,7 +50,11 @@ norms.forEach((norm, i) => writeFileSync(`runs/order-embedding/${norm}-b128/test
   `test_caption_r1,test_image_r1\n${40 + i},${30 + i}\n`));
 for (const norm of norms)  // what eval writes
   execFileSync("cp", ["metrics.csv", "tasks.csv"].map((file) => `runs/skip-thoughts/${norm}-b128/${file}`));
+for (const norm of norms) writeFileSync(`runs/draw/${norm}-b128/samples.png`, picture);
+mkdirSync("runs/graph");
+writeFileSync("runs/graph/layers.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><script>document.title="owned"</script><text y="20">tape</text></svg>');
 mkdirSync("runs/theory");
+writeFileSync("runs/theory/formulas.csv", "outputs,norm,weights,weights_bias,weights_gain,bias_gain,along_gain\ngaussian,layer,0.66,0.08,0.079,1e-16,3e-16\n");
 const sweep = (head, line) => `${head}\n${norms.flatMap((norm) => [1, 2, 4].map((x) => line(norm, x / (1 + norms.indexOf(norm)), x))).join("\n")}\n`;
 writeFileSync("runs/theory/turning.csv", sweep("optimizer,norm,scale,step,loss,length,degrees", (norm, y, x) => `SGD,${norm},${x},1,2,${x},${y}`));
 writeFileSync("runs/theory/gain.csv", sweep("outputs,norm,factor,curvature", (norm, y, x) => `gaussian,${norm},${x},${y}`));
@@ -80,11 +85,15 @@ execFileSync("rm", ["hostile/silent/metrics.csv"]);
 mkdirSync("hostile/damaged");
 writeFileSync("hostile/damaged/config.json", "{");
 mkdirSync("nothing");
+for (let seed = 1; seed <= 5; ++seed) makeRun(`many/layer-seed${seed}`, "mnist", "layer", { data: "original files", seed });
+for (let lr = 1; lr <= 10; ++lr) makeRun(`many/batch-lr${lr}`, "mnist", "batch", { data: "original files", lr: lr / 1000 });
+makeRun("many/one", "mnist", "none", { data: "original files", epochs: 1 });
 
 const report = (folder, out) => execFileSync(lamina, ["report", folder, "--out", out], { encoding: "utf8" });
 report("runs", "full.html");
 report("hostile", "hostile.html");
 report("nothing", "nothing.html");
+report("many", "many.html");
 
 // --- Looking
 
@@ -137,10 +146,10 @@ const leastContrast = (page) => page.evaluate(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const paper = light("--panel");
-  const curves = ["none", "layer", "batch", "weight", "group", "instance", "layer-interior", "rms", "layer-simple", "detached", "ada", "dyt", "ghost-batch", "batch-renorm", "weight-standardized", "post", "pre", "sandwich", "scaled-pre", "other"].filter((name) => style.getPropertyValue(`--norm-${name}`));
+  const curves = Object.keys(JSON.parse(document.getElementById("data").textContent).looks.colors).filter((name) => style.getPropertyValue(`--norm-${name}`));
   const ratios = curves.map((name) => [light(`--norm-${name}`), paper].sort((a, b) => b - a)).map(([a, b]) => (a + 0.05) / (b + 0.05));
   probe.remove();
-  return curves.length === 20 ? Math.min(...ratios) : 0;
+  return curves.length >= 20 ? Math.min(...ratios) : 0;
 });
 
 const page = await open(fileOf("full.html"));
@@ -179,18 +188,72 @@ check("its runs are in no other exhibit", !(await page.locator("#transformer").i
 
 const headings = await page.locator("main > h2").allTextContents(), parts = ["The paper", "After the paper", "The laboratory", "Speed"];
 check("parts have headings", JSON.stringify(headings) === JSON.stringify(parts), headings);
-check("and lists of their own in the contents", JSON.stringify(await page.locator("nav p").allTextContents()) === JSON.stringify(parts) &&
-  await page.locator("nav ol").count() === parts.length && await page.locator("nav li").count() === await page.locator("main section").count());
-const broken = await page.locator("nav a").evaluateAll((all) => all.filter((link) => !document.querySelector(link.hash)).map((link) => link.hash));
-check("every link of the contents leads somewhere", broken.length === 0, broken);
+const bar = await page.locator("#contents a").evaluateAll((all) => all.map((link) => link.getAttribute("aria-label") ?? link.textContent));
+check("the bar has every figure and table of the paper, and the parts", ["Verdicts", ...[1, 2, 3, 4, 5, 6].map((n) => `Figure ${n}`), ...[1, 2, 3].map((n) => `Table ${n}`)].every((name, i) => bar[i] === name) && parts.every((part) => bar.includes(part)), bar);
+const broken = await page.locator("#contents a, #overview a[href^='#'], .anchor").evaluateAll((all) => all.filter((link) => !document.querySelector(link.hash)).map((link) => link.hash));
+check("every link within the page leads somewhere", broken.length === 0, broken);
 check("a part's exhibits stand below its heading", await page.locator("#part-after-the-paper + #placement-stream").count() === 1 &&
   await page.locator("#part-after-the-paper ~ #transformer").count() === 1 && await page.locator("#part-after-the-paper ~ #figure-6").count() === 0);
-await page.locator("nav a", { hasText: /^After the paper$/ }).focus();
+const top = (id) => page.evaluate((id) => document.getElementById(id).getBoundingClientRect().top, id);
+await page.locator("#contents a", { hasText: /^After the paper$/ }).focus();
 await page.keyboard.press("Enter");
-await page.waitForFunction(() => Math.abs(document.getElementById("part-after-the-paper").getBoundingClientRect().top) < 60);
+await page.waitForFunction(() => Math.abs(document.getElementById("part-after-the-paper").getBoundingClientRect().top) < 90);
 check("a key leads to a part", new URL(page.url()).hash === "#part-after-the-paper");
+check("the bar stays, and hides no heading", await page.evaluate(() => document.getElementById("contents").getBoundingClientRect().top) === 0 && await top("part-after-the-paper") >= 40);
 await page.keyboard.press("Tab");
 check("and the next one into it", await page.evaluate(() => document.activeElement.closest("section")?.id) === "placement-stream", await page.evaluate(() => document.activeElement.outerHTML.slice(0, 80)));
+
+// --- From the top to Figure 2 by the keyboard.
+
+await page.goto(fileOf("full.html"));
+let stops = 0;
+for (; stops < 10 && await page.evaluate(() => document.activeElement.getAttribute("aria-label")) !== "Figure 2"; ++stops) await page.keyboard.press("Tab");
+await page.keyboard.press("Enter");
+await page.waitForFunction(() => Math.abs(document.getElementById("figure-2").getBoundingClientRect().top) < 90);
+check("Figure 2 is under ten stops from the top", stops + 1 < 10, stops);
+
+// --- Verdicts
+
+const overview = await page.locator("#overview > table tbody tr").evaluateAll((all) => all.map((row) => [row.querySelector("a").hash, row.querySelector(".badge").textContent, row.querySelector(".known").textContent]));
+check("every exhibit of the paper has a verdict at the top", overview.length === 14 && overview.every(([, badge, sentence]) => badge !== "" && sentence !== "No study judges it yet."), overview);
+check("synthetic data are named with it", overview.find(([hash]) => hash === "#section-3-1")[2].includes("synthetic"), overview);
+check("and in its section", (await page.locator("#figure-6 .verdict > p").innerText()).includes("synthetic"));
+check("with every claim", await page.locator("#figure-6 .claim").count() >= 5);
+check("the discovery is told", (await page.locator("#section-5-2-fisher .finding").innerText()).includes("(13) under layer norm"));
+const marks = await page.locator("#section-5-2-fisher mark").allTextContents();
+check("and its cells are marked", marks.length === 3 && marks.every((text) => text.includes("not exact")), marks);
+
+// --- The paper beside ours
+
+check("our run and the paper's row in pairs", (await page.locator("#figure-4 .tables .table").first().innerText()).includes("difference"));
+check("an exhibit links to the paper and to its experiment", await page.locator("#figure-6 .sources a[href='https://arxiv.org/abs/1607.06450']").count() === 1 &&
+  (await page.locator("#figure-6 .sources").innerText()).includes("models/mnist/README.md"));
+check("what is known of the paper's curves is said", (await page.locator("#figure-4 .note").first().innerText()).includes("82.36") && (await page.locator("#figure-4").innerText()).includes("no points were read off"));
+const own = (await pictures(page, "figure-6"))[0];
+await page.locator("#figure-6").getByRole("button", { name: "paper's axes" }).first().click();
+check("a chart takes the paper's axes", (await pictures(page, "figure-6"))[0] !== own);
+await page.locator("#figure-6").getByRole("button", { name: "whole range" }).first().click();
+await page.locator("#figure-6 select").selectOption("5");
+check("curves can be smoothed", (await pictures(page, "figure-6"))[0] !== own);
+await page.locator("#figure-6 select").selectOption("1");
+check("and are as before", (await pictures(page, "figure-6"))[0] === own);
+
+// --- Pictures
+
+check("pictures of the runs are in the page", await page.locator("#figure-4 .picture img").count() === 3 && await page.locator("#tape .picture img").count() === 1);
+check("and can be read", await page.locator("#figure-4 img").evaluateAll((all) => Promise.all(all.map((each) => each.decode()))).then(() => true, () => false));
+await page.locator("#tape .picture button").click();
+check("one is enlarged", await page.locator("dialog[open] img").count() === 1);
+await page.keyboard.press("Escape");
+check("and closed by a key", await page.locator("dialog[open]").count() === 0);
+check("a picture's script is not run", (await page.title()).startsWith("Layer Normalization"));
+
+// --- Copying
+
+await page.context().grantPermissions(["clipboard-read", "clipboard-write"]).catch(() => {});
+await page.locator("#figure-6 > .how > .command button").click();
+await page.locator("#figure-6 > .how > .command button", { hasText: "copied" }).waitFor({ timeout: 2000 });
+check("a command is copied", (await page.evaluate(() => navigator.clipboard.readText()).catch(() => "lamina mnist ")).startsWith("lamina mnist "));
 
 check("tables beside the paper's numbers", await page.locator("#table-2 tr.paper").count() === 4 && await page.locator("#table-2 tr.here").count() === 3);
 check("each run's exact command", (await page.locator("#figure-6 .run code").first().textContent()).startsWith("lamina mnist --norm "));
@@ -212,7 +275,7 @@ const over = page.locator("#figure-6 .u-over").first();
 await over.scrollIntoViewIfNeeded();
 const box = await over.boundingBox();
 await page.mouse.move(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
-const values = await page.locator("#figure-6 .u-legend").first().locator(".u-value").allTextContents();
+const values = await page.locator("#figure-6 .readout").first().locator("div").allTextContents();
 check("hovering shows every curve's value", values.length === 4 && values.every((value) => /\d/.test(value)), values);
 await page.mouse.down();
 await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.8 * box.height, { steps: 4 });
@@ -244,9 +307,36 @@ check("dark screens print on white paper", night !== await background() && /25\d
 check("with the curves in colours for paper", (await inkOf(dark, "figure-6", "layer")).every((pixels) => pixels > 20));
 await dark.close();
 
-const phone = await open(fileOf("full.html"), { viewport: { width: 390, height: 844 } });
-check("a phone need not scroll sideways", await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-await phone.close();
+// --- Both widths, by day and by night
+
+for (const width of [1400, 400])
+  for (const colorScheme of ["light", "dark"]) {
+    const looked = await open(fileOf("full.html"), { viewport: { width, height: 844 }, colorScheme });
+    await looked.locator("details").evaluateAll((all) => all.forEach((each) => { each.open = true; }));
+    const wrong = await violations(looked);
+    check(`${width} pixels, ${colorScheme}: no accessibility violation`, wrong.length === 0, wrong.slice(0, 3));
+    check(`${width} pixels, ${colorScheme}: no scrolling sideways`, await looked.evaluate(() => document.documentElement.scrollWidth <= innerWidth), await looked.evaluate(() => document.documentElement.scrollWidth));
+    await looked.close();
+  }
+
+// --- Many runs
+
+const many = await open(fileOf("many.html"));
+const switched16 = await many.locator("#figure-6 .switches label").allTextContents();
+check("runs that only their seeds tell apart are one curve", switched16.length === 12 && switched16.includes("layer norm, 5 seeds"), switched16);
+check("with a band", await bandOf(many, "figure-6", "layer") > 500);
+check("many curves do not stand before the chart", await many.locator("#figure-6 .switches").isHidden());
+await many.locator("#figure-6 summary", { hasText: "choose among 12 curves" }).click();
+await many.locator("#figure-6").getByRole("button", { name: "none", exact: true }).click();
+check("all can be switched off at once", (await inkOf(many, "figure-6", "batch")).every((pixels) => pixels === 0));
+await many.locator("#figure-6 .switches").getByLabel("baseline").check();
+check("and one chosen, of a single point", (await inkOf(many, "figure-6", "none")).every((pixels) => pixels > 10));
+await many.locator("#figure-6").getByRole("button", { name: "all", exact: true }).click();
+const manyPlot = await many.locator("#figure-6 .u-over").first().boundingBox();
+await many.mouse.move(manyPlot.x + 0.4 * manyPlot.width, manyPlot.y + 0.4 * manyPlot.height);
+const readout = await many.locator("#figure-6 .readout").first().boundingBox();
+check("what is read off many curves stays within the chart", readout.height < manyPlot.height, readout);
+await many.close();
 
 const hostile = await open(fileOf("hostile.html"));
 const words = await hostile.locator("body").innerText();
@@ -258,7 +348,7 @@ check("what was measured is drawn", (await inkOf(hostile, "figure-6", "layer")).
 await hostile.close();
 
 const nothing = await open(fileOf("nothing.html"));
-check("without runs the page says how to make them", await nothing.getByText("Not run here.").count() === await nothing.locator("section").count());
+check("without runs the page says how to make them", await nothing.getByText("Not run here.").count() === await nothing.locator("section:not(#verdicts)").count());
 check("and draws nothing", await nothing.locator("canvas").count() === 0);
 await nothing.close();
 
@@ -269,7 +359,7 @@ const address = await new Promise((found) => server.stdout.on("data", (text) => 
 const live = await open(address);
 await live.getByText("Live: follows the runs.").waitFor({ timeout: 10000 });
 const early = await pictures(live, "figure-6");
-const link = live.locator("nav a").nth(3);
+const link = live.locator("#contents a").nth(3);
 await link.focus();
 await live.waitForResponse(/data\.json/);
 await live.waitForResponse(/data\.json/);

@@ -2,7 +2,6 @@
 "use strict";
 
 const Charts = (() => {
-  const dashes = [[], [8, 4], [2, 3], [10, 4, 2, 4], [1, 6]];
   const all = new Set(); // charts on the page, to be drawn again in other colours
 
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -22,11 +21,30 @@ const Charts = (() => {
   // A log axis has no place for what is not above 0; null is a gap.
   const drawable = (values, log) => (log ? values.map((v) => (v > 0 ? v : null)) : values);
 
-  function dataOf(chart, logX, logY) {
+  // Means over `width` points around each; gaps stay gaps.
+  function smoothed(values, width) {
+    if (width < 2) return values;
+    const half = (width - 1) / 2;
+    return values.map((value, i) => {
+      if (value === null) return null;
+      const near = values.slice(Math.max(0, i - half), i + half + 1).filter((v) => v !== null);
+      return near.reduce((sum, v) => sum + v, 0) / near.length;
+    });
+  }
+
+  function dataOf(chart, logX, logY, smooth) {
     return uPlot.join(chart.curves.map(({ x, y }) => {
       const keep = x.map((v) => v !== null && (!logX || v > 0));
-      return [x.filter((_, i) => keep[i]), drawable(y, logY).filter((_, i) => keep[i])];
+      return [x.filter((_, i) => keep[i]), drawable(smoothed(y, smooth), logY).filter((_, i) => keep[i])];
     }));
+  }
+
+  // The ends of an x axis: those of the data; around a single point, what makes its place clear.
+  function rangeOfX(min, max, log) {
+    if (min === null) return [min, max];
+    if (min < max) return log ? uPlot.rangeLog(min, max, 10, false) : [min, max];
+    if (log) return [min / 10, max * 10];
+    return min > 0 ? [0, 2 * min] : [min - 1, max + 1];
   }
 
   // Marks of a log axis: at most some eight powers of ten, or 1, 2 and 5 of each where it spans few. (uPlot's own never
@@ -50,11 +68,33 @@ const Charts = (() => {
     };
   }
 
-  // A chart in a box of its own. `hidden` is the set of labels that are switched off in the whole exhibit; `state` keeps
-  // what the reader chose (scales, zoom) when the chart is made again.
+  // The values under the cursor, in the corner away from it: of many curves those nearest to it.
+  class Readout {
+    constructor(plot) {
+      this.box = Parts.make("div", { class: "readout", "aria-hidden": "true" });
+      plot.over.append(this.box);
+    }
+
+    follow(u, curves) {
+      const { idx, left, top } = u.cursor, most = 8;
+      this.box.hidden = idx == null || left < 0;
+      if (this.box.hidden) return;
+      const known = curves.map((curve, i) => ({ curve, value: u.data[i + 1][idx], shown: u.series[i + 1].show }))
+        .filter(({ value, shown }) => shown && value != null);
+      const near = known.map((each) => ({ ...each, distance: Math.abs(u.valToPos(each.value, "y") - top) })).sort((a, b) => a.distance - b.distance).slice(0, most);
+      this.box.replaceChildren(Parts.make("div", {}, `${u.series[0].label} ${number(u.data[0][idx])}`),
+        ...near.sort((a, b) => b.value - a.value).map(({ curve, value }) =>
+          Parts.make("div", {}, Parts.swatch(curve.norm || "other", curve.dash), `${curve.label} `, Parts.make("b", {}, number(value)))),
+        ...(known.length > most ? [Parts.make("div", {}, `and ${known.length - most} more`)] : []));
+      this.box.classList.toggle("at-left", left > u.over.clientWidth / 2);
+    }
+  }
+
+  // A chart in a box of its own. `choices` are those of the whole exhibit: the labels that are hidden, and over how many
+  // points curves are smoothed; `state` keeps what the reader chose (scales, zoom) when the chart is made again.
   class Chart {
-    constructor(box, chart, group, hidden, state) {
-      Object.assign(this, { box, chart, group, hidden, state });
+    constructor(box, chart, group, choices, state) {
+      Object.assign(this, { box, chart, group, choices, hidden: choices.hidden, state });
       state.logX ??= chart.log_x;
       state.logY ??= chart.log_y;
       all.add(this);
@@ -79,27 +119,41 @@ const Charts = (() => {
           sync: { key: this.group, scales: ["x", null] }, points: { size: 7 },
         },
         focus: { alpha: 0.35 },
-        legend: { live: true },
+        legend: { show: false },
         scales: {
-          x: { time: false, distr: state.logX ? 3 : 1 },
-          y: { distr: state.logY ? 3 : 1, ...(chart.curves.some((curve) => curve.low) && { range: (_, min, max) => this.rangeWithBands(min, max) }) },
+          x: { time: false, distr: state.logX ? 3 : 1, range: (_, min, max) => (this.zoomed ? [min, max] : rangeOfX(min, max, state.logX)) },
+          y: { distr: state.logY ? 3 : 1, ...((chart.curves.some((curve) => curve.low) || this.levels().length > 0) && { range: (_, min, max) => (this.zoomed ? [min, max] : this.rangeOfY(min, max)) }) },
         },
         axes: [axis(chart.x, state.logX, { size: 30, space: 56 }), axis(chart.y, state.logY, { size: 58, space: 30 })],
         series: [
           { label: chart.x, value: (_, v) => number(v) },
           ...chart.curves.map((curve) => ({
-            label: curve.label, stroke: colorOf(curve.norm), width: 2, dash: dashes[curve.dash % dashes.length],
-            points: { size: 5 }, show: !this.hidden.has(curve.label), value: (_, v) => number(v),
+            label: curve.label, stroke: colorOf(curve.norm), width: 2, dash: Parts.dashOf(curve.dash),
+            points: curve.x.length === 1 ? { show: true, size: 10, fill: colorOf(curve.norm) } : { size: 5 }, show: !this.hidden.has(curve.label), value: (_, v) => number(v),
           })),
         ],
         hooks: {
-          drawAxes: [(u) => this.drawBands(u)], setSelect: [(u) => { this.zoomed = u.select.width > 0 || u.select.height > 0; }], setScale: [keepZoom] },
-      }, dataOf(chart, state.logX, state.logY), this.box);
+          drawAxes: [(u) => { this.inside(u, () => { this.drawBands(u); this.drawPaper(u); }); }],
+          setCursor: [(u) => this.readout.follow(u, chart.curves)],
+          setSelect: [(u) => { this.zoomed = u.select.width > 0 || u.select.height > 0; }], setScale: [keepZoom] },
+      }, this.data(), this.box);
+      this.readout = new Readout(this.plot);
       this.plot.over.addEventListener("dblclick", () => { this.zoomed = false; });
-      if (state.zoom) {
-        this.zoomed = true;
-        this.plot.batch(() => { for (const key of ["x", "y"]) this.plot.setScale(key, state.zoom[key]); });
-      }
+      if (state.zoom) this.setRanges(state.zoom);
+    }
+
+    data() { return dataOf(this.chart, this.state.logX, this.state.logY, this.choices.smooth); }
+
+    setRanges(ranges) {
+      this.zoomed = true;
+      const drawable = { x: !this.state.logX || ranges.x.min > 0, y: !this.state.logY || ranges.y.min > 0 };
+      this.plot.batch(() => { for (const key of ["x", "y"]) if (drawable[key]) this.plot.setScale(key, ranges[key]); });
+    }
+
+    // The ends that the paper's axes have.
+    zoomTo({ x, y }) {
+      this.state.zoom = { x: { min: x[0], max: x[1] }, y: { min: y[0], max: y[1] } };
+      this.draw();
     }
 
     // The curves that are shown and have bands, with their bands.
@@ -107,40 +161,80 @@ const Charts = (() => {
       return this.chart.curves.filter((curve) => curve.low && !this.hidden.has(curve.label));
     }
 
-    rangeWithBands(min, max) {
-      const ends = this.bands().flatMap((curve) => [...curve.low, ...curve.high]).filter((v) => v !== null && (!this.state.logY || v > 0));
+    // The paper's values that are levels, of curves that can be drawn on this axis.
+    levels() { return (this.chart.paper?.values ?? []).filter((value) => value.x === null && (!this.state.logY || value.y > 0)); }
+
+    rangeOfY(min, max) {
+      const ends = [...this.bands().flatMap((curve) => [...curve.low, ...curve.high]), ...this.levels().map((level) => level.y)]
+        .filter((v) => v !== null && (!this.state.logY || v > 0));
       const low = Math.min(min ?? Infinity, ...ends), high = Math.max(max ?? -Infinity, ...ends);
       if (!(low <= high)) return [min, max];
       return this.state.logY ? uPlot.rangeLog(low, high, 10, false) : uPlot.rangeNum(low, high, 0.1, true);
     }
 
-    // The range of several runs around their curve, in a paler shade of its colour.
-    drawBands(u) {
+    // Draws within the axes.
+    inside(u, draw) {
       const { ctx, bbox } = u;
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
       ctx.clip();
+      draw();
+      ctx.restore();
+    }
+
+    // The range of several runs around their curve, in a paler shade of its colour.
+    drawBands(u) {
+      const { ctx } = u;
       ctx.globalAlpha = 0.18;
       for (const curve of this.bands()) {
-        const drawn = curve.x.map((_, i) => i).filter((i) => curve.low[i] !== null && curve.high[i] !== null &&
-          (!this.state.logX || curve.x[i] > 0) && (!this.state.logY || curve.low[i] > 0));
-        const point = (i, side) => [u.valToPos(curve.x[i], "x", true), u.valToPos(curve[side][i], "y", true)];
+        const low = smoothed(curve.low, this.choices.smooth), high = smoothed(curve.high, this.choices.smooth);
+        const drawn = curve.x.map((_, i) => i).filter((i) => low[i] !== null && high[i] !== null &&
+          (!this.state.logX || curve.x[i] > 0) && (!this.state.logY || low[i] > 0));
+        const point = (i, side) => [u.valToPos(curve.x[i], "x", true), u.valToPos(side[i], "y", true)];
         ctx.beginPath();
-        for (const i of drawn) ctx.lineTo(...point(i, "high"));
-        for (const i of drawn.reverse()) ctx.lineTo(...point(i, "low"));
+        for (const i of drawn) ctx.lineTo(...point(i, high));
+        for (const i of drawn.reverse()) ctx.lineTo(...point(i, low));
         ctx.closePath();
         ctx.fillStyle = colorOf(curve.norm);
         ctx.fill();
       }
-      ctx.restore();
+      ctx.globalAlpha = 1;
+    }
+
+    // What the paper prints, faint: levels as lines with their names above and below in turn, values as circles.
+    drawPaper(u) {
+      const { ctx, bbox } = u, scale = devicePixelRatio;
+      ctx.lineWidth = 1.5 * scale;
+      ctx.font = `${11 * scale}px system-ui, sans-serif`;
+      ctx.textAlign = "right";
+      this.levels().forEach((level, i) => {
+        const y = u.valToPos(level.y, "y", true);
+        ctx.strokeStyle = ctx.fillStyle = colorOf(level.norm);
+        ctx.globalAlpha = 0.55;
+        ctx.setLineDash([3 * scale, 3 * scale]);
+        ctx.beginPath();
+        ctx.moveTo(bbox.left, y);
+        ctx.lineTo(bbox.left + bbox.width, y);
+        ctx.stroke();
+        ctx.globalAlpha = 1;
+        ctx.textBaseline = i % 2 === 0 ? "bottom" : "top";
+        ctx.fillText(`paper: ${level.title}`, bbox.left + bbox.width - 4 * scale, y + (i % 2 === 0 ? -3 : 3) * scale);
+      });
+      ctx.setLineDash([]);
+      for (const value of (this.chart.paper?.values ?? []).filter((each) => each.x !== null)) {
+        ctx.strokeStyle = colorOf(value.norm);
+        ctx.beginPath();
+        ctx.arc(u.valToPos(value.x, "x", true), u.valToPos(value.y, "y", true), 5 * scale, 0, 2 * Math.PI);
+        ctx.stroke();
+      }
     }
 
     range(key) { const { min, max } = this.plot.scales[key]; return { min, max }; }
 
     update(chart) {
       this.chart = chart;
-      this.plot.setData(dataOf(chart, this.state.logX, this.state.logY), !this.zoomed);
+      this.plot.setData(this.data(), !this.zoomed);
       if (this.zoomed) this.plot.redraw();
     }
 

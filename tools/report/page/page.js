@@ -1,108 +1,131 @@
-// Lays the report out. All text goes in as text nodes, so nothing in a run's name or files can become markup.
+// Lays the report out.
 "use strict";
 
 (() => {
-  const states = new Map(); // what the reader chose, by exhibit: { hidden: labels, charts: { title: state } }
+  const { make, badge, swatch, command, table, checkbox, folded, fileLink } = Parts;
+  const paper = "https://arxiv.org/abs/1607.06450";
+  const most_switches = 8; // more curves than this are chosen from a list that is folded
+  const states = new Map(); // what the reader chose, by exhibit: { hidden: labels, smooth, charts: { title: state } }
   const shown = new Map(); // by exhibit: { json, section, charts }
 
-  function make(tag, properties = {}, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-      else if (value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
-    }
-    node.append(...children.flat().filter((child) => child !== null && child !== undefined));
-    return node;
-  }
-
   const partId = (part) => "part-" + part.toLowerCase().replace(/[^a-z]+/g, "-");
-  const badges = (list) => list.map(({ kind, text }) => make("span", { class: `badge ${kind}` }, text));
-  const swatch = (norm, dash) => {
-    const line = make("span", { class: "swatch", "data-norm": norm, "data-dash": dash, "aria-hidden": "true" });
-    line.style.borderTopColor = `var(--norm-${norm}, var(--norm-other))`;
-    return line;
-  };
-
-  function table({ title, columns, rows }) {
-    const both = new Set(rows.map((row) => row.source)).size > 1;
-    const head = (text) => make("th", { scope: "col" }, text);
-    return make("div", { class: "table", role: "region", tabindex: "0", "aria-label": title },
-      make("table", {},
-        make("caption", {}, title),
-        make("thead", {}, make("tr", {}, head(""), both ? head("source") : null, columns.map(head))),
-        make("tbody", {}, rows.map((row) => make("tr", { class: row.source },
-          make("th", { scope: "row" }, swatch(row.norm, 0), row.label),
-          both ? make("td", { class: "source" }, row.source === "paper" ? "paper" : "ours") : null,
-          row.cells.map((cell) => make("td", {}, cell || "–")))))));
-  }
-
-  function checkbox(text, key, checked, change) {
-    return make("label", {}, make("input", { type: "checkbox", checked, "data-key": key, onchange: (e) => change(e.target.checked) }), text);
-  }
 
   function chart(plan, exhibit, state, charts) {
     const own = (state.charts[plan.title] ??= {});
     const box = make("div", { class: "plot" });
     const key = `${exhibit.id} ${plan.title}`;
+    const button = (name, what, action) => make("button", { type: "button", "data-key": `${key} ${what}`, onclick: action }, name);
+    const controls = make("span", { class: "controls" },
+      checkbox("log x", `${key} x`, own.logX ?? plan.log_x, (on) => charts[plan.title].setLog("logX", on)),
+      checkbox("log y", `${key} y`, own.logY ?? plan.log_y, (on) => charts[plan.title].setLog("logY", on)),
+      plan.paper ? button("paper's axes", "paper", () => charts[plan.title].zoomTo(plan.paper.axes)) : null,
+      button("whole range", "zoom", () => charts[plan.title].unzoom()));
     const figure = make("figure", { "aria-label": `${plan.title}: ${plan.y} against ${plan.x}` },
-      make("figcaption", {}, make("b", {}, plan.title),
-        make("span", { class: "controls" },
-          checkbox("log x", `${key} x`, own.logX ?? plan.log_x, (on) => charts[plan.title].setLog("logX", on)),
-          checkbox("log y", `${key} y`, own.logY ?? plan.log_y, (on) => charts[plan.title].setLog("logY", on)),
-          make("button", { type: "button", "data-key": `${key} zoom`, onclick: () => charts[plan.title].unzoom() }, "whole range"))),
-      box);
-    return { figure, start: () => { charts[plan.title] = new Charts.Chart(box, plan, exhibit.id, state.hidden, own); } };
+      make("figcaption", {}, make("b", {}, plan.title), controls), box, note(plan.paper));
+    return { figure, start: () => { charts[plan.title] = new Charts.Chart(box, plan, exhibit.id, state, own); } };
   }
 
-  // One switch for every curve of the exhibit, whichever charts it is in.
+  // What the chart has from the paper, and from where.
+  function note(known) {
+    if (!known) return null;
+    const values = known.values.map((value) => `${value.title}: ${value.y} (${value.source})`);
+    const omitted = known.left_out ? `The paper's values are left out, since ours are of other things: ${known.left_out}. ` : "";
+    return make("p", { class: "fine note" }, omitted, values.length ? `In the paper ${values.join("; ")}. ` : null, `The paper's axes: ${known.source}.`);
+  }
+
+  // One switch for every curve of the exhibit, whichever charts it is in; and how much all curves are smoothed.
   function switches(exhibit, state, charts) {
     const curves = new Map(exhibit.charts.flatMap((each) => each.curves.map((curve) => [curve.label, curve])));
     if (curves.size === 0) return null;
-    return make("fieldset", { class: "switches" }, make("legend", {}, "Curves"),
-      [...curves].map(([label, curve]) => {
-        const toggle = (on) => {
-          if (on) state.hidden.delete(label); else state.hidden.add(label);
-          Object.values(charts).forEach((each) => each.show(label, on));
-        };
-        const item = checkbox(label, `${exhibit.id} ${label}`, !state.hidden.has(label), toggle);
-        item.firstChild.after(swatch(curve.norm, curve.dash));
-        return item;
-      }),
-      make("span", { class: "hint" }, "drag in a chart to zoom, double-click to leave"));
+    const toggle = (label, on) => {
+      if (on) state.hidden.delete(label); else state.hidden.add(label);
+      Object.values(charts).forEach((each) => each.show(label, on));
+    };
+    const boxes = [...curves].map(([label, curve]) => {
+      const item = checkbox(label, `${exhibit.id} ${label}`, !state.hidden.has(label), (on) => toggle(label, on));
+      item.firstChild.after(swatch(curve.norm || "other", curve.dash));
+      return item;
+    });
+    const setAll = (on) => boxes.forEach((item) => { if (item.firstChild.checked !== on) item.firstChild.click(); });
+    const many = boxes.length > most_switches;
+    const all = ["all", "none"].map((word) => make("button", { type: "button", "data-key": `${exhibit.id} ${word}`, onclick: () => setAll(word === "all") }, word));
+    const list = make("fieldset", { class: "switches" }, make("legend", {}, "Curves"), many ? all : null, boxes);
+    const smoothing = make("label", { class: "smoothing" }, "smooth over ",
+      make("select", { "data-key": `${exhibit.id} smooth`, onchange: (event) => {
+        state.smooth = Number(event.target.value);
+        Object.values(charts).forEach((each) => each.draw());
+      } }, [1, 5, 15, 51].map((n) => make("option", { value: n, selected: state.smooth === n }, n === 1 ? "1 point" : `${n} points`))));
+    return make("div", { class: "choices" },
+      many ? folded(`${exhibit.id} curves`, `choose among ${boxes.length} curves`, false, list) : list,
+      make("p", { class: "tools" }, smoothing, make("span", { class: "hint" }, "drag in a chart to zoom, double-click to leave")));
   }
 
-  function runs(list) {
-    return list.length === 0 ? null : make("details", { class: "runs", open: list.some((run) => run.problems.length > 0) },
-      make("summary", {}, `${list.length} ${list.length === 1 ? "run" : "runs"}: settings and commands`),
+  function runs(exhibit) {
+    const list = exhibit.runs;
+    if (list.length === 0) return null;
+    return make("div", { class: "runs" }, folded(`${exhibit.id} runs`, `${list.length} ${list.length === 1 ? "run" : "runs"}: settings and commands`, list.some((run) => run.problems.length > 0),
       list.map((run) => make("div", { class: "run" },
-        make("p", {}, swatch(run.norm, 0), make("b", {}, run.path), " ", badges(run.badges)),
+        make("p", {}, swatch(run.norm), make("b", {}, run.path), " ", run.badges.map(badge)),
         run.problems.map((problem) => make("p", { class: "problem" }, problem)),
-        make("pre", { tabindex: "0" }, make("code", {}, run.command)),
-        run.made_with ? make("p", { class: "fine" }, run.made_with) : null)));
+        command(run.command, run.path),
+        run.made_with ? make("p", { class: "fine" }, run.made_with) : null))));
+  }
+
+  // Where ours stands beside the paper's numbers in pairs, the table of all rows is folded.
+  function tables(exhibit) {
+    const paired = exhibit.tables.some((each) => each.rows.some((row) => row.source === "pair"));
+    return make("div", { class: "tables" }, exhibit.tables.map((each) =>
+      (paired && each.rows.some((row) => row.source === "paper") ? folded(`${exhibit.id} ${each.title}`, "all rows of the table", false, table(each)) : table(each))));
+  }
+
+  const isPapers = (exhibit) => exhibit.part === "The paper";
+  function sources(exhibit) {
+    return make("p", { class: "fine sources" },
+      isPapers(exhibit) ? ["Paper: ", make("a", { href: paper }, `arXiv 1607.06450, Section ${exhibit.section}`), " · "] : null,
+      "Here: ", fileLink(exhibit.readme));
+  }
+
+  function head(exhibit) {
+    return make("div", { class: "head" },
+      make("p", { class: "kicker" }, exhibit.title, exhibit.section && !exhibit.title.startsWith("Section") ? ` · Section ${exhibit.section}` : null),
+      make("h3", { id: `${exhibit.id}-title` }, exhibit.subject, " ", make("a", { class: "anchor", href: `#${exhibit.id}`, "aria-label": `link to ${exhibit.title}, ${exhibit.subject}` }, "#")),
+      make("p", { class: "badges" }, exhibit.badges.map(badge)),
+      make("blockquote", {}, make("p", {}, exhibit.claim)),
+      Verdicts.block(exhibit),
+      exhibit.finding ? make("p", { class: "finding" }, make("b", {}, "Found here: "), exhibit.finding) : null,
+      make("p", { class: "setting" }, exhibit.setting),
+      sources(exhibit));
   }
 
   function render(exhibit) {
-    const state = states.get(exhibit.id) ?? { hidden: new Set(), charts: {} };
+    const state = states.get(exhibit.id) ?? { hidden: new Set(), smooth: 1, charts: {} };
     states.set(exhibit.id, state);
     const charts = {};
     const drawn = exhibit.charts.map((plan) => chart(plan, exhibit, state, charts));
     const section = make("section", { id: exhibit.id, "aria-labelledby": `${exhibit.id}-title` },
-      make("p", { class: "kicker" }, exhibit.title, exhibit.section && !exhibit.title.startsWith("Section") ? ` · Section ${exhibit.section}` : null),
-      make("h3", { id: `${exhibit.id}-title` }, exhibit.subject),
-      make("p", { class: "badges" }, badges(exhibit.badges)),
-      make("blockquote", {}, make("p", {}, exhibit.claim)),
-      make("p", { class: "setting" }, exhibit.setting),
-      switches(exhibit, state, charts),
-      drawn.length ? make("div", { class: "charts" }, drawn.map((each) => each.figure)) : null,
-      exhibit.tables.map(table),
-      exhibit.runs.length ? null : make("p", { class: "not-run" }, "Not run here. This command does it:"),
-      make("pre", { class: "command", tabindex: "0" }, make("code", {}, exhibit.command)),
-      runs(exhibit.runs));
+      head(exhibit),
+      make("div", { class: "drawn" }, switches(exhibit, state, charts),
+        drawn.length ? make("div", { class: "charts" }, drawn.map((each) => each.figure)) : null,
+        exhibit.charts.some((plan) => plan.paper) ? make("p", { class: "fine" }, "Of the paper's curves this page has what its text, tables and axes print. The curves themselves are pictures; no points were read off them by eye.") : null),
+      tables(exhibit),
+      make("div", { class: "gallery" }, Pictures.gallery(exhibit)),
+      make("div", { class: "how" }, exhibit.runs.length ? null : make("p", { class: "not-run" }, "Not run here. This command does it:"),
+        command(exhibit.command, exhibit.id), runs(exhibit)));
     return { section, charts, start: () => drawn.forEach((each) => each.start()) };
   }
 
   // Only what is not the curves' points decides whether a section must be laid out again.
   const frameOf = (exhibit) => JSON.stringify(exhibit.charts.map((each) => [each.title, each.curves.map((curve) => curve.label)]));
+
+  // Makes a change and leaves what is folded and focused as it was.
+  function keeping(root, change) {
+    const open = new Map([...root.querySelectorAll("details")].map((each) => [each.dataset.key, each.open]));
+    const focused = root.contains(document.activeElement) ? document.activeElement.dataset.key ?? document.activeElement.getAttribute("href") : null;
+    const now = change();
+    for (const each of now.querySelectorAll("details")) if (open.has(each.dataset.key)) each.open = open.get(each.dataset.key);
+    if (focused && !now.contains(document.activeElement))
+      now.querySelector(`[data-key="${CSS.escape(focused)}"], [href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
 
   function place(exhibit, main) {
     const json = JSON.stringify(exhibit), before = shown.get(exhibit.id);
@@ -115,41 +138,42 @@
       shown.set(exhibit.id, { json, frame: frameOf(exhibit), section, charts });
       return;
     }
-    const focused = before.section.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-    const open = before.section.querySelector("details")?.open;
     if (before.frame === frameOf(exhibit)) { // the same curves, longer: the charts stay
       for (const plan of exhibit.charts) before.charts[plan.title].update(plan);
-      const old = before.section.querySelectorAll(".badges, .table, .runs"), fresh = section.querySelectorAll(".badges, .table, .runs");
-      if (old.length === fresh.length) {
-        old.forEach((node, i) => node.replaceWith(fresh[i]));
-        if (open) before.section.querySelector("details").open = true;
-        Object.assign(before, { json });
-        return;
-      }
+      keeping(before.section, () => {
+        for (const name of [".head", ".tables", ".gallery", ".how"])
+          before.section.querySelector(`:scope > ${name}`).replaceWith(section.querySelector(`:scope > ${name}`));
+        return before.section;
+      });
+      Object.assign(before, { json });
+      return;
     }
     Object.values(before.charts).forEach((each) => each.destroy());
-    before.section.replaceWith(section);
-    start();
-    if (open) section.querySelector("details")?.setAttribute("open", "");
-    if (focused) section.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    keeping(before.section, () => { before.section.replaceWith(section); start(); return section; });
     shown.set(exhibit.id, { json, frame: frameOf(exhibit), section, charts });
   }
 
-  // A list for each part, under a link to its heading.
+  // The bar that stays: the paper's figures, tables and sections by number, and the other parts.
   function contents(exhibits) {
-    const parts = [...new Set(exhibits.map((exhibit) => exhibit.part))];
-    const item = (exhibit) => make("li", {},
-      make("a", { href: `#${exhibit.id}` }, make("b", {}, exhibit.title), " ", exhibit.subject),
-      make("span", {}, badges(exhibit.badges)));
-    const nav = document.getElementById("contents"), focused = nav.contains(document.activeElement) && document.activeElement.getAttribute("href");
-    nav.replaceChildren(...parts.flatMap((part) => [
-      make("p", {}, make("a", { href: `#${partId(part)}` }, part)),
-      make("ol", { "aria-label": part }, exhibits.filter((exhibit) => exhibit.part === part).map(item))]));
-    if (focused) nav.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    const kinds = new Map(["Figure", "Table", "Section"].map((kind) => [kind, new Map()]));
+    for (const exhibit of exhibits.filter(isPapers)) {
+      const [kind, number] = exhibit.title.split(" ");
+      if (!kinds.get(kind).has(number)) kinds.get(kind).set(number, exhibit.id);
+    }
+    const link = (id, text, name) => make("a", { href: `#${id}`, "aria-label": name }, text);
+    const others = [...new Set(exhibits.map((exhibit) => exhibit.part))];
+    return make("ul", {}, make("li", {}, link("verdicts", "Verdicts")),
+      [...kinds].map(([kind, numbers]) => make("li", {}, make("span", { "aria-hidden": "true" }, kind),
+        [...numbers].map(([number, id]) => link(id, number, `${kind} ${number}`)))),
+      others.map((part) => make("li", {}, link(partId(part), part))));
   }
 
   function show(report) {
-    contents(report.exhibits);
+    Parts.setLooks(report.looks);
+    Parts.setRepository(report.repository ?? "");
+    const nav = document.getElementById("contents"), overview = document.getElementById("overview");
+    keeping(nav, () => { nav.replaceChildren(contents(report.exhibits)); return nav; });
+    keeping(overview, () => { overview.replaceChildren(...Verdicts.overview(report.exhibits)); return overview; });
     const main = document.getElementById("exhibits");
     for (const exhibit of report.exhibits) place(exhibit, main);
     document.getElementById("made").replaceChildren(

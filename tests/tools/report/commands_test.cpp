@@ -1,0 +1,127 @@
+// Every command that the page prints is one that lamina takes.
+
+#include <sstream>
+
+#include "core/error.h"
+#include "tests/temporary_folder.h"
+#include "tests/tools/report/runs_folder.h"
+#include "tools/commands/commands.h"
+
+using namespace lamina;
+using namespace lamina::report_test;
+
+namespace {
+
+/// The words of each command of a line as a shell has them, without what stands before "lamina".
+std::vector<std::vector<std::string>> commands_in(const std::string& line) {
+  std::vector<std::vector<std::string>> commands(1);
+  std::string word;
+  bool quoted = false, any = false;
+  const auto end_word = [&] {
+    if (any) commands.back().push_back(word);
+    word.clear();
+    any = false;
+  };
+  for (const char c : line) {
+    if (c == '\'') {
+      quoted = !quoted;
+      any = true;
+    } else if (!quoted && (c == ' ' || c == ';')) {
+      end_word();
+      if (c == ';') commands.emplace_back();
+    } else {
+      word += c;
+      any = true;
+    }
+  }
+  end_word();
+  for (auto& words : commands)
+    std::erase_if(words, [](const std::string& each) { return each.starts_with("LAMINA_SMOKE="); });
+  return commands;
+}
+
+/// What is wrong with a line; empty when nothing is.
+std::string complaint(const std::string& line) {
+  for (const auto& words : commands_in(line)) {
+    if (words.empty() || words[0] != "lamina") continue;  // make bench
+    Command program("lamina", "");
+    program.require_command();
+    for (const auto add : add_commands) add(program);
+    try {
+      program.check(words);
+    } catch (const UsageError& error) {
+      return text(line, "\n  ", error.what());
+    }
+  }
+  return {};
+}
+
+/// A run's settings as a command writes them into its config.json.
+Json settings_of(const std::string& experiment) {
+  Json common{{"preset", "small"}, {"data", ""},  {"seed", 1}, {"epochs", 2},
+              {"batch", 64},       {"lr", 0.001}, {"smoke", 0}};
+  const auto with = [&](const Json& more) {
+    common.update(more);
+    return common;
+  };
+  if (experiment == "skip-thoughts")
+    return with({{"norm", "layer"},
+                 {"embedding", 620},
+                 {"hidden", 2400},
+                 {"lazy", false},
+                 {"record", 20},
+                 {"updates", 0}});
+  if (experiment == "order-embedding")
+    return with({{"variants", "oe-ln"}, {"norm", "layer"}, {"hidden", 1024}, {"embedding", 300}});
+  if (experiment == "handwriting") return with({{"norm", "layer"}, {"updates", 100}, {"length", 500}});
+  if (experiment == "attentive-reader")
+    return with({{"norm", "layer"}, {"gain", 0.1}, {"updates", 100}, {"epochs", 0}});
+  if (experiment == "transformer")
+    return with({{"norm", "layer"}, {"placement", "pre"}, {"updates", 100}, {"epochs", 0}});
+  return with({{"norm", "layer"}, {"record", 20}});
+}
+
+}  // namespace
+
+TEST_CASE("the test itself sees a flag that is none") {
+  CHECK(complaint("lamina mnist --norm layer --record every=20 --out 'runs/a b'").empty());
+  CHECK_FALSE(complaint("lamina mnist --embedding 620").empty());
+  CHECK_FALSE(complaint("lamina mnist --record 20").empty());
+  CHECK_FALSE(complaint("LAMINA_SMOKE=2 lamina list; lamina mnits").empty());
+}
+
+TEST_CASE("every exhibit's command parses") {
+  for (const Exhibit& exhibit : exhibits())
+    CHECK_MESSAGE(complaint(exhibit.command).empty(), complaint(exhibit.command));
+}
+
+TEST_CASE("the command of a run of every experiment parses, and so does each remedy") {
+  const TemporaryFolder folder;
+  for (const char* experiment : {"mnist", "convnet", "draw", "handwriting", "order-embedding",
+                                 "attentive-reader", "skip-thoughts", "transformer"})
+    make_run_of(experiment, folder / experiment, settings_of(experiment), "");
+  const Json document = make_document(find_runs({folder.path()}));
+  size_t seen = 0;
+  for (const Json& exhibit : document["exhibits"])
+    for (const Json& run : exhibit["runs"]) {
+      const auto command = run["command"].get<std::string>();
+      CHECK_MESSAGE(complaint(command).empty(), complaint(command));
+      for (const Json& problem : run["problems"]) {
+        const auto words = problem.get<std::string>();
+        const size_t from = words.find("lamina "), to = words.find(" does that");
+        REQUIRE_MESSAGE(from != std::string::npos, words);
+        const std::string remedy = words.substr(from, to == std::string::npos ? to : to - from);
+        CHECK_MESSAGE(complaint(remedy).empty(), complaint(remedy));
+      }
+      ++seen;
+    }
+  CHECK(seen >= 8);
+}
+
+TEST_CASE("models that were trained and not evaluated are to be evaluated, not trained again") {
+  const TemporaryFolder folder;
+  make_run_of("skip-thoughts", folder / "a", settings_of("skip-thoughts"), "epoch,step,train_nll\n1,10,3\n");
+  const Json problems = exhibit_on(folder.path(), "table-3")["runs"][0]["problems"];
+  CHECK(problems[0].get<std::string>().find("lamina skip-thoughts eval " + folder / "a" + " --data TASKS") !=
+        std::string::npos);
+}

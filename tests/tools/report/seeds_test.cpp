@@ -1,0 +1,78 @@
+// Runs that only their seeds tell apart are one curve, whether their folders are there or only a study's numbers.
+
+#include "core/error.h"
+#include "tests/temporary_folder.h"
+#include "tests/tools/report/runs_folder.h"
+
+using namespace lamina;
+using namespace lamina::report_test;
+
+namespace {
+
+void make_seed(const std::string& folder, int seed, double error, double lr = 0.001) {
+  make_run_of(
+      "mnist", folder,
+      {{"norm", "layer"}, {"data", "mnist"}, {"seed", seed}, {"batch", "128"}, {"epochs", 2}, {"lr", lr}},
+      text("epoch,step,train_nll,test_error\n1,429,0.5,", error, "\n2,858,0.25,", error / 2, '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("runs of equal settings become the median of their seeds in its range") {
+  const TemporaryFolder folder;
+  for (const int seed : {1, 2, 3}) make_seed(text(folder.path(), "/seed", seed), seed, 0.01 * seed);
+  const Json shown = exhibit_on(folder.path(), "figure-6");
+  const Json& curves = shown["charts"][1]["curves"];
+  REQUIRE(curves.size() == 1);
+  CHECK(curves[0]["label"] == "layer norm, 3 seeds");
+  CHECK(curves[0]["y"] == Json({0.02, 0.01}));
+  CHECK(curves[0]["low"] == Json({0.01, 0.005}));
+  CHECK(curves[0]["high"] == Json({0.03, 0.015}));
+  CHECK(shown["tables"][0]["rows"].size() == 1);
+  CHECK(shown["tables"][0]["rows"][0]["cells"][2] == "1 (0.5 to 1.5)");
+  CHECK(shown["runs"].size() == 3);
+}
+
+TEST_CASE("a seed without a number is counted, not left out") {
+  const TemporaryFolder folder;
+  make_seed(folder / "a", 1, 0.02);
+  make_run_of(
+      "mnist", folder / "b",
+      {{"norm", "layer"}, {"data", "mnist"}, {"seed", 2}, {"batch", "128"}, {"epochs", 2}, {"lr", 0.001}},
+      "epoch,step,train_nll,test_error\n1,429,nan,nan\n");
+  CHECK(exhibit_on(folder.path(), "figure-6")["tables"][0]["rows"][0]["cells"][2] == "1, 1 of 2");
+}
+
+TEST_CASE("other settings, or the same seed, are curves of their own") {
+  const TemporaryFolder folder;
+  make_seed(folder / "a", 1, 0.01);
+  make_seed(folder / "b", 2, 0.02, 0.01);
+  make_seed(folder / "c", 1, 0.03);
+  const Json curves = exhibit_on(folder.path(), "figure-6")["charts"][0]["curves"];
+  REQUIRE(curves.size() == 3);
+  for (const Json& curve : curves) CHECK_FALSE(curve.contains("low"));
+}
+
+TEST_CASE("a study that keeps only its numbers shows its runs") {
+  const TemporaryFolder folder;
+  write_file(
+      folder / "study.json",
+      R"({"study": "own", "experiment": "mnist", "settings": {"data": "mnist", "epochs": 2, "batch": 128},
+                 "threads": 1, "combinations": {"none": {"norm": "none"}, "layer": {"norm": "layer"}}})");
+  const std::string run =
+      R"({"outcome": "finished", "data": 0, "curves": {"epoch": [1, 2], "train_nll": [0.5, 0.2], "test_error": [0.03, 0.02]}})";
+  write_file(folder / "numbers.json", R"({"data": ["MNIST"], "runs": {"none-seed1": )" + run +
+                                          R"(, "layer-seed1": )" + run + R"(, "layer-seed2": )" + run + "}}");
+  const Json shown = exhibit_on(folder.path(), "figure-6");
+  REQUIRE(shown["charts"].size() == 2);
+  CHECK(shown["charts"][0]["curves"][0]["label"] == "baseline");
+  CHECK(shown["charts"][0]["curves"][1]["label"] == "layer norm, 2 seeds");
+  REQUIRE(shown["runs"].size() == 3);
+  CHECK(shown["runs"][0]["command"].get<std::string>().starts_with("lamina mnist --data mnist --epochs 2"));
+
+  std::filesystem::create_directories(folder /
+                                      "none-seed1");  // this one has a folder, with nothing in it yet
+  CHECK(exhibit_on(folder.path(), "figure-6")["runs"].size() == 2);
+  write_file(folder / "numbers.json", R"({"data": [], "runs": {"layer": )" + run + "}}");
+  CHECK(find_runs({folder.path()}).unreadable.size() == 1);
+}

@@ -1,0 +1,147 @@
+#include "tools/report/charts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/report/paper/pairs.h"
+#include "tools/report/paper/values.h"
+#include "tools/results/band.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr size_t most_points = 1500;  // of a curve; a screen has no more columns
+
+/// Six digits are more than a screen can show; fewer bytes for the page. JSON has no NaN: null is a gap.
+Json rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.6g", value);
+  return std::strtod(digits, nullptr);
+}
+
+/// The numbers that a chart shows of a trace: of several seeds the median and, unless the file has a band, the range.
+Curve numbers_of(const Trace& trace, const ChartPlan& chart) {
+  if (trace.seeds.empty())
+    return {.x = trace.column(chart.x),
+            .y = trace.column(chart.y),
+            .low = trace.column(chart.low),
+            .high = trace.column(chart.high)};
+  std::vector<Table> tables;
+  for (const Trace& seed : trace.seeds) {
+    Table& table = tables.emplace_back(Table{.columns = {"x", "y"}, .rows = {}});
+    const std::vector<double> xs = seed.column(chart.x), ys = seed.column(chart.y);
+    for (size_t i = 0; i < std::min(xs.size(), ys.size()); ++i) table.rows.push_back({xs[i], ys[i]});
+  }
+  return median_curve(tables, "x", "y", {});
+}
+
+/// The points of a curve; of a long one evenly spaced points and the last.
+Json curve_of(const Trace& trace, const ChartPlan& chart) {
+  const Curve numbers = numbers_of(trace, chart);
+  const std::vector<double>& xs = numbers.x;
+  const size_t stride = (xs.size() + most_points - 1) / most_points;
+  Json curve{{"label", trace.label}, {"norm", trace.norm}, {"dash", trace.dash}};
+  const auto add = [&](const char* name, const std::vector<double>& values) {
+    if (values.empty()) return;
+    Json& points = curve[name] = Json::array();
+    for (size_t i = 0; i < xs.size(); ++i)
+      if ((i % stride == 0 || i + 1 == xs.size()) && std::isfinite(xs[i]))
+        points.push_back(rounded(values[i]));
+  };
+  add("x", xs);
+  add("y", numbers.y);
+  add("low", numbers.low);
+  add("high", numbers.high);
+  return curve;
+}
+
+/// The levels of a chart, as the first trace of the facet has them.
+void add_levels(const ChartPlan& plan, const std::vector<Trace>& traces, const std::string& facet,
+                Json& curves) {
+  const auto first = std::ranges::find(traces, facet, &Trace::facet);
+  for (size_t i = 0; i < plan.levels.size(); ++i) {
+    Trace level = *first;
+    level.label = plan.levels[i].title;
+    level.norm = "level";
+    level.dash = static_cast<int>(i) + 1;
+    if (!level.column(plan.levels[i].column).empty())
+      curves.push_back(curve_of(level, {.x = plan.x, .y = plan.levels[i].column}));
+  }
+}
+
+/// What theory says of a trace, dotted.
+void add_theory(const ChartPlan& plan, const Trace& trace, Json& curves) {
+  if (trace.column(plan.theory.column).empty()) return;
+  Trace theory = trace;
+  theory.label += ", " + plan.theory.title;
+  theory.dash = 2;
+  curves.push_back(curve_of(theory, {.x = plan.x, .y = plan.theory.column}));
+}
+
+/// Whether a trace has the chart's columns. Of curves with bands, which stand for several runs, some have no numbers.
+bool is_in(const ChartPlan& plan, const Trace& trace) {
+  const std::vector<double> y = trace.column(plan.y);
+  if (trace.column(plan.x).empty() || y.empty()) return false;
+  return plan.low.empty() || std::ranges::any_of(y, [](double value) { return std::isfinite(value); });
+}
+
+/// What keeps the paper's values out of a chart: it shows nothing on real data, or only smaller models.
+std::string why_left_out(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::string& facet) {
+  std::string reason;
+  for (const Trace& trace : traces) {
+    if (trace.facet != facet) continue;
+    reason = why_not_comparable(*trace.run, exhibit);
+    if (reason != "synthetic data" && reason != "small preset" && reason != "data not recorded") return {};
+  }
+  return reason;
+}
+
+/// What the paper prints of the chart: its axes, and the values that its text gives, where ours can be set against them.
+Json paper_of(const Exhibit& exhibit, const ChartPlan& plan, const std::vector<Trace>& traces,
+              const std::string& facet) {
+  const PaperChart* const paper = paper_chart(exhibit.id, plan.y);
+  if (paper == nullptr) return nullptr;
+  const PaperAxes& axes = paper->axes;
+  Json values = Json::array();
+  const std::string reason = why_left_out(exhibit, traces, facet);
+  for (const PaperValue& value : paper->values)
+    if (reason.empty())
+      values.push_back({{"title", value.title},
+                        {"norm", value.norm},
+                        {"x", rounded(value.x)},
+                        {"y", value.y},
+                        {"source", value.source}});
+  return {{"axes", {{"x", {axes.x_low, axes.x_high}}, {"y", {axes.y_low, axes.y_high}}}},
+          {"source", paper->axes_source},
+          {"left_out", paper->values.empty() ? "" : reason},
+          {"values", std::move(values)}};
+}
+
+}  // namespace
+
+Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
+  Json charts = Json::array();
+  for (const std::string& facet : facets_of(traces))
+    for (const ChartPlan& plan : exhibit.charts) {
+      Json curves = Json::array();
+      for (const Trace& trace : traces) {
+        if (trace.facet != facet || !is_in(plan, trace)) continue;
+        curves.push_back(curve_of(trace, plan));
+        add_theory(plan, trace, curves);
+      }
+      if (curves.empty()) continue;
+      add_levels(plan, traces, facet, curves);
+      charts.push_back({{"title", facet.empty() ? plan.title : plan.title + ", " + facet},
+                        {"x", plan.x_label},
+                        {"y", plan.y_label},
+                        {"log_x", plan.log_x},
+                        {"log_y", plan.log_y},
+                        {"curves", curves},
+                        {"paper", paper_of(exhibit, plan, traces, facet)}});
+    }
+  return charts;
+}
+
+}  // namespace lamina

@@ -1,0 +1,64 @@
+#include "tools/report/measures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "models/evidence/interval.h"
+#include "tools/report/document.h"
+
+namespace lamina {
+
+namespace {
+
+/// What a measure picks from a column of one run; NaN when there is nothing to pick from.
+double picked_of_one(const Trace& trace, const Measure& measure) {
+  const std::vector<double> values = trace.column(measure.column), xs = trace.column(measure.x);
+  std::vector<size_t> known;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(values[i])) known.push_back(i);
+  if (known.empty()) return NAN;
+  const auto value_at = [&](size_t i) { return values[i]; };
+  const size_t lowest = *std::ranges::min_element(known, {}, value_at),
+               highest = *std::ranges::max_element(known, {}, value_at);
+  const auto x_at = [&](size_t i) { return xs.empty() ? NAN : xs[i]; };
+  switch (measure.pick) {
+    case Pick::first:
+      return values[known.front()];
+    case Pick::last:
+      return values[known.back()];
+    case Pick::lowest:
+      return values[lowest];
+    case Pick::highest:
+      return values[highest];
+    case Pick::where_lowest:
+      return x_at(lowest);
+    case Pick::where_highest:
+      return x_at(highest);
+  }
+  return NAN;
+}
+
+}  // namespace
+
+std::vector<double> picks(const Trace& trace, const Measure& measure) {
+  std::vector<double> values;
+  for (const Trace& single : trace.singles())
+    if (const double value = picked_of_one(single, measure); std::isfinite(value))
+      values.push_back(measure.scale * value);
+  return values;
+}
+
+std::string measured(const Trace& trace, const Measure& measure) {
+  const std::vector<double> values = picks(trace, measure);
+  if (values.empty()) return pretty(NAN, measure.digits);
+  const auto number = [&](double value) { return pretty(value, measure.digits); };
+  const auto [low, high] = std::ranges::minmax(values);
+  const size_t seeds = trace.singles().size();
+  std::string cell = number(median_of(values));
+  if (low != high) cell += text(" (", number(low), " to ", number(high), ')');
+  if (values.size() < seeds) cell += text(", ", values.size(), " of ", seeds);
+  return cell;
+}
+
+}  // namespace lamina

@@ -1,0 +1,117 @@
+#include "tools/report/paper/pairs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "models/evidence/interval.h"
+#include "tools/report/measures.h"
+
+namespace lamina {
+
+namespace {
+
+/// The paper's digits behind the point: "46.6" has one.
+int decimals_of(const std::string& number) {
+  const size_t point = number.find('.');
+  return point == std::string::npos ? 0 : static_cast<int>(number.size() - point - 1);
+}
+
+/// "+0.31", with as many digits as the paper's number.
+std::string difference(double ours, const std::string& paper) {
+  const double other = number_in(paper);
+  if (!std::isfinite(ours) || !std::isfinite(other)) return "–";
+  const double between = ours - other;
+  char buffer[48];
+  std::snprintf(buffer, sizeof buffer, "%.*f", decimals_of(paper), std::abs(between));
+  return text(between < 0 ? "−" : "+", buffer);
+}
+
+Json pair_row(const std::string& label, const std::string& norm, const std::string& group,
+              const Json& cells) {
+  return {{"label", label}, {"norm", norm}, {"source", "pair"}, {"group", group}, {"cells", cells}};
+}
+
+/// The first row of the paper with this norm: later ones are of other trainings.
+const PaperRow* row_of(const Exhibit& exhibit, const std::string& norm) {
+  const auto row = std::ranges::find(exhibit.paper, norm, &PaperRow::norm);
+  return norm.empty() || row == exhibit.paper.end() ? nullptr : &*row;
+}
+
+/// Measures of runs.
+void add_measured(Json& rows, const Exhibit& exhibit, const Trace& trace) {
+  const PaperRow* const paper = row_of(exhibit, trace.norm);
+  if (paper == nullptr) return;
+  const std::string reason = why_not_comparable(*trace.run, exhibit);
+  const std::string group = text("paper: ", paper->label, "; ours: ", trace.label,
+                                 reason.empty() ? "" : " (" + reason + ", so no difference is formed)");
+  for (size_t i = 0; i < exhibit.measures.size(); ++i) {
+    const std::string& theirs = paper->cells[i];
+    const std::vector<double> ours = picks(trace, exhibit.measures[i]);
+    if (theirs.empty() || ours.empty()) continue;
+    rows.push_back(pair_row(exhibit.measures[i].title, trace.norm, group,
+                            {theirs, measured(trace, exhibit.measures[i]),
+                             reason.empty() ? difference(median_of(ours), theirs) : std::string("–")}));
+  }
+}
+
+/// The largest value that a file has in a row of these names and columns; NaN for none.
+double largest_in(const Csv& csv, const TablePlan& plan, const std::string& norm, const std::string& column) {
+  const auto name = csv.find(plan.names.back()), kind = csv.find(plan.column), split = csv.find(plan.split),
+             value = csv.find(plan.values.front());
+  double largest = NAN;
+  if (!name || !kind || !split || !value) return largest;
+  for (const auto& row : csv.rows)
+    if (row[*name] == norm && row[*kind] == column && number_in(row[*split]) == 0)
+      largest = std::fmax(largest, number_in(row[*value]));
+  return largest;
+}
+
+/// Yes and no against a file of measured changes, at the first value of the split, 0.
+void add_verdicts(Json& rows, const Exhibit& exhibit, const TablePlan& plan, const Csv& csv) {
+  for (const PaperRow& paper : exhibit.paper)
+    for (size_t i = 0; i < exhibit.paper_columns.size(); ++i) {
+      const std::string& column = exhibit.paper_columns[i];
+      const double change = largest_in(csv, plan, paper.norm, column);
+      if (!std::isfinite(change)) continue;
+      const std::string ours = change < plan.threshold ? "yes" : "no";
+      rows.push_back(pair_row(column, paper.norm, text("paper: ", paper.label, "; ours: epsilon 0"),
+                              {paper.cells[i], text(ours, ", ", pretty(change, 2)),
+                               ours == paper.cells[i] ? "none" : "differs"}));
+    }
+}
+
+}  // namespace
+
+std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit) {
+  if (!exhibit.on_data) return {};
+  if (!run.config) return "data not recorded";
+  if (setting_of(run, "data").empty()) return "synthetic data";
+  if (setting_of(run, "preset") == "small") return "small preset";
+  const auto file = run.files.find(exhibit.file);
+  if (file == run.files.end()) return {};
+  const auto place = file->second.find(exhibit.length_column);
+  const double done = place && !file->second.rows.empty()
+                          ? number_in(file->second.rows.back()[*place])
+                          : number_in(setting_of(run, exhibit.length_column + "s"));
+  if (!(done < exhibit.full_length)) return {};
+  return text(pretty(done, 6), " of ", pretty(exhibit.full_length, 6), ' ', exhibit.length_column, 's');
+}
+
+Json pairs_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
+  Json rows = Json::array();
+  if (exhibit.paper_columns.empty()) {
+    for (const Trace& trace : traces) add_measured(rows, exhibit, trace);
+  } else {
+    for (const TablePlan& plan : exhibit.tables)
+      for (const FoundRun& run : runs)
+        if (const auto file = run.files.find(exhibit.file); belongs(run, exhibit) && file != run.files.end())
+          add_verdicts(rows, exhibit, plan, file->second);
+  }
+  if (rows.empty()) return Json::array();
+  return Json::array({{{"title", "Paper beside ours"},
+                       {"columns", {"paper", "ours", "difference"}},
+                       {"rows", std::move(rows)}}});
+}
+
+}  // namespace lamina

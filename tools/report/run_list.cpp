@@ -1,0 +1,150 @@
+#include "tools/report/run_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/error.h"
+#include "tools/flags/field.h"
+#include "tools/report/tables.h"
+#include "tools/report/traces.h"
+
+namespace lamina {
+
+namespace {
+
+/// A word that the shell takes as it is.
+std::string quoted(const std::string& word) {
+  const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// Settings that are no flags: they follow from others, from the command's own defaults or from the environment.
+bool is_no_flag(const std::string& name) {
+  static const std::set<std::string> names{"variants", "embedding", "hidden", "smoke"};
+  return names.contains(name);
+}
+
+/// What stands behind the flag of a setting: nothing for `true`, and "every=20" for `--record`.
+std::string flag_value(const std::string& name, const SettingValue& value) {
+  if (std::holds_alternative<bool>(value)) return {};
+  const std::string content = text_of(value);
+  const bool is_number = content.find_first_not_of("0123456789") == std::string::npos;
+  return ' ' + quoted((name == "record" && is_number ? "every=" : "") + content);
+}
+
+/// The command that repeats a run: a setting is a flag of the same name, unless it follows from others or from the
+/// environment.
+std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
+  if (!run.config) return exhibit.command;
+  const std::string smoke = setting_of(run, "smoke");
+  std::string command = smoke.empty() || smoke == "0" ? "" : "LAMINA_SMOKE=" + smoke + ' ';
+  command += "lamina " + quoted(run.config->experiment);
+  for (const auto& [name, value] : run.config->settings.entries()) {
+    const std::string content = text_of(value);
+    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
+    if (content.empty() || content == "false" || not_given || is_no_flag(name)) continue;
+    std::string flag = name;
+    std::ranges::replace(flag, '_', '-');
+    command += " --" + flag + flag_value(name, value);
+  }
+  return command + " --threads " + std::to_string(std::max(run.config->threads, 1)) + " --out " +
+         quoted(run.path);
+}
+
+/// How to make the exhibit's file in a run that has none.
+std::string remedy_for(const FoundRun& run, const Exhibit& exhibit) {
+  const std::string experiment = run.config ? run.config->experiment : "";
+  if (exhibit.file == "tasks.csv")
+    return text("the saved models have not been evaluated; lamina ", experiment, " eval ", quoted(run.path),
+                " --data TASKS does that");
+  if (exhibit.file == "test.csv")
+    return text("the best model is tested when training ends; go on with lamina ", experiment,
+                " --resume --out ", quoted(run.path));
+  return text("the run has measured nothing yet, or was stopped; go on with lamina ", experiment,
+              " --resume --out ", quoted(run.path));
+}
+
+double last_of(const Csv& csv, const std::string& column) {
+  const auto place = csv.find(column);
+  return place && !csv.rows.empty() ? number_in(csv.rows.back()[*place]) : NAN;
+}
+
+/// Real or synthetic, whole or reduced.
+Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
+  if (run.study) return study_badges(*run.study);
+  Json badges = Json::array();
+  if (!run.config) return exhibit.on_data ? Json::array({badge("synthetic", "data not recorded")}) : badges;
+  const std::string data = setting_of(run, "data");
+  if (exhibit.on_data)
+    badges.push_back(data.empty() ? badge("synthetic", "synthetic data") : badge("real", "data: " + data));
+  if (setting_of(run, "preset") == "small") badges.push_back(badge("reduced", "small preset"));
+  const auto file = run.files.find(exhibit.file);
+  if (file == run.files.end()) return badges;
+  const double done = last_of(file->second, exhibit.length_column),
+               planned = number_in(setting_of(run, exhibit.length_column + "s"));
+  const auto of = [&](double whole) {
+    return text(pretty(done, 6), " of ", pretty(whole, 6), ' ', exhibit.length_column, 's');
+  };
+  if (planned > done)
+    badges.push_back(badge("reduced", of(planned) + " so far"));
+  else if (exhibit.full_length > done)
+    badges.push_back(badge("reduced", of(exhibit.full_length)));
+  return badges;
+}
+
+/// What cannot be shown of a run, and why.
+Json problems_of(const FoundRun& run, const Exhibit& exhibit) {
+  Json problems = run.study ? study_problems(run, exhibit) : Json::array();
+  for (const FoundPicture& picture : run.pictures)
+    if (!picture.problem.empty() && std::ranges::any_of(exhibit.pictures, [&](const PicturePlan& plan) {
+          return fits(plan, picture.file);
+        }))
+      problems.push_back(picture.file + ' ' + picture.problem);
+  if (run.study || exhibit.file.empty()) return problems;
+  if (!run.problem.empty()) problems.push_back(run.problem);
+  const auto file = run.files.find(exhibit.file);
+  if (file == run.files.end()) {
+    problems.push_back(text(exhibit.file, " is missing: ", remedy_for(run, exhibit)));
+    return problems;
+  }
+  const Csv& csv = file->second;
+  if (!csv.problem.empty()) problems.push_back(exhibit.file + ' ' + csv.problem);
+  std::vector<std::string> missing;
+  for (const ChartPlan& chart : exhibit.charts)
+    for (const std::string& column : {chart.x, chart.y})
+      if (!csv.columns.empty() && !csv.find(column)) place_of(missing, column);
+  for (const TablePlan& plan : exhibit.tables)
+    for (const std::string& column : plan.values)
+      if (!csv.columns.empty() && !csv.find(column)) place_of(missing, column);
+  for (const std::string& column : missing)
+    problems.push_back(text(exhibit.file, " has no column ", column, ", which the page would show"));
+  return problems;
+}
+
+}  // namespace
+
+Json runs_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
+  Json list = Json::array();
+  for (const FoundRun& run : runs) {
+    if (!belongs(run, exhibit)) continue;
+    std::string made_with;
+    if (run.config && run.config->version.empty())
+      made_with = "its numbers are kept in the study's numbers.json";
+    else if (run.config)
+      made_with = text("lamina ", run.config->version, ", ", run.config->scalar, ", ", run.config->threads,
+                       run.config->threads == 1 ? " thread, " : " threads, ", run.config->backend);
+    list.push_back({{"path", run.path},
+                    {"norm", setting_of(run, "norm")},
+                    {"badges", badges_of(run, exhibit)},
+                    {"command", command_of(run, exhibit)},
+                    {"made_with", made_with},
+                    {"problems", problems_of(run, exhibit)}});
+  }
+  return list;
+}
+
+}  // namespace lamina
