@@ -22,7 +22,7 @@ endif
 course-library: $(LIBRARY) $(TRAIN)
 
 COURSE_LEVEL := -O3
-COURSE_COMPILE = $(CXX) $(LANGUAGE) $(COURSE_LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-unused
+COURSE_COMPILE = $(CXX) $(LANGUAGE) $(COURSE_LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-unused -Wno-unused-parameter
 COURSE_LINK = $(TRAIN) $(LIBRARY) $(LDFLAGS) $(LIBRARY_LIBS) $(TRAIN_LIBS)
 # For the test, which builds many variants of the exercises.
 course-compile: ; @echo "$(COURSE_COMPILE)"
@@ -49,11 +49,11 @@ course-lesson: build/course/lesson-$(lesson) build/course/judge-$(lesson)
 	@cd $(COURSE_FOLDER)/lesson-$(lesson) && { $(CURDIR)/build/course/judge-$(lesson) || [ $$? = 1 ]; }
 endif
 
-# All of <lamina.h> read once, for a compiler that looks for it (g++). Only the test, with its hundred small files, gains by it.
-build/course/precompiled/lamina.h.gch: lamina.h
+# All of <lamina.h> read once, .gch by g++, .pch by clang. Only the test, with its hundreds of small files, gains by it.
+build/course/precompiled/lamina.h.gch build/course/precompiled/lamina.h.pch: lamina.h
 	@mkdir -p $(@D) && echo '#include "$(CURDIR)/lamina.h"' > $(@D)/all.h
-	@$(COURSE_COMPILE) -MMD -MP -MT $@ -MF $(@D)/all.d -x c++-header $(@D)/all.h -o $@
--include build/course/precompiled/all.d
+	@$(COURSE_COMPILE) -MMD -MP -MT $@ -MF $@.d -x c++-header $(@D)/all.h -o $@
+-include $(wildcard build/course/precompiled/*.d)
 
 slides:  ## the course's pages as slides: build/course/slides/lesson-NN.html, one file each without network
 	@models/course/tools/make-slides build/course/slides $(LESSONS:%=models/course/lesson-%)
