@@ -27,6 +27,14 @@ for file in summary.md runs.csv variants.csv verdicts.json numbers.json; do
   check "$file from the numbers alone is the same" cmp -s example/$file kept/$file
 done
 
+# --- every committed study can be trained, and none chooses by what it judges
+mkdir none
+for file in "$root"/models/*/studies/*.json; do
+  check "${file#"$root/"} can be trained" eval '"$lamina" study "$file" --out none --tables >out 2>err || { cat err; false; }'
+  check "${file#"$root/"} chooses nothing on the test set" eval '! grep -q "\"choose\": \"test_" "$file"'
+  rm -f none/*
+done
+
 # --- what is committed of studies is what its numbers say
 for results in "$root"/models/*/results/*/numbers.json; do
   folder=${results%/numbers.json} name=$(basename "${results%/numbers.json}")
