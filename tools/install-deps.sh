@@ -16,7 +16,7 @@ command -v npm >/dev/null && command -v node >/dev/null || npm=(nodejs npm)
 for option in "$@"; do
   case $option in
     --report) packages+=("${npm[@]}") ;;
-    --dev) packages+=(git cmake libopenmpi-dev openmpi-bin doxygen clang clang-format clang-tidy libclang-rt-dev libomp-dev chromium "${npm[@]}") ;;
+    --dev) packages+=(git cmake libopenmpi-dev openmpi-bin iproute2 doxygen clang clang-format clang-tidy libclang-rt-dev libomp-dev chromium "${npm[@]}") ;;
     --bench) packages+=(python3-torch python3-numpy) ;;
     --slides) packages+=(pandoc) ;;
     *) echo "usage: tools/install-deps.sh [--report] [--dev] [--bench] [--slides]" >&2; exit 2 ;;
@@ -31,7 +31,7 @@ There is no apt-get here; install these yourself, then run make again:
   doctest 2.4, CLI11 2.1, nlohmann-json 3.11: headers, or later versions of them
   cpp-httplib 0.11 as a shared library
   gnuplot 5.4 or later, for figures, Graphviz, for graphs of the tape, Node 18 and npm, for the report (all optional)
-  an MPI 3, for training on several machines (optional)
+  an MPI 3, for training on several machines, and iproute2, for the test of what slow networks cost (optional)
   git, CMake 3.18 (for the test of its packages), Doxygen 1.9 (for make docs), clang with its runtime libraries, clang-format and clang-tidy 14 (for make lint and make fuzz), Python 3 with torch and numpy (for make bench), pandoc (for make slides)
 END
   exit 1

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -47,7 +48,9 @@ Group& group() {
   return joined != nullptr ? *joined : alone;
 }
 
-void join(std::unique_ptr<Group> joined) { joined_group() = std::move(joined); }
+std::unique_ptr<Group> join(std::unique_ptr<Group> joined) {
+  return std::exchange(joined_group(), std::move(joined));
+}
 
 std::string broadcast(const std::string& text) {
   if (!is_shared()) return text;

@@ -56,8 +56,8 @@ class Group {
 /// The group that this process belongs to.
 Group& group();
 
-/// From here on this process belongs to `joined`; to a group of its own where that is null.
-void join(std::unique_ptr<Group> joined);
+/// From here on this process belongs to `joined`; to a group of its own where that is null. Returns what it has left.
+std::unique_ptr<Group> join(std::unique_ptr<Group> joined);
 
 /// Whether this is rank 0, which alone writes files and reports.
 inline bool is_first() { return group().rank() == 0; }

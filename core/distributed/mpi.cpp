@@ -23,8 +23,11 @@ namespace lamina::distributed {
 
 namespace {
 
-/// The most numbers in one call: MPI counts in int.
-constexpr size_t most_at_once = size_t{1} << 28;
+/// The most bytes in one broadcast: MPI counts in int.
+constexpr size_t most_bytes = size_t{1} << 28;
+
+/// The most numbers in sums under way: MPI holds a copy of them.
+constexpr size_t most_at_once = size_t{1} << 20;
 
 MPI_Datatype type_of(float) { return MPI_FLOAT; }
 MPI_Datatype type_of(double) { return MPI_DOUBLE; }
@@ -43,7 +46,10 @@ class MpiGroup final : public Group {
  public:
   MpiGroup() {
     int provided = 0, rank = 0, size = 1;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    if (provided < MPI_THREAD_SERIALIZED)
+      fail<UsageError>(
+          "this MPI serves the first thread of a process only; install one that serves any, one at a time");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     rank_ = static_cast<size_t>(rank);
@@ -64,21 +70,30 @@ class MpiGroup final : public Group {
 
   void sum(std::span<float> values) override { sum_now(values); }
   void sum(std::span<double> values) override { sum_now(values); }
-  void start_sum(std::span<float> values) override { start(values, started_, requests_); }
-  void start_sum(std::span<double> values) override { start(values, started_, requests_); }
+  void start_sum(std::span<float> values) override { queue(values); }
+  void start_sum(std::span<double> values) override { queue(values); }
 
   void progress() override {
-    if (requests_.empty()) return;
+    if (under_way_.empty()) return;
     int done = 0;
-    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
-    if (done != 0) requests_.clear();
+    MPI_Testall(static_cast<int>(under_way_.size()), under_way_.data(), &done, MPI_STATUSES_IGNORE);
+    if (done == 0) return;
+    under_way_.clear();
+    start_more();
   }
 
-  void finish() override { wait(requests_); }
+  void finish() override {
+    while (!under_way_.empty()) {
+      wait(under_way_);
+      start_more();
+    }
+    queue_.clear();
+    next_ = 0;
+  }
 
   void broadcast(std::span<std::byte> values) override {
-    for (size_t begin = 0; begin < values.size(); begin += most_at_once) {
-      const std::span<std::byte> part = values.subspan(begin, std::min(most_at_once, values.size() - begin));
+    for (size_t begin = 0; begin < values.size(); begin += most_bytes) {
+      const std::span<std::byte> part = values.subspan(begin, std::min(most_bytes, values.size() - begin));
       std::vector<MPI_Request> request(1);
       MPI_Ibcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, 0, MPI_COMM_WORLD, request.data());
       wait(request);
@@ -94,27 +109,57 @@ class MpiGroup final : public Group {
   void abort(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
 
  private:
-  template <class Number>
-  static void start(std::span<Number> values, MPI_Comm among, std::vector<MPI_Request>& requests) {
+  /// Numbers to be summed in one call.
+  struct Piece {
+    void* values;
+    size_t count;
+    MPI_Datatype type;
+  };
+
+  /// body(piece) for each piece of the values.
+  template <class Number, class Body>
+  static void for_each_piece(std::span<Number> values, const Body& body) {
     for (size_t begin = 0; begin < values.size(); begin += most_at_once) {
       const std::span<Number> part = values.subspan(begin, std::min(most_at_once, values.size() - begin));
-      requests.emplace_back();
-      MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type_of(Number{}), MPI_SUM,
-                     among, &requests.back());
+      body(Piece{part.data(), part.size(), type_of(Number{})});
     }
+  }
+
+  static void start(const Piece& piece, MPI_Comm among, std::vector<MPI_Request>& requests) {
+    requests.emplace_back();
+    MPI_Iallreduce(MPI_IN_PLACE, piece.values, static_cast<int>(piece.count), piece.type, MPI_SUM, among,
+                   &requests.back());
   }
 
   template <class Number>
   static void sum_now(std::span<Number> values) {
-    std::vector<MPI_Request> requests;
-    start(values, MPI_COMM_WORLD, requests);
-    wait(requests);
+    for_each_piece(values, [](const Piece& piece) {
+      std::vector<MPI_Request> request;
+      start(piece, MPI_COMM_WORLD, request);
+      wait(request);
+    });
   }
 
-  /// Waits without keeping a core busy for long: another rank, or an evaluation that this one waits for, may need it.
+  template <class Number>
+  void queue(std::span<Number> values) {
+    for_each_piece(values, [this](const Piece& piece) { queue_.push_back(piece); });
+    if (under_way_.empty()) start_more();
+  }
+
+  /// The next pieces, as many as may be under way together.
+  void start_more() {
+    for (size_t numbers = 0; next_ < queue_.size(); ++next_) {
+      numbers += queue_[next_].count;
+      if (numbers > most_at_once) return;
+      start(queue_[next_], started_, under_way_);
+    }
+  }
+
+  /// Waits without keeping a core busy for long, which another rank may need to come here: where cores are scarce, who
+  /// has slept comes to its turn much sooner than who has only let others pass.
   static void wait(std::vector<MPI_Request>& requests) {
     using namespace std::chrono_literals;
-    constexpr int tries_at_full_speed = 100, tries_with_others = 10000;
+    constexpr int tries_at_full_speed = 100, tries_with_others = 200;
     int done = requests.empty() ? 1 : 0;
     for (int tries = 0; done == 0; tries = std::min(tries + 1, tries_with_others)) {
       MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
@@ -122,7 +167,7 @@ class MpiGroup final : public Group {
       if (tries < tries_with_others)
         std::this_thread::yield();
       else
-        std::this_thread::sleep_for(100us);
+        std::this_thread::sleep_for(20us);
     }
     requests.clear();
   }
@@ -149,8 +194,10 @@ class MpiGroup final : public Group {
 
   size_t rank_ = 0, size_ = 1, cores_ = 1, machines_ = 1;
   MPI_Comm started_ =
-      MPI_COMM_NULL;  ///< where sums that were started meet: others may come in between on some ranks
-  std::vector<MPI_Request> requests_;  ///< of those
+      MPI_COMM_NULL;          ///< where sums that were started meet: others may come in between on some ranks
+  std::vector<Piece> queue_;  ///< of those sums, in the order in which they were started
+  size_t next_ = 0;           ///< the first that is not under way yet
+  std::vector<MPI_Request> under_way_;
 };
 
 }  // namespace

@@ -111,15 +111,19 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
 
 /// With the statistics of the batch, or of each of its parts.
 Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const {
-  if (distributed::synchronizes_statistics())
-    return relu_pool(synchronized_batch_norm(a, gain, bias, options.epsilon, options.variance, statistics),
-                     then);
+  const bool renormalizes = options.r_max != 1 || options.d_max != 0;
+  if (distributed::synchronizes_statistics() && options.part == 0 && !renormalizes) {
+    const SynchronizedBatchNorm whole =
+        synchronized_batch_norm({.epsilon = options.epsilon, .variance = options.variance}, a, gain, bias);
+    statistics = whole.statistics;
+    return relu_pool(whole.y, then);
+  }
   if (options.part > 0)
     return ghost_batch_norm(
         a, gain, bias,
         {.part = options.part, .epsilon = options.epsilon, .variance = options.variance, .then = then},
         &statistics);
-  if (options.r_max != 1 || options.d_max != 0)
+  if (renormalizes)
     return batch_renorm(a, gain, bias, {running_mean, running_variance},
                         {.r_max = options.r_max,
                          .d_max = options.d_max,

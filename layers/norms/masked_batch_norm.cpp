@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/distributed/batch_part.h"
 #include "core/ops.h"
+#include "layers/norms/variants/synchronized_batch_norm.h"
 #include "layers/statistics/column_norm.h"
 
 namespace lamina {
@@ -18,6 +20,13 @@ Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mod
     fail("masked_batch_norm: the input is ", a.shape(), "; rows of ", gain.size(), " are needed");
   if (mask.defined() && mask.size() != a.rows())
     fail("masked_batch_norm: the mask ", mask.shape(), " has not one number for each row of ", a.shape());
+  if (mode == Mode::train && distributed::synchronizes_statistics()) {
+    const SynchronizedBatchNorm whole = synchronized_batch_norm({.mask = mask}, a, gain, bias);
+    population.enter(
+        0, mode, population.cases,
+        {whole.cases, whole.statistics.mean.data(), whole.statistics.variance.data(), 0, a.columns()});
+    return whole.y;
+  }
   const bool given = mode == Mode::evaluate;
   const Tensor mean = population.mean.step(0).copy(), variance = population.variance.step(0).copy();
   Tensor y =

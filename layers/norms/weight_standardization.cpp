@@ -39,7 +39,7 @@ Tensor weight_standardization(const Tensor& v, const Tensor& gain, real epsilon)
 
 Tensor standardization_gain(const Tensor& v) {
   const Tensor mean({v.columns()}), variance({v.columns()});
-  column_norm::measure(v, 0, mean, variance);
+  column_norm::measure(v, {}, 0, mean, variance);
   return (sqrt(variance) * root_of_fan_in(v)).copy();
 }
 

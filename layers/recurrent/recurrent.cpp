@@ -133,9 +133,15 @@ RecurrentState Recurrent::initial_state(const RecurrentState& given, size_t rows
 
 Tensor Recurrent::project(const Tensor& x) const { return linear(x, effective_input_weight(), bias); }
 
-void Recurrent::forget_population() const {
+std::vector<Population> Recurrent::populations() const {
+  std::vector<Population> all;
   for (const StepNormParameters& norm : {input_norm, hidden_norm, memory_norm, condition_norm})
-    if (norm.norm == Norm::batch) norm.population.forget();
+    if (norm.norm == Norm::batch) all.push_back(norm.population);
+  return all;
+}
+
+void Recurrent::forget_population() const {
+  for (const Population& population : populations()) population.forget();
 }
 
 Tensor Recurrent::effective_input_weight() const {

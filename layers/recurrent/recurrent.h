@@ -76,6 +76,8 @@ class Recurrent {
   /// The W_x and W_h in use: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
+  /// Batch norm: the population statistics of each normalization.
+  std::vector<Population> populations() const;
   /// Batch norm: resets the population's statistics; the next batch's will replace them.
   void forget_population() const;
 

@@ -76,7 +76,7 @@ BatchStatistics measure(const Options& options, const Tensor& a, const Tensor& g
                       statistics.variance);
   } else {
     require_rows(options, a, gain, bias);
-    column_norm::measure(a, lost(options.variance), statistics.mean, statistics.variance);
+    column_norm::measure(a, {}, lost(options.variance), statistics.mean, statistics.variance);
   }
   return statistics;
 }

@@ -59,11 +59,12 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
   });
 }
 
-void measure(const Tensor& a, real lost, Tensor mean, Tensor variance) {
-  const Cases cases = cases_of(a, {});
-  for_each_block(cases.rows, cases.width,
-                 [=, degrees = static_cast<real>(cases.rows) - lost, mu = mean.data(), var = variance.data()](
-                     size_t begin, size_t end) { moments(cases, degrees, begin, end, mu, var); });
+void measure(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance) {
+  const Cases cases = cases_of(a, mask);
+  for_each_block(
+      cases.rows, cases.width,
+      [=, degrees = static_cast<real>(cases.count()) - lost, mu = mean.data(), var = variance.data()](
+          size_t begin, size_t end) { moments(cases, degrees, begin, end, mu, var); });
 }
 
 }  // namespace lamina::column_norm

@@ -123,11 +123,27 @@ struct Divisors {
   real cases, degrees;
 };
 
-/// The backward pass through moments() and apply(). With level and along as above:
-///
-///   dbias_c += level_c,  dgain_c += along_c,  da_rc = gain_c / deviation_c (dy_rc - level_c / N - n_rc along_c / D)
-///
-/// da may be dy, or nullptr where it is not needed; rows that do not count become zeros.
+/// da_rc = gain_c / deviation_c (dy_rc - level_c / N - n_rc along_c / D) from level / N and along / D, of which those of
+/// column `begin` come first. da may be dy, or nullptr where it is not needed; rows that do not count become zeros.
+inline void subtract_means(const Cases& a, const real* dy, Statistics s, const real* gain, size_t begin,
+                           size_t end, const real* level, const real* along, GradientSink da) {
+  for (size_t r = 0; da.values != nullptr && r < a.rows; ++r) {
+    const size_t start = r * a.width;
+    if (!a.counts(r)) {
+      if (!da.add) std::fill_n(da.values + start + begin, end - begin, real{0});
+      continue;
+    }
+#pragma omp simd
+    for (size_t c = begin; c < end; ++c) {
+      const size_t i = start + c;
+      const real n = (a.values[i] - s.mean[c]) * s.inverse_deviation[c];
+      da.values[i] = (da.add ? da.values[i] : 0) +
+                     gain[c] * s.inverse_deviation[c] * (dy[i] - level[c - begin] - n * along[c - begin]);
+    }
+  }
+}
+
+/// The backward pass through moments() and apply(): dbias_c += level_c,  dgain_c += along_c,  and da as above.
 inline void backward(const Cases& a, const real* dy, Statistics s, const real* gain, Divisors by,
                      size_t begin, size_t end, GradientSink da, real* dgain, real* dbias) {
   constexpr size_t block = 64;  // columns, which stay in L1 for both passes over the rows
@@ -141,20 +157,7 @@ inline void backward(const Cases& a, const real* dy, Statistics s, const real* g
       level[c] /= by.cases;
       along[c] /= by.degrees;
     }
-    for (size_t r = 0; da.values != nullptr && r < a.rows; ++r) {
-      const size_t start = r * a.width;
-      if (!a.counts(r)) {
-        if (!da.add) std::fill_n(da.values + start + first, columns, real{0});
-        continue;
-      }
-#pragma omp simd
-      for (size_t c = first; c < first + columns; ++c) {
-        const size_t i = start + c;
-        const real n = (a.values[i] - s.mean[c]) * s.inverse_deviation[c];
-        da.values[i] = (da.add ? da.values[i] : 0) +
-                       gain[c] * s.inverse_deviation[c] * (dy[i] - level[c - first] - n * along[c - first]);
-      }
-    }
+    subtract_means(a, dy, s, gain, first, first + columns, level, along, da);
   }
 }
 
@@ -174,7 +177,7 @@ struct Scheme {
 Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, const Tensor& bias, Tensor mean,
                  Tensor variance);
 
-/// Mean and variance [C] of all rows of a, alone, with D = N - lost.
-void measure(const Tensor& a, real lost, Tensor mean, Tensor variance);
+/// Mean and variance [C] of the rows of a that count, alone, with D = N - lost.
+void measure(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance);
 
 }  // namespace lamina::column_norm

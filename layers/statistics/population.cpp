@@ -1,6 +1,11 @@
 #include "layers/statistics/population.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
+
+#include "core/distributed/group.h"
+#include "core/distributed/shared_pieces.h"
 
 namespace lamina {
 
@@ -13,6 +18,34 @@ Population make_population(Parameters& parameters, const std::string& name, size
 void Population::forget() const {
   Tensor counts = cases;
   std::ranges::fill(counts.values(), real{0});
+}
+
+/// Mean over all ranks' cases. A step that none has reached stays as it is.
+void Population::merge_ranks() const {
+  if (!distributed::shares_work()) return;
+  const size_t steps = cases.size(), width = mean.columns();
+  Tensor counts = cases, means = mean, variances = variance;
+  std::vector<double> sums(steps * (1 + 2 * width));
+  const auto each = [&](const auto& visit) {  // step, with the place of its sums
+    for (size_t t = 0; t < steps; ++t) visit(t, sums.data() + t * (1 + 2 * width));
+  };
+  each([&](size_t t, double* sum) {
+    const auto own = static_cast<double>(cases[t]);
+    sum[0] = own;
+    for (size_t c = 0; c < width && own > 0; ++c) {
+      sum[1 + c] = own * static_cast<double>(mean[t * width + c]);
+      sum[1 + width + c] = own * static_cast<double>(variance[t * width + c]);
+    }
+  });
+  distributed::group().sum(std::span(sums));
+  each([&](size_t t, const double* sum) {
+    if (sum[0] == 0) return;
+    counts[t] = static_cast<real>(sum[0]);
+    for (size_t c = 0; c < width; ++c) {
+      means[t * width + c] = static_cast<real>(sum[1 + c] / sum[0]);
+      variances[t * width + c] = static_cast<real>(sum[1 + width + c] / sum[0]);
+    }
+  });
 }
 
 /// The first batch that reaches a step sets its statistics, later ones are averaged in. A single case has no

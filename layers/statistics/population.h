@@ -26,6 +26,8 @@ struct Population {
 
   /// The next batch's statistics will replace these.
   void forget() const;
+  /// Of ranks that divide work, each of which has measured batches of its own since forget(): as if one had measured all.
+  void merge_ranks() const;
 };
 
 /// The state `name`.mean (starts at 0), `name`.variance (1) and `name`.cases (0).

@@ -1,10 +1,12 @@
 #include "models/attentive_reader/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
 #include "core/distributed/batch_part.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/ops.h"
 #include "core/tape.h"
 #include "models/run/metrics.h"
@@ -104,12 +106,13 @@ std::vector<Question> ReaderExperiment::training_questions(std::uint64_t step) {
   return read(data_.train, chosen);
 }
 
+/// A rank's part has as many steps as the whole batch, whose statistics step by step are those of all ranks.
 NumberedQuestions ReaderExperiment::training_batch(std::uint64_t step) {
   Random names = Random(options_.seed, training_names_stream).split(step);
   const BatchPart part = part_of_batch(options_.batch, CaseAxis::last_but_one);
-  const std::vector<Question> questions = training_questions(step);
-  return number(data_, std::span(questions).subspan(part.begin, part.size()), options_.numbering,
-                names.permutation(data_.entities));
+  const NumberedQuestions whole =
+      number(data_, training_questions(step), options_.numbering, names.permutation(data_.entities));
+  return part.is_all() ? whole : questions_of(whole, part.begin, part.end);
 }
 
 size_t ReaderExperiment::evaluation_batches(const QuestionSplit& split) const {
@@ -147,23 +150,27 @@ Answers ReaderExperiment::answer(std::span<const Question> questions) const {
 void ReaderExperiment::measure_population(std::uint64_t batches) {
   if (options_.norm != Norm::batch) return;
   const Tape::Pause pause;
-  model.forget_population();
+  for (const Population& population : model.populations()) population.forget();
   const std::uint64_t first = population_epoch * steps_per_epoch();
-  for (std::uint64_t i = 0; i < std::min(batches, steps_per_epoch()); ++i)
+  distributed::for_own_pieces(std::min(batches, steps_per_epoch()), [&](size_t i) {
     model(training_batch(first + i).batch, Mode::measure_population);
+  });
+  for (const Population& population : model.populations()) population.merge_ranks();
 }
 
 ReaderScore ReaderExperiment::score(const QuestionSplit& split, Mode mode) const {
   const Tape::Pause pause;
-  double wrong = 0, loss = 0;
-  for (size_t i = 0; i < evaluation_batches(split); ++i) {
+  const auto score_batch = [&](size_t i) {
     const NumberedQuestions numbered = evaluation_batch(split, i);
     const Tensor logits = model(numbered.batch, mode).logits;
-    loss += static_cast<double>(cross_entropy(logits, numbered.answers).item()) *
-            static_cast<double>(numbered.answers.size());
+    const double loss = static_cast<double>(cross_entropy(logits, numbered.answers).item()) *
+                        static_cast<double>(numbered.answers.size());
+    double wrong = 0;
     for (size_t row = 0; row < numbered.answers.size(); ++row)
       wrong += most_likely(logits, row) == numbered.answers[row] ? 0 : 1;
-  }
+    return std::array{wrong, loss};
+  };
+  const auto [wrong, loss] = distributed::sum_of_pieces<2>(evaluation_batches(split), score_batch);
   const auto count = static_cast<double>(split.count);
   return {.error = wrong / count, .loss = loss / count};
 }
@@ -221,7 +228,7 @@ ReaderTest ReaderExperiment::test() {
     row.insert(row.end(), {{"population_loss", result.population->loss},
                            {"population_error", result.population->error}});
   }
-  MetricsFile(folder_.file("test.csv"), names).append(row);
+  if (folder_.is_ours()) MetricsFile(folder_.file("test.csv"), names).append(row);
   return result;
 }
 

@@ -80,13 +80,14 @@ Model::Model(Parameters& parameters, const ModelOptions& options)
   if (options.mean_state) from_mean_.emplace(parameters, "from_mean", options, false, uniform_by_size());
 }
 
-void Model::forget_population() const {
-  passage_lstm_.forget_population();
-  question_lstm_.forget_population();
+std::vector<Population> Model::populations() const {
+  std::vector<Population> all = passage_lstm_.populations();
+  for (const Population& population : question_lstm_.populations()) all.push_back(population);
   for (const Projection* const projection :
        {&attend_state_, &attend_question_, &from_context_, &from_question_})
-    if (projection->norm) projection->norm->population.forget();
-  if (from_mean_ && from_mean_->norm) from_mean_->norm->population.forget();
+    if (projection->norm) all.push_back(projection->norm->population);
+  if (from_mean_ && from_mean_->norm) all.push_back(from_mean_->norm->population);
+  return all;
 }
 
 Tensor Model::embed(const TokenBatch& batch, Mode mode, Random random) const {

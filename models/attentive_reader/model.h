@@ -57,8 +57,8 @@ class Model {
   /// For the words of `batch`, which must be in the vocabulary. `random` draws the dropout of Mode::train.
   Answers operator()(const QuestionBatch& batch, Mode mode, Random random = Random(0)) const;
 
-  /// Batch norm: resets the population's statistics; the next batch's will replace them.
-  void forget_population() const;
+  /// Batch norm: the population statistics of all layers.
+  std::vector<Population> populations() const;
 
   const ModelOptions& options() const { return options_; }
 

@@ -1,9 +1,11 @@
 #include "models/draw/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "core/distributed/batch_part.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/ops.h"
 #include "optim/clip.h"
@@ -50,17 +52,17 @@ BoundScore DrawExperiment::score(const BinaryImages& images, size_t count) const
   constexpr size_t chunk = 128;
   std::vector<int> numbers(count);
   std::iota(numbers.begin(), numbers.end(), 0);
-  BoundScore total;
-  for (size_t begin = 0; begin < count; begin += chunk) {
-    const size_t rows = std::min(chunk, count - begin);
+  const auto score_chunk = [&](size_t i) {
+    const size_t begin = i * chunk, rows = std::min(chunk, count - begin);
     const Bound bound =
         model(images.batch(std::span(numbers).subspan(begin, rows)),
               noise_for(options_.sizes, rows, Random(options_.seed, score_stream).split(begin)));
-    total.reconstruction += static_cast<double>(sum(bound.reconstruction).item());
-    total.kl += static_cast<double>(sum(bound.kl).item());
-  }
+    return std::array{static_cast<double>(sum(bound.reconstruction).item()),
+                      static_cast<double>(sum(bound.kl).item())};
+  };
+  const auto [reconstruction, kl] = distributed::sum_of_pieces<2>((count + chunk - 1) / chunk, score_chunk);
   const auto cases = static_cast<double>(count);
-  return {.reconstruction = total.reconstruction / cases, .kl = total.kl / cases};
+  return {.reconstruction = reconstruction / cases, .kl = kl / cases};
 }
 
 Metrics DrawExperiment::evaluate(double mean_training_loss) {

@@ -1,11 +1,13 @@
 #include "models/handwriting/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <utility>
 
 #include "core/distributed/batch_part.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/tape.h"
 
@@ -44,11 +46,10 @@ double HandwritingExperiment::score(std::span<const Line> lines, size_t count) c
   count = std::min(count, lines.size());
   std::vector<int> numbers(count);
   std::iota(numbers.begin(), numbers.end(), 0);
-  double total = 0;
-  for (size_t begin = 0; begin < count; begin += chunk) {
-    const auto some = std::span(numbers).subspan(begin, std::min(chunk, count - begin));
-    total += static_cast<double>(model.loss(make_batch(lines, some, options_.length)).item());
-  }
+  const auto [total] = distributed::sum_of_pieces<1>((count + chunk - 1) / chunk, [&](size_t i) {
+    const auto some = std::span(numbers).subspan(i * chunk, std::min(chunk, count - i * chunk));
+    return std::array{static_cast<double>(model.loss(make_batch(lines, some, options_.length)).item())};
+  });
   return total / static_cast<double>(count);
 }
 

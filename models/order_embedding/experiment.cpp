@@ -4,7 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "core/distributed/shared_pieces.h"
 #include "core/ops/map.h"
+#include "core/ops/shape/structure.h"
 #include "models/run/metrics.h"
 #include "optim/clip.h"
 
@@ -91,19 +93,21 @@ Points OrderExperiment::embed(const CaptionSplit& split, size_t begin, size_t en
   const Tape::Pause pause;
   const size_t count = end - begin, width = options_.hidden;
   Points points{.images = Tensor({count, width}), .captions = Tensor({count * captions_per_image, width})};
-  for (size_t done = 0; done < count; done += chunk) {
-    const size_t now = std::min(chunk, count - done);
+  distributed::share_pieces((count + chunk - 1) / chunk, points.images.values(), [&](size_t piece) {
+    const size_t done = piece * chunk, now = std::min(chunk, count - done);
     const Tensor some = model.images(features_of(split, now, [=](size_t i) { return begin + done + i; }));
     std::ranges::copy(some.values(), points.images.data() + done * width);
-  }
+  });
   const auto sentences =
       std::span(split.sentences).subspan(begin * captions_per_image, count * captions_per_image);
-  for (const std::vector<int>& batch : batches_by_length(sentences, chunk)) {
+  const std::vector<std::vector<int>> batches = batches_by_length(sentences, chunk);
+  distributed::share_pieces(batches.size(), points.captions.values(), [&](size_t piece) {
+    const std::vector<int>& batch = batches[piece];
     const Tensor some = model.captions(make_batch(sentences, batch));
     for (size_t i = 0; i < batch.size(); ++i)
       std::copy_n(some.data() + i * width, width,
                   points.captions.data() + static_cast<size_t>(batch[i]) * width);
-  }
+  });
   return points;
 }
 
@@ -116,7 +120,14 @@ Tensor OrderExperiment::embed(const Sentence& sentence) const {
 Retrieval OrderExperiment::score(const CaptionSplit& split, size_t begin, size_t end) const {
   const Tape::Pause pause;
   const Points points = embed(split, begin, end);
-  return retrieval_of(model.scores(points.images, points.captions), captions_per_image);
+  const size_t images = end - begin, captions = images * captions_per_image;
+  Tensor scores({images, captions});
+  distributed::share_pieces((images + chunk - 1) / chunk, scores.values(), [&](size_t i) {
+    const size_t from = i * chunk, to = std::min(from + chunk, images);
+    const Tensor some = model.scores(slice(points.images, 0, from, to), points.captions);
+    std::ranges::copy(some.values(), scores.data() + from * captions);
+  });
+  return retrieval_of(scores, captions_per_image);
 }
 
 Retrieval OrderExperiment::test() const {
@@ -149,6 +160,7 @@ std::vector<std::string> OrderExperiment::metric_names() const {
 }
 
 void OrderExperiment::write_test(const Retrieval& result) const {
+  if (!folder_.is_ours()) return;
   std::vector<std::string> columns{"epoch"};
   for (const std::string_view name : valid_names)
     columns.push_back(text("test", name.substr(name.find('_'))));

@@ -6,9 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <span>
 #include <sstream>
 #include <vector>
 
+#include "core/distributed/group.h"
+#include "core/distributed/shared_parameters.h"
 #include "core/error.h"
 #include "core/files/checkpoint.h"
 #include "core/files/folder.h"
@@ -179,19 +182,23 @@ std::string non_finite_part(const Parameters& parameters, const Optimizer& optim
 
 void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
                 std::map<std::string, std::string> metadata) {
+  if (!RunFolder::is_ours()) return;
   metadata.insert({{"format", "pt"}, {"experiment", folder.config().experiment}});
   save(parameters, folder.file(file), metadata);
 }
 
 void load_model(const RunFolder& folder, Parameters& parameters, const std::string& file) {
   const std::string path = folder.file(file);
-  restore(path, load_checkpoint(path), parameters);
+  if (RunFolder::is_ours()) restore(path, load_checkpoint(path), parameters);
+  distributed::broadcast(parameters);
 }
 
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
                    double otherwise) {
   const std::string path = folder.file(file);
-  return exists(path) ? number(path, load_checkpoint(path), name) : otherwise;
+  double kept = RunFolder::is_ours() && exists(path) ? number(path, load_checkpoint(path), name) : otherwise;
+  distributed::group().broadcast(std::as_writable_bytes(std::span(&kept, 1)));
+  return kept;
 }
 
 std::string exact(double value) {

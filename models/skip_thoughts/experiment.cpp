@@ -1,11 +1,13 @@
 #include "models/skip_thoughts/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
 #include "core/distributed/batch_part.h"
 #include "core/distributed/group.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/files/checkpoint.h"
 #include "core/files/folder.h"
@@ -91,12 +93,10 @@ void SkipExperiment::adjust_gradients() {
 
 Metrics SkipExperiment::evaluate(double mean_training_loss) {
   const Tape::Pause pause;
-  double total = 0, words = 0;
-  for (const Neighbours& batch : held_out_) {
-    const double count = predicted_words(batch);
-    total += count * static_cast<double>(model.loss(batch).item());
-    words += count;
-  }
+  const auto [total, words] = distributed::sum_of_pieces<2>(held_out_.size(), [&](size_t i) {
+    const double count = predicted_words(held_out_[i]);
+    return std::array{count * static_cast<double>(model.loss(held_out_[i]).item()), count};
+  });
   if (optimizer->steps > 0) save_snapshot();
   return {{"epoch", static_cast<double>(optimizer->steps) / static_cast<double>(steps_per_epoch())},
           {"train_nll", mean_training_loss},
@@ -104,6 +104,7 @@ Metrics SkipExperiment::evaluate(double mean_training_loss) {
 }
 
 void SkipExperiment::save_snapshot() const {
+  if (!folder_.is_ours()) return;
   Checkpoint snapshot;
   for (const auto& [name, value] : parameters.learned())
     if (name == "words" || name.starts_with("encoder.")) snapshot.tensors.push_back({name, value});

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/ops/shape/structure.h"
 
 namespace lamina {
 
@@ -30,6 +31,17 @@ TokenBatch make_batch(std::span<const Sentence> sentences, std::span<const int> 
     for (size_t row = 0; row < batch.rows; ++row)
       batch.mask[t * batch.rows + row] = t < at(row).size() ? 1 : 0;
   return batch;
+}
+
+TokenBatch sentences_of(const TokenBatch& batch, size_t begin, size_t end) {
+  TokenBatch some{.steps = batch.steps, .rows = end - begin, .tokens = {}, .mask = {}};
+  for (size_t t = 0; t < batch.steps; ++t) {
+    const auto row = batch.tokens.begin() + static_cast<std::ptrdiff_t>(t * batch.rows);
+    some.tokens.insert(some.tokens.end(), row + static_cast<std::ptrdiff_t>(begin),
+                       row + static_cast<std::ptrdiff_t>(end));
+  }
+  if (batch.mask.defined()) some.mask = slice(batch.mask, 1, begin, end);
+  return some;
 }
 
 std::vector<std::vector<int>> batches_by_length(std::span<const Sentence> sentences, size_t size) {

@@ -27,6 +27,9 @@ struct TokenBatch {
 TokenBatch make_batch(std::span<const Sentence> sentences, std::span<const int> chosen,
                       Padding padding = Padding::zeros);
 
+/// The sentences [begin, end) of a batch, with as many steps.
+TokenBatch sentences_of(const TokenBatch& batch, size_t begin, size_t end);
+
 /// The numbers 0, 1, ... of all sentences, shortest sentence first and otherwise in order, in batches of
 /// `size` and a last one with the rest: the sentences of a batch have similar lengths, so there is little
 /// padding. Throws Error when `size` is 0.

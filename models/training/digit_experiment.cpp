@@ -1,8 +1,10 @@
 #include "models/training/digit_experiment.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/distributed/batch_part.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/listener.h"
 #include "core/ops.h"
 #include "core/ops/map.h"
@@ -49,18 +51,18 @@ Tensor DigitExperiment::loss(std::uint64_t step) {
 
 Score DigitExperiment::score(const DigitSplit& split) {
   constexpr size_t chunk = 250;
-  Score total;
-  for (size_t begin = 0; begin < split.count(); begin += chunk) {
-    const size_t count = std::min(chunk, split.count() - begin);
+  const auto score_chunk = [&](size_t i) {
+    const size_t begin = i * chunk, count = std::min(chunk, split.count() - begin);
     const Tensor images =
         Tensor::from({count, pixels}, std::span(split.pixels).subspan(begin * pixels, count * pixels));
     const auto labels = std::span(split.labels).subspan(begin, count);
     const Tensor answers = logits(images, Mode::evaluate);
-    total.nll += static_cast<double>(cross_entropy(answers, labels).item()) * static_cast<double>(count);
-    total.error += static_cast<double>(wrong_answers(answers, labels));
-  }
+    return std::array{static_cast<double>(cross_entropy(answers, labels).item()) * static_cast<double>(count),
+                      static_cast<double>(wrong_answers(answers, labels))};
+  };
+  const auto [nll, wrong] = distributed::sum_of_pieces<2>((split.count() + chunk - 1) / chunk, score_chunk);
   const auto cases = static_cast<double>(split.count());
-  return {.nll = total.nll / cases, .error = total.error / cases};
+  return {.nll = nll / cases, .error = wrong / cases};
 }
 
 Metrics DigitExperiment::evaluate(double mean_training_loss) {

@@ -5,8 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 #include "core/distributed/group.h"
+#include "core/distributed/shared_parameters.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
@@ -132,6 +135,17 @@ std::uint64_t steps_of(const TrainingPlan& plan) {
   return updates_in(plan.epochs, plan.steps_per_epoch) - missing;
 }
 
+/// The metrics before the first step or after the last one of an epoch, of the first rank's model: each may have running
+/// averages of its own. All ranks come here.
+Metrics evaluate(const Trained& trained, const TrainingPlan& plan, Position& position) {
+  const std::uint64_t steps = (position.step - 1) % plan.steps_per_epoch + 1;
+  const double loss_sum = std::exchange(position.loss_sum, 0);
+  distributed::broadcast_state(trained.parameters);
+  const distributed::SharedWork sharing;
+  return trained.experiment.evaluate(position.step == 0 ? std::nan("")
+                                                        : loss_sum / static_cast<double>(steps));
+}
+
 std::string describe(const std::string& label, std::uint64_t epoch, const TrainingPlan& plan,
                      const Metrics& metrics) {
   std::string line = text(label, ", ", plan.epoch, " ", epoch, "/", plan.epochs, ":");
@@ -193,7 +207,7 @@ class Training {
 
   std::vector<std::string> columns() const;
   MetricsFile metrics_file() const;
-  void evaluate_untrained() const;
+  void evaluate_untrained();
   std::string end_epoch();
   void check_model() const;
   void check_and_save();
@@ -238,8 +252,8 @@ MetricsFile Training::metrics_file() const {
 }
 
 /// A file of its own: whoever reads metrics.csv expects a row for each epoch, with a training loss.
-void Training::evaluate_untrained() const {
-  Metrics row = trained_.experiment.evaluate(std::nan(""));
+void Training::evaluate_untrained() {
+  Metrics row = evaluate(trained_, plan_, position_);
   row.insert(row.begin(), {{plan_.epoch, 0}, {"step", 0}});
   row.emplace_back("seconds", now() - began_);
   MetricsFile(trained_.folder.file(initial_file), columns()).append(row);
@@ -247,13 +261,11 @@ void Training::evaluate_untrained() const {
 
 /// Evaluates and saves; returns a line with the results.
 std::string Training::end_epoch() {
-  const std::uint64_t last = position_.step - 1, epoch = last / plan_.steps_per_epoch + 1;
-  const std::uint64_t steps = last % plan_.steps_per_epoch + 1;
+  const std::uint64_t epoch = (position_.step - 1) / plan_.steps_per_epoch + 1;
   check_model();
-  Metrics row = trained_.experiment.evaluate(position_.loss_sum / static_cast<double>(steps));
+  Metrics row = evaluate(trained_, plan_, position_);
   require_finite(trained_.folder, row, position_.step, saved_step_);
   std::string line = describe(plan_.label, epoch, plan_, row);
-  position_.loss_sum = 0;
   row.insert(row.begin(),
              {{plan_.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position_.step)}});
   row.emplace_back("seconds", now() - began_);
@@ -291,9 +303,15 @@ Outcome follow(const Trained& trained, const TrainingPlan& plan) {
   StepRecords none;
   RankSteps rank_steps(trained.parameters);
   const CatchInterrupts catching;
-  for (const std::uint64_t total = steps_of(plan); position.step < total; ++position.step)
-    if (train_step(trained, none, rank_steps, position.step, 0).interrupted && position.step + 1 < total)
-      return Outcome::interrupted;
+  if (position.step == 0) evaluate(trained, plan, position);
+  for (const std::uint64_t total = steps_of(plan); position.step < total;) {
+    const StepResult result = train_step(trained, none, rank_steps, position.step, 0);
+    position.loss_sum += result.loss;
+    ++position.step;
+    if (position.step % plan.steps_per_epoch == 0 || position.step == total)
+      evaluate(trained, plan, position);
+    if (result.interrupted && position.step < total) return Outcome::interrupted;
+  }
   return Outcome::followed;
 }
 

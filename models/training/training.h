@@ -40,7 +40,9 @@ class Experiment {
   virtual void adjust_gradients() {}
 
   /// The metrics after an epoch whose training losses had this mean. Once before the first update, with NaN: the
-  /// optimizer has done no steps then, and nothing is to be kept of the model, such as the best one.
+  /// optimizer has done no steps then, and nothing is to be kept of the model, such as the best one. Where several ranks
+  /// train all call this and divide the work (core/distributed/shared_pieces.h); only one whose RunFolder::is_ours() may
+  /// write a file.
   virtual Metrics evaluate(double mean_training_loss) = 0;
 
   /// The names of all metrics that evaluate() returns, in the order of metrics.csv.
@@ -85,7 +87,7 @@ TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std:
 enum class Outcome {
   finished,
   interrupted,
-  followed  ///< finished, on a rank other than the first: that one evaluates, and has the files
+  followed  ///< finished, on a rank other than the first, which has the files
 };
 
 /// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
@@ -97,24 +99,27 @@ enum class Outcome {
 /// changed.
 ///
 /// Where several ranks train (core/distributed/group.h), all call this with the same model and plan. Each computes its
-/// part of every batch; the first one evaluates, saves and reports, and the others take over what it has loaded. Throws
+/// part of every batch and its part of every evaluation; the first one saves and reports, and the others take over what
+/// it has loaded. Throws
 /// UsageError for an experiment that does not share its batches, and DataError on a rank whose parameters differ from the
 /// first one's, which every hundredth step checks.
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan);
 
-/// Writes learned parameters, state and `metadata` into a file of the run that Python can read.
+/// Writes learned parameters, state and `metadata` into a file of the run that Python can read. Where several ranks train
+/// the first one writes.
 void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
                 std::map<std::string, std::string> metadata = {});
 
 /// Reads such a file into parameters of the same names and shapes. DataError otherwise, and when one of its
-/// numbers is not finite: a model that diverged is of no use.
+/// numbers is not finite: a model that diverged is of no use. Where several ranks train all call this, and the first one
+/// reads.
 void load_model(const RunFolder& folder, Parameters& parameters,
                 const std::string& file = "model.safetensors");
 
 /// A finite number from the metadata of a file that save_model wrote, `otherwise` where there is no such
 /// file. A best model that was kept may be of a later step than the one to continue from: that step is then
-/// repeated and changes nothing.
+/// repeated and changes nothing. Where several ranks train, all call this and have the first one's number.
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
                    double otherwise);
 

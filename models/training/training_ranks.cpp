@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/distributed/group.h"
+#include "core/distributed/shared_parameters.h"
 #include "core/error.h"
 
 namespace lamina {
@@ -48,8 +49,7 @@ void share_state(Parameters& parameters, Optimizer& optimizer, Position& positio
   broadcast(missed);
   optimizer.missed.resize(missed);
   distributed::group().broadcast(std::as_writable_bytes(std::span(optimizer.missed)));
-  broadcast(parameters.values());
-  for (auto [name, value] : parameters.state()) broadcast(value.values());
+  distributed::broadcast(parameters);
   for (auto [name, value] : optimizer.state()) broadcast(value.values());
 }
 

@@ -1,12 +1,14 @@
 #include "models/transformer/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <utility>
 
 #include "core/distributed/batch_part.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
@@ -140,16 +142,19 @@ double TransformerExperiment::score(std::span<const int> part) {
   if (part.size() < 2) fail("transformer: a text of ", part.size(), " tokens to score; it needs two");
   const Tape::Pause pause;
   const size_t guesses = part.size() - 1, length = std::min(options_.model.length, guesses);
-  double total = 0;
-  for (size_t begin = 0; begin < guesses;) {
-    // Whole texts, a batch at a time; a last one with the rest.
-    const size_t texts = std::clamp<size_t>((guesses - begin) / length, 1, options_.batch);
+  // Whole texts, a batch at a time; a last one with the rest.
+  std::vector<size_t> begins;
+  const auto texts_from = [&](size_t begin) {
+    return std::clamp<size_t>((guesses - begin) / length, 1, options_.batch);
+  };
+  for (size_t begin = 0; begin < guesses; begin += texts_from(begin) * length) begins.push_back(begin);
+  const auto [total] = distributed::sum_of_pieces<1>(begins.size(), [&](size_t i) {
+    const size_t begin = begins[i], texts = texts_from(begin);
     const size_t count = std::min(texts * length, guesses - begin);
     const Tensor nats = model.loss(part.subspan(begin, count), part.subspan(begin + 1, count), texts,
                                    Mode::evaluate, Random(0));
-    total += static_cast<double>(nats.item()) * static_cast<double>(count);
-    begin += count;
-  }
+    return std::array{static_cast<double>(nats.item()) * static_cast<double>(count)};
+  });
   return total / static_cast<double>(guesses);
 }
 
@@ -160,7 +165,7 @@ Metrics TransformerExperiment::evaluate(double mean_training_loss) {
     best_ = nats;
     save_model(folder_, parameters, best_model, {{"valid_nll", exact(best_)}});
   }
-  if (trained && options_.sample > 0) write_sample(bits);
+  if (trained && options_.sample > 0 && folder_.is_ours()) write_sample(bits);
   return {{"epoch", epochs_done()},
           {"train_nll", mean_training_loss},
           {"valid_nll", nats},
@@ -189,6 +194,7 @@ void TransformerExperiment::write_sample(double bits) {
 
 void TransformerExperiment::write_test() {
   const double nats = score(data_.test);
+  if (!folder_.is_ours()) return;
   MetricsFile file(folder_.file("test.csv"), {"epoch", "test_nll", "test_bits"});
   file.append({{"epoch", epochs_done()}, {"test_nll", nats}, {"test_bits", nats / std::numbers::ln2}});
 }

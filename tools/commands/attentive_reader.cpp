@@ -60,6 +60,7 @@ class ReaderCommand final : public TrainingCommand {
              {.required = false})
         .separated_by_commas()
         .positive();
+    add_sync_batch_norm_flag();
     fields.add("--updates", updates_, "how many, in place of --epochs; 800000 in the paper").positive();
     fields
         .add("--validate-every", validate_every_, "updates between validations; 1000 in the paper",
@@ -163,7 +164,7 @@ class ReaderCommand final : public TrainingCommand {
                         updates = smoke > 0 ? std::min(asked, smoke * per_epoch) : asked;
     const Outcome outcome = train(folder, experiment.parameters, experiment.adam, experiment,
                                   plan_in_periods(label, updates, validate_every_, "validation"));
-    if (outcome == Outcome::finished) experiment.test();
+    test_together(outcome, [&] { experiment.test(); });
     return outcome;
   }
 

@@ -162,9 +162,10 @@ class OrderCommand final : public TrainingCommand {
     const Outcome outcome = train(folder, experiment.parameters, *experiment.optimizer, experiment,
                                   plan_in_periods(label, updates_in(epochs, experiment.steps_per_epoch()),
                                                   validate_every_, "validation"));
-    if (outcome != Outcome::finished) return outcome;
-    load_model(folder, experiment.parameters, best_model);
-    experiment.write_test(experiment.test());
+    test_together(outcome, [&] {
+      load_model(folder, experiment.parameters, best_model);
+      experiment.write_test(experiment.test());
+    });
     return outcome;
   }
 

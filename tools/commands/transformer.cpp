@@ -193,9 +193,10 @@ class TransformerCommand final : public TrainingCommand {
     std::cout << label << ": " << experiment.parameters.count() << " parameters" << std::endl;
     const Outcome outcome = train(folder, experiment.parameters, experiment.adam, experiment,
                                   plan_in_periods(label, updates, validate_every_, "validation"));
-    if (outcome != Outcome::finished) return outcome;
-    load_model(folder, experiment.parameters, best_model);
-    experiment.write_test();
+    test_together(outcome, [&] {
+      load_model(folder, experiment.parameters, best_model);
+      experiment.write_test();
+    });
     return outcome;
   }
 

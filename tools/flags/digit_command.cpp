@@ -1,7 +1,5 @@
 #include "tools/flags/digit_command.h"
 
-#include "core/distributed/batch_part.h"
-
 namespace lamina {
 
 DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
@@ -13,9 +11,7 @@ DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
       .show_default();
   fields.add("--train-on", train_on_, "training cases to train on, drawn by the seed; by default all",
              {.required = false});
-  fields.add("--sync-batch-norm", sync_batch_norm_,
-             "with several ranks: batch norm's statistics over the whole batch, not over each rank's part",
-             {.required = false});
+  add_sync_batch_norm_flag();
 }
 
 void DigitCommand::complete() {
@@ -41,7 +37,6 @@ TrainingData DigitCommand::load() {
 }
 
 Outcome DigitCommand::train_variant(const RunFolder& folder, const std::string& label) {
-  distributed::synchronize_statistics(sync_batch_norm_);
   const auto experiment = make();
   return train(folder, experiment->parameters, experiment->optimizer(), *experiment,
                {.label = label, .steps_per_epoch = experiment->steps_per_epoch(), .epochs = epochs});

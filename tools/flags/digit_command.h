@@ -31,7 +31,6 @@ class DigitCommand : public TrainingCommand {
  private:
   double momentum_ = 0;
   size_t train_on_ = 0;
-  bool sync_batch_norm_ = false;
   std::optional<MnistData> data_;
 };
 

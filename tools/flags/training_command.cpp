@@ -5,7 +5,9 @@
 #include <iostream>
 #include <variant>
 
+#include "core/distributed/batch_part.h"
 #include "core/distributed/group.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
@@ -56,6 +58,12 @@ void TrainingCommand::add_optimizer_flag(const std::vector<std::string>& names) 
            {.required = false})
       .one_of(names)
       .show_default();
+}
+
+void TrainingCommand::add_sync_batch_norm_flag() {
+  fields.add("--sync-batch-norm", sync_batch_norm_,
+             "with several ranks: batch norm's statistics over the whole batch, not over each rank's part",
+             {.required = false});
 }
 
 OptimizerKind TrainingCommand::optimizer_kind() const {
@@ -251,6 +259,15 @@ void TrainingCommand::set_threads_of_rank() {
   std::cout << (most == 1 ? " thread each\n" : " threads each\n");
 }
 
+/// Where batch norm takes its statistics. Its variants have parts or averages of their own.
+void TrainingCommand::choose_statistics() const {
+  const bool any = std::ranges::any_of(
+      norms, [](const std::string& name) { return name == "batch" || name == "batch-everywhere"; });
+  if (sync_batch_norm_ && !any)
+    fail<UsageError>("--sync-batch-norm: --norm names no batch norm; leave it out, or add batch to --norm");
+  distributed::synchronize_statistics(sync_batch_norm_);
+}
+
 /// Each rank takes at least one case of a batch.
 void TrainingCommand::require_enough_for_ranks() const {
   const size_t ranks = distributed::group().size();
@@ -273,6 +290,7 @@ int TrainingCommand::run() {
       fail<UsageError>("--seeds ", seeds, ": a study starts processes of its own; start it without mpirun");
     return run_study();
   }
+  choose_statistics();
   set_threads_of_rank();
   require_enough_for_ranks();
   const TrainingData data = load();
@@ -298,6 +316,12 @@ int TrainingCommand::run() {
   }
   if (distributed::is_first()) finish(whole, trained);
   return 0;
+}
+
+void test_together(Outcome outcome, const std::function<void()>& test) {
+  if (outcome == Outcome::interrupted) return;
+  const distributed::SharedWork sharing;
+  test();
 }
 
 }  // namespace lamina

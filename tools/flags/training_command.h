@@ -76,12 +76,15 @@ class TrainingCommand : public CommonFlags {
   /// (Sections 6.1 and 6.3).
   void add_optimizer_flag(const std::vector<std::string>& names);
   OptimizerKind optimizer_kind() const;
+  /// --sync-batch-norm, for experiments whose --norm offers batch norm.
+  void add_sync_batch_norm_flag();
 
  private:
   std::optional<RunFolder> folder_to_resume();
   void require_same(const RunFolder& run) const;
   void require_same_start() const;
   void set_threads_of_rank();
+  void choose_statistics() const;
   void require_enough_for_ranks() const;
   void fill_in_preset();
   void require_fitting(const TrainingData& data) const;
@@ -98,7 +101,11 @@ class TrainingCommand : public CommonFlags {
   const Command& command_;
   std::string name_;  ///< "mnist", as on the command line
   std::string optimizer_ = "adam";
+  bool sync_batch_norm_ = false;
 };
+
+/// Tests a model after train() with this outcome, unless that was interrupted: all ranks come here and divide the work.
+void test_together(Outcome outcome, const std::function<void()>& test);
 
 /// UsageError when the run at `path` is not one of `lamina experiment`.
 RunFolder open_run(const std::string& experiment, const std::string& asked, const std::string& path);

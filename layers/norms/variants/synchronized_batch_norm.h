@@ -7,9 +7,21 @@
 
 namespace lamina {
 
-/// a [... x C], gain [C], bias [C]; all axes but the last count as cases, as do those of the other ranks. `statistics`
-/// receives those of the whole batch. Throws Error as batch_norm does.
-Tensor synchronized_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon,
-                               Variance estimate, BatchStatistics& statistics);
+struct SynchronizedBatchNormOptions {
+  real epsilon = real(1e-5);
+  Variance variance = Variance::biased;
+  Tensor mask = {};  ///< a number for each row: 0 for one that becomes zeros and does not count; empty: none
+};
+
+struct SynchronizedBatchNorm {
+  Tensor y;
+  BatchStatistics statistics;  ///< of the whole batch
+  real cases;                  ///< of all ranks, that count
+};
+
+/// a [... x C], gain [C], bias [C] or empty; all axes but the last count as cases, as do those of the other ranks.
+/// Throws Error as batch_norm does.
+SynchronizedBatchNorm synchronized_batch_norm(const SynchronizedBatchNormOptions& options, const Tensor& a,
+                                              const Tensor& gain, const Tensor& bias);
 
 }  // namespace lamina

@@ -77,6 +77,8 @@ void RowStep::forward(const Step& at, const Share& share, const Desk& own) {
   measure(input_norm_, at.x);
   measure(hidden_norm_, hidden_sums(at));
   share.wait();
+  merge_ranks(input_norm_, at, share);
+  merge_ranks(hidden_norm_, at, share);
   if (begin < end) measure_row(at, begin);
   for (size_t r = begin; r < end; ++r) {
     if (r + 2 < end) {
@@ -97,10 +99,18 @@ void RowStep::forward(const Step& at, const Share& share, const Desk& own) {
     share.wait();
     measure(memory_norm_, at.c);
     share.wait();
+    merge_ranks(memory_norm_, at, share);
     for (size_t r = begin; r < end; ++r)
       if (!padded(at, r)) emit_row(at, r, own);
   }
   for (size_t r = begin; record_.wanted() && r < end; ++r) record_.hidden(at.t, r, at.h[r], size_);
+}
+
+/// Where ranks synchronize a norm's statistics, one thread exchanges what all of them have measured.
+void RowStep::merge_ranks(StepNorm& norm, const Step& at, const Share& share) {
+  if (!norm.synchronized()) return;
+  if (share.thread == 0) norm.merge_ranks(at.t, counted(at));
+  share.wait();
 }
 
 /// Computes the statistics of layer norm.
@@ -150,12 +160,22 @@ void RowStep::finish_forward(size_t t, const real* mask) const {
 
 /// The backward pass of a step except the product.
 void RowStep::backward(const Step& at, const Gradients& d, const Share& share, Desk& own) {
-  const auto columns = [&](const StepNorm& norm, size_t sums, const real* raw, real* dnormalized) {
+  const auto columns = [&](StepNorm& norm, size_t sums, const real* raw, real* dnormalized) {
     if (norm.by_rows()) return;
     share.wait();
+    real *const dgain = own.sums.running() + sums, *const dbias = dgain + norm.width();
     share.for_columns(norm.width(), [&](size_t begin, size_t end) {
-      real* const running = own.sums.running() + sums;
-      norm.backward_columns(at.t, begin, end, raw, dnormalized, counted(at), running, running + norm.width());
+      if (norm.synchronized())
+        norm.sum_columns(at.t, begin, end, raw, dnormalized, counted(at), dgain, dbias);
+      else
+        norm.backward_columns(at.t, begin, end, raw, dnormalized, counted(at), dgain, dbias);
+    });
+    if (!norm.synchronized()) return;
+    share.wait();
+    if (share.thread == 0) norm.sum_ranks(at.t);
+    share.wait();
+    share.for_columns(norm.width(), [&](size_t begin, size_t end) {
+      norm.subtract_columns(at.t, begin, end, raw, dnormalized, counted(at));
     });
   };
   const auto [begin, end] = share.rows;

@@ -148,6 +148,7 @@ class RowStep {
   size_t sums_of_memory() const { return 4 * width_; }
   size_t sums_size() const { return 4 * width_ + 2 * size_; }
 
+  void merge_ranks(StepNorm& norm, const Step& at, const Share& share);
   void measure_row(const Step& at, size_t r);
   void update_row(const Step& at, size_t r, const Desk& own, real* next) const;
   void emit_row(const Step& at, size_t r, const Desk& own);

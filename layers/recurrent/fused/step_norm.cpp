@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/distributed/batch_part.h"
 #include "core/ops/map.h"
-#include "layers/statistics/column_norm.h"
+#include "layers/statistics/rank_statistics.h"
 #include "layers/statistics/row_norm.h"
 
 namespace lamina {
@@ -24,6 +25,8 @@ StepNorm::StepNorm(const StepNormParameters& parameters, size_t steps, size_t ro
     : parameters_(parameters),
       mode_(mode),
       fixed_(parameters.norm == Norm::batch && mode == Mode::evaluate),
+      synchronized_(parameters.norm == Norm::batch && mode == Mode::train &&
+                    distributed::synchronizes_statistics()),
       rows_(rows) {
   if (!active()) return;
   const size_t width = parameters.width();
@@ -31,6 +34,7 @@ StepNorm::StepNorm(const StepNormParameters& parameters, size_t steps, size_t ro
   statistics_ = parameters.norm == Norm::layer ? Tensor({steps, rows, 4}) : Tensor({steps, 2, width});
   if (fixed_) take_population(steps);
   if (parameters.norm == Norm::batch && !fixed_) cases_before_ = parameters.population.cases.copy();
+  if (synchronized_) all_cases_ = Tensor({steps}), sums_ = Tensor({2, width});
 }
 
 /// Takes the population's statistics for each step, or those of the last step before it that was reached.
@@ -58,12 +62,24 @@ void StepNorm::measure_row(size_t t, size_t row, const real* raw) {
 }
 
 void StepNorm::measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask) {
-  real *const mean = means(t), *const inverse = mean + width();
-  const column_norm::Cases cases = {.rows = rows_, .width = width(), .values = raw, .mask = mask};
+  const column_norm::Cases cases = cases_of(raw, mask);
   const auto count = static_cast<real>(cases.count());
-  column_norm::moments(cases, count, begin, end, mean, inverse);
-  parameters_.population.enter(t, mode_, cases_before_, {count, mean, inverse, begin, end});
-  column_norm::invert(inverse, parameters_.epsilon, begin, end, inverse);
+  column_norm::moments(cases, count, begin, end, means(t), means(t) + width());
+  if (!synchronized_) settle(t, begin, end, count);
+}
+
+void StepNorm::merge_ranks(size_t t, const real* mask) {
+  const std::span statistics(means(t), 2 * width());
+  all_cases_[t] = column_norm::merge_ranks(cases_of(nullptr, mask).count(), 0, statistics.first(width()),
+                                           statistics.last(width()));
+  settle(t, 0, width(), all_cases_[t]);
+}
+
+/// What is behind the means of step t, the variance over `count` cases, becomes the inverse deviation.
+void StepNorm::settle(size_t t, size_t begin, size_t end, real count) {
+  real *const mean = means(t), *const variance = mean + width();
+  parameters_.population.enter(t, mode_, cases_before_, {count, mean, variance, begin, end});
+  column_norm::invert(variance, parameters_.epsilon, begin, end, variance);
 }
 
 void StepNorm::normalize_row(size_t t, size_t row, const real* raw, real* out) const {
@@ -105,10 +121,33 @@ void StepNorm::backward_row(size_t t, size_t row, const real* raw, const real* d
 
 void StepNorm::backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d,
                                 const real* mask, real* dgain, real* dbias) const {
-  const column_norm::Cases cases = {.rows = rows_, .width = width(), .values = raw, .mask = mask};
+  const column_norm::Cases cases = cases_of(raw, mask);
   const auto count = static_cast<real>(cases.count());
   column_norm::backward(cases, d, {means(t), means(t) + width()}, parameters_.gain.data(), {count, count},
                         begin, end, {d, false}, dgain, dbias);
+}
+
+void StepNorm::sum_columns(size_t t, size_t begin, size_t end, const real* raw, const real* d,
+                           const real* mask, real* dgain, real* dbias) {
+  real *const level = sums_.data(), *const along = level + width();
+  column_norm::sum_derivatives(cases_of(raw, mask), d, {means(t), means(t) + width()}, begin, end,
+                               level + begin, along + begin);
+  for (size_t c = begin; c < end; ++c) {
+    dbias[c] += level[c];
+    dgain[c] += along[c];
+  }
+}
+
+void StepNorm::sum_ranks(size_t t) {
+  column_norm::sum_ranks(sums_.values());
+  for (real& sum : sums_.values()) sum /= all_cases_[t];
+}
+
+void StepNorm::subtract_columns(size_t t, size_t begin, size_t end, const real* raw, real* d,
+                                const real* mask) const {
+  const real *const level = sums_.data(), *const along = level + width();
+  column_norm::subtract_means(cases_of(raw, mask), d, {means(t), means(t) + width()}, parameters_.gain.data(),
+                              begin, end, level + begin, along + begin, {d, false});
 }
 
 void StepNorm::contribute(const real* sums, size_t threads, size_t stride) const {

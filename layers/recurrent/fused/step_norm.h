@@ -15,6 +15,7 @@
 #include <string>
 
 #include "layers/norms/norm.h"
+#include "layers/statistics/column_norm.h"
 #include "layers/statistics/population.h"
 
 namespace lamina {
@@ -58,8 +59,12 @@ class StepNorm {
   /// Layer norm: the statistics of one row [width] of step t.
   void measure_row(size_t t, size_t row, const real* raw);
   /// Batch norm: those of the columns [begin, end) of step t, raw [rows x width], which enter the
-  /// population's in the modes that change these.
+  /// population's in the modes that change these. Where ranks synchronize them, they are those of the own cases, until
+  /// one thread calls merge_ranks().
   void measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask);
+  /// Whether a step's statistics are over the cases of all ranks, which must have equally many steps.
+  bool synchronized() const { return synchronized_; }
+  void merge_ranks(size_t t, const real* mask);
   /// out = gain (raw - mean) / deviation + bias, for one row.
   void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
 
@@ -71,6 +76,12 @@ class StepNorm {
   /// hold zeros.
   void backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask,
                         real* dgain, real* dbias) const;
+  /// The same where ranks synchronize, in three parts: sums over the own cases, over ranks (called by one thread), and
+  /// what follows from them.
+  void sum_columns(size_t t, size_t begin, size_t end, const real* raw, const real* d, const real* mask,
+                   real* dgain, real* dbias);
+  void sum_ranks(size_t t);
+  void subtract_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask) const;
 
   /// Adds the sums of each of `threads` threads, gain [width] then bias [width] at multiples of `stride`, to
   /// the gradients of gain and bias.
@@ -78,6 +89,10 @@ class StepNorm {
 
  private:
   void take_population(size_t steps);
+  column_norm::Cases cases_of(const real* raw, const real* mask) const {
+    return {.rows = rows_, .width = width(), .values = raw, .mask = mask};
+  }
+  void settle(size_t t, size_t begin, size_t end, real count);
   /// Batch norm: the means of step t [width]; the inverse deviations follow them.
   real* means(size_t t) { return statistics_.data() + 2 * t * width(); }
   const real* means(size_t t) const { return statistics_.data() + 2 * t * width(); }
@@ -85,6 +100,9 @@ class StepNorm {
   StepNormParameters parameters_;
   Mode mode_ = Mode::train;
   bool fixed_ = false;  ///< batch norm with population statistics
+  bool synchronized_ = false;
+  Tensor all_cases_;  ///< where synchronized: of all ranks, [T]
+  Tensor sums_;  ///< where synchronized: of dL/d(normalized), and of it times the normalized, [2 x width]
   size_t rows_ = 0;
   Tensor cases_before_;  ///< the population's before this pass, for threads that enter parts of one step
   Tensor statistics_;  ///< layer: [T x rows x 2 segments x (mean, inverse deviation)]; batch: [T x 2 x width]

@@ -60,4 +60,12 @@ NumberedQuestions number(const Data& data, std::span<const Question> questions,
   return numbered;
 }
 
+NumberedQuestions questions_of(const NumberedQuestions& batch, size_t begin, size_t end) {
+  const auto first = batch.answers.begin();
+  return {.batch = {.passages = sentences_of(batch.batch.passages, begin, end),
+                    .questions = sentences_of(batch.batch.questions, begin, end),
+                    .count_padded = batch.batch.count_padded},
+          .answers = {first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end)}};
+}
+
 }  // namespace lamina::attentive_reader

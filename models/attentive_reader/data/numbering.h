@@ -35,4 +35,7 @@ std::string word_of_output(const Data& data, AnswerSpace answers, size_t output)
 NumberedQuestions number(const Data& data, std::span<const Question> questions,
                          const NumberingOptions& options, const std::vector<int>& permutation = {});
 
+/// The questions [begin, end) of a batch, with as many steps.
+NumberedQuestions questions_of(const NumberedQuestions& batch, size_t begin, size_t end);
+
 }  // namespace lamina::attentive_reader

@@ -116,6 +116,13 @@ TEST_CASE("batches: padded side by side, with a mask only where something is pad
   CHECK(std::vector<int>(batch.tokens.begin(), batch.tokens.end()) == std::vector<int>{5, 7, 6, 0, 0, 0});
   CHECK(difference(batch.mask, {1, 1, 1, 1, 1, 0}) == 0);
   CHECK_FALSE(make_batch(sentences, std::vector<int>{0, 2, 0}).mask.defined());
+  const TokenBatch last = sentences_of(batch, 1, 2);
+  CHECK(last.steps == batch.steps);
+  CHECK(last.rows == 1);
+  for (size_t t = 0; t < batch.steps; ++t) {
+    CHECK(last.tokens[t] == batch.tokens[2 * t + 1]);
+    CHECK(last.mask[t] == batch.mask[2 * t + 1]);
+  }
   CHECK_ERROR(make_batch(sentences, {}), "batch: of 0 sentences; give at least one");
   CHECK_ERROR(make_batch(std::vector<Sentence>{{1}, {}}, std::vector<int>{0, 1}),
               "batch: sentence 1 has no words; leave it out");

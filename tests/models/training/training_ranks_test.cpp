@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/distributed/batch_part.h"
+#include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/files/folder.h"
 #include "core/ops.h"
@@ -23,6 +25,9 @@ struct Zero : Experiment {
   Tensor loss(std::uint64_t /*step*/) override { return mean(square(x)); }
   Metrics evaluate(double mean_training_loss) override {
     ++evaluations;
+    CHECK(distributed::shares_work());
+    CHECK_FALSE(distributed::in_shared_step());
+    last_mean = mean_training_loss;
     return {{"loss", mean_training_loss}};
   }
   std::vector<std::string> metric_names() const override { return {"loss"}; }
@@ -31,6 +36,7 @@ struct Zero : Experiment {
   Tensor x = parameters.add("x", Tensor::ones({3}));
   Adam adam{parameters, {}};
   int evaluations = 0;
+  double last_mean = 0;
 };
 
 struct SharedZero final : Zero {
@@ -55,7 +61,7 @@ TEST_CASE("ranks: an experiment that computes whole batches is refused") {
       "mpirun");
 }
 
-TEST_CASE("ranks: the first one evaluates and writes, another one follows") {
+TEST_CASE("ranks: all evaluate, and the first one writes") {
   const TemporaryFolder scratch;
   const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
   {
@@ -63,7 +69,8 @@ TEST_CASE("ranks: the first one evaluates and writes, another one follows") {
     SharedZero zero;
     CHECK(train_here(folder, zero) == Outcome::followed);
     CHECK(zero.adam.steps == 4);
-    CHECK(zero.evaluations == 0);
+    CHECK(zero.evaluations == 3);
+    CHECK(zero.last_mean > 0);
     CHECK_FALSE(exists(folder.file("state")));
     CHECK_FALSE(exists(folder.file("metrics.csv")));
   }

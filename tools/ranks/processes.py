@@ -1,0 +1,92 @@
+"""Programs that are timed as several ranks: under mpirun, alone, and behind a slower network."""
+import json
+import os
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.path.join(TOP, "build", "bench_ranks")
+LOOPBACK = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo",
+            "--mca", "oob_tcp_if_include", "lo"]
+ALGORITHM_NUMBERS = {"ring": "1", "tree": "2"}  # of Open MPI's non-blocking sums
+
+
+def environment():
+    """OpenBLAS chooses its own kernels."""
+    return {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "LAMINA_THREADS")}
+
+
+def mpirun(ranks, algorithm="tree", options=()):
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return ["mpirun", "--quiet", *root, "--oversubscribe", "--bind-to", "none",
+            "--mca", "coll_libnbc_iallreduce_algorithm", ALGORITHM_NUMBERS[algorithm], *options, "-n", str(ranks)]
+
+
+def lines_of(command):
+    """The JSON lines that a program prints."""
+    done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+class Resident:
+    """A program that stays and times a burst of steps whenever it is asked to, so that several can take turns."""
+
+    def __init__(self, command):
+        self.command = command
+        self.process = subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def burst(self, seconds):
+        """Milliseconds of a step."""
+        try:
+            self.process.stdin.write(f"{seconds}\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            sys.exit(f"{' '.join(self.command)} ended in the middle; run it by hand and type a number of seconds")
+        return float(line)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def in_turns(commands, seconds, rounds):
+    """The median milliseconds of a step of each command, measured in bursts that take turns."""
+    residents = [Resident(command) for command in commands]
+    times = [[each.burst(seconds) for each in residents] for _ in range(rounds)]
+    for each in residents:
+        each.close()
+    return list(zip(*times))
+
+
+def behind(network, command):
+    """The command in a network namespace of its own, whose loopback device has these tc arguments."""
+    script = f'ip link set lo up && tc qdisc add dev lo root {network} && exec "$@"'
+    return ["unshare", "--net", "sh", "-c", script, "sh", *command]
+
+
+def permits(network):
+    """Whether this machine lets us limit a loopback device of our own in this way."""
+    try:
+        return subprocess.run(behind(network, ["true"]), capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+# Runs a command and prints the largest part of memory that it had at a time, in kilobytes.
+WATCH = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, "
+         "stdout=subprocess.DEVNULL, check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+
+
+def peak(command, ranks=1):
+    """Megabytes of the process, or of the rank that has most."""
+    watched = [sys.executable, "-c", WATCH, *command]
+    done = subprocess.run([*mpirun(ranks), *watched] if ranks > 1 else watched, env=environment(), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return max(int(line) for line in done.stdout.split()) * 1024 / 1e6
