@@ -95,6 +95,26 @@ TEST_CASE(
   CHECK(answered(Verdict::holds, lower, normal, worse) == doctest::Approx(603).epsilon(0.07));
 }
 
+TEST_CASE("verdict: the t-test without pairs sees them in less than 80 of 100, and has 5 of 100 wrong") {
+  Random random(11);
+  const auto seen = [&](double shift) {
+    int count = 0;
+    for (int trial = 0; trial < 10'000; ++trial) {
+      std::vector<double> ours, others;
+      for (int seed = 0; seed < 5; ++seed) {
+        ours.push_back(normal(random));
+        others.push_back(normal(random) + shift);
+      }
+      const Moments a = moments_of(ours), b = moments_of(others);
+      const double error = std::hypot(a.deviation, b.deviation) / std::sqrt(5.0);
+      count += std::abs(b.mean - a.mean) > student_t(8, 0.95) * error;
+    }
+    return count / 10'000.0;
+  };
+  CHECK(seen(0) == doctest::Approx(0.05).epsilon(0.1));
+  CHECK(seen(2) == doctest::Approx(0.785).epsilon(0.015));
+}
+
 TEST_CASE("verdict: pairs see what single runs hide") {
   Random random(5);
   std::vector<SeedPair> pairs;
