@@ -1,21 +1,23 @@
 #!/usr/bin/python3
-"""Lamina beside PyTorch: runs the cases of both in turn and prints a table of ratios.
+"""Lamina beside PyTorch: both train the same case, and a table has the ratios of their times.
 
-Every round runs a case of Lamina, then the same case of PyTorch in each of its modes; the ratio of a round is
-PyTorch's fastest mode over Lamina, and the table gives the median over the rounds with the smallest and largest.
-Both sides run with OPENBLAS_CORETYPE unset, so that OpenBLAS picks its own kernels, and PyTorch with the malloc
-settings that make it fastest. Without PyTorch (Debian: python3-torch) or its script only Lamina's times are printed.
+Lamina and each mode of PyTorch stay in memory as processes of their own and take turns in bursts of a few steps, so that
+whatever slows the machine meets all. The time of a side is the lower quartile of its bursts, since neighbours only ever
+add time; the ratio is that of PyTorch's fastest mode to Lamina's, with a 95% bootstrap interval over the turns, and "too
+noisy" where the interval is wider than 5%. The speed of the multiply-add units, for the share of peak, is measured in
+the same turns. PyTorch runs with the malloc settings that make it fastest; without it (Debian: python3-torch) or its
+script only Lamina is timed.
 
-Example: tools/bench.py --case lstm gru --rounds 5 --json runs/bench.json
+Example: tools/bench.py --case lstm gru --json runs/bench.json
 """
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
+import time
 
-from bench_cases import chosen, listed
+from bench_turns import Resident, bench_steps, chosen, listed, lower_part, middle_of_resamples
 
 SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
@@ -24,29 +26,12 @@ SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             *((case, variant) for case in ("transformer", "transformer_small") for variant in ("none", "ln", "rms")),
             ("transformer_write", "ln"), ("transformer_small_write", "ln")}  # PyTorch cases that also run under torch.jit
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-OWN_PEERS = {case: os.path.join(TOP, "tools", "peers", "torch_transformer.py")
+PEERS = os.path.join(TOP, "tools", "peers")
+OWN_PEERS = {case: os.path.join(PEERS, "torch_transformer.py")
              for case in ("transformer", "transformer_small", "transformer_write", "transformer_small_write")}  # the other cases are in the script that --peer names
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                 "MALLOC_TOP_PAD_": "67108864"}
-
-
-def environment(tuned):
-    env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
-    return {**env, **TUNED_MALLOC} if tuned else env
-
-
-def measure(command, tuned=False):
-    """The JSON line that one run prints, or None when it fails."""
-    done = subprocess.run(command, env=environment(tuned), capture_output=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not lines:
-        print(f"failed: {' '.join(command)}\n{done.stderr.strip()[-400:]}", file=sys.stderr)
-        return None
-    return json.loads(lines[-1])
-
-
-def peer_modes(case, variant):
-    return [[], ["--jit"]] if (case, variant) in SCRIPTED else [[]]
+REST = 0.01  # seconds between bursts, in which threads that spin go to sleep
 
 
 def peer_of(args, case):
@@ -55,37 +40,75 @@ def peer_of(args, case):
     return peer if args.has_torch and os.path.exists(peer) else None
 
 
+def peers(args, case, variant):
+    """PyTorch in each of its modes, warmed up."""
+    script = peer_of(args, case)
+    if script is None:
+        return []
+    command = [args.python, os.path.join(PEERS, "torch_turns.py"), script, "--case", case, "--variant", variant,
+               "--threads", str(args.threads)]
+    modes = [[], ["--jit"]] if (case, variant) in SCRIPTED else [[]]
+    return [Resident(command + mode, TUNED_MALLOC) for mode in modes]
+
+
+def take_turns(args, sides):
+    """The bursts' milliseconds, a list for each turn with one number for each side, and the peak in each turn."""
+    turns, peaks = [], []
+    for _ in range(2):  # PyTorch's compiler settles within the first calls
+        for side in sides:
+            side.burst(args.burst)
+    for turn in range(args.bursts):
+        times = [0.0] * len(sides)
+        for place in range(len(sides)):
+            which = (turn + place) % len(sides)  # who goes first changes
+            time.sleep(REST)
+            times[which] = sides[which].burst(args.burst)
+        turns.append(times)
+        peaks.append(float(sides[0].ask("peak")))
+    return turns, peaks
+
+
+def quartile_of(turns, side):
+    return lower_part([times[side] for times in turns], 0.25)
+
+
 def compare(args, case, variant):
-    """Medians of both sides and the ratio of each round."""
-    ours, theirs, ratios, last = [], [], [], None
-    for _ in range(args.rounds):
-        last = measure([args.program, "--case", case, "--variant", variant, "--seconds", str(args.seconds)])
-        if last is None:
-            return None
-        ours.append(last["ms_per_step"])
-        if peer := peer_of(args, case):
-            runs = [measure([args.python, peer, "--case", case, "--variant", variant, "--seconds",
-                             str(args.seconds), *mode], tuned=True) for mode in peer_modes(case, variant)]
-            times = [run["ms_per_step"] for run in runs if run]
-            if times:
-                theirs.append(min(times))
-                ratios.append(min(times) / ours[-1])
-    return {"case": case, "variant": variant, "ms": statistics.median(ours), "ratios": ratios,
-            "peer_ms": statistics.median(theirs) if theirs else None, "fraction": last["fraction_of_peak"],
-            "rss": last["peak_rss_mb"], "backend": last["backend"]}
+    """A row of the table."""
+    sides = [bench_steps(args.program, case, variant, args.threads), *peers(args, case, variant)]
+    turns, peaks = take_turns(args, sides)
+    facts = [json.loads(side.ask("facts")) for side in sides]
+    for side in sides:
+        side.close()
+    ms = quartile_of(turns, 0)
+    row = {"case": case, "variant": variant, "ms": ms, "peer_ms": None, "ratio": None, "interval": None,
+           "fraction": 1e3 * facts[0]["gflop"] / ms / lower_part(peaks, 0.75), "rss": facts[0]["peak_rss_mb"],
+           "peer_rss": None, "backend": facts[0]["backend"]}
+    if len(sides) > 1:
+        best = min(range(1, len(sides)), key=lambda side: quartile_of(turns, side))
+        ratio = lambda some: quartile_of(some, best) / quartile_of(some, 0)
+        row.update(peer_ms=quartile_of(turns, best), ratio=ratio(turns), interval=middle_of_resamples(turns, ratio),
+                   peer_rss=facts[best]["peak_rss_mb"])
+    return row
+
+
+def is_noisy(row):
+    return row["interval"][1] - row["interval"][0] > 0.05 * row["ratio"]
 
 
 def print_table(rows):
-    print("| case | variant | Lamina ms | PyTorch ms | PyTorch / Lamina | min to max | step's share of peak, last round | "
-          "variant / none | peak RSS MB |\n|---|---|---|---|---|---|---|---|---|")
+    print("| case | variant | Lamina ms | PyTorch ms | PyTorch / Lamina | 95% interval | share of peak | variant / none | "
+          "MB | PyTorch's MB |\n|---|---|---|---|---|---|---|---|---|---|")
     plain = {row["case"]: row["ms"] for row in rows if row["variant"] == "none"}
     for row in rows:
-        peer = "" if row["peer_ms"] is None else f"{row['peer_ms']:.2f}"
-        ratio = f"{statistics.median(row['ratios']):.2f}" if row["ratios"] else ""
-        spread = f"{min(row['ratios']):.2f} to {max(row['ratios']):.2f}" if row["ratios"] else ""
         cost = f"{row['ms'] / plain[row['case']]:.2f}" if row["case"] in plain else ""
-        print(f"| {row['case']} | {row['variant']} | {row['ms']:.2f} | {peer} | {ratio} | {spread} | "
-              f"{100 * row['fraction']:.0f}% | {cost} | {row['rss']:.0f} |")
+        share = f"{100 * row['fraction']:.0f}%" if row["fraction"] else ""
+        peer = ratio = interval = memory = ""
+        if row["ratio"]:
+            peer, memory = f"{row['peer_ms']:.2f}", f"{row['peer_rss']:.0f}"
+            ratio = "too noisy" if is_noisy(row) else f"{row['ratio']:.2f}"
+            interval = "{:.2f} to {:.2f}".format(*row["interval"])
+        print(f"| {row['case']} | {row['variant']} | {row['ms']:.2f} | {peer} | {ratio} | {interval} | "
+              f"{share} | {cost} | {row['rss']:.0f} | {memory} |")
 
 
 def machine():
@@ -98,8 +121,8 @@ def machine():
 def write_json(args, rows):
     """Writes the file that lamina report shows; under another name first, so that it is never read half-written."""
     os.makedirs(os.path.dirname(os.path.abspath(args.json)), exist_ok=True)
-    measured = {"machine": machine(), "backend": rows[0]["backend"], "rounds": args.rounds,
-                "seconds": args.seconds, "load": os.getloadavg()[0], "rows": rows}
+    measured = {"machine": machine(), "backend": rows[0]["backend"], "bursts": args.bursts,
+                "seconds": args.burst, "load": os.getloadavg()[0], "rows": rows}
     with open(args.json + ".new", "w") as file:
         json.dump(measured, file, indent=1)
         file.write("\n")
@@ -109,28 +132,30 @@ def write_json(args, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", nargs="+", help="all by default; build/bench_steps --list shows them")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2, help="measured per run")
+    parser.add_argument("--bursts", type=int, default=40, help="of each side (default: 40)")
+    parser.add_argument("--burst", type=float, default=0.15, metavar="SECONDS", help="length of one, or one step (default: 0.15)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of each side (default: one per core)")
     parser.add_argument("--program", default=os.path.join(TOP, "build", "bench_steps"))
     parser.add_argument("--peer", default=os.path.join(TOP, "..", "shared", "peers", "torch", "bench.py"),
                         help="PyTorch's script with the same cases, but for those of tools/peers")
     parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers there, for lamina report")
     args = parser.parse_args()
+    if args.bursts < 1 or args.threads < 1 or not 0 < args.burst < 1000:
+        parser.error("--bursts and --threads are at least 1, --burst is a number of seconds above 0")
     variants = {each["case"]: each["beside_pytorch"] for each in listed(args.program) if each["beside_pytorch"]}
     args.case = chosen(parser, args.case, variants)
     args.has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
     if alone := [case for case in args.case if not peer_of(args, case)]:
         print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed in "
               + ", ".join(alone))
-    rows = [row for case in args.case for variant in variants[case] if (row := compare(args, case, variant))]
-    if rows:
-        print(f"\n{rows[0]['backend']}; {args.rounds} rounds of {args.seconds} s, interleaved; load "
-              f"{os.getloadavg()[0]:.1f} at the end\n")
-        print_table(rows)
-        if args.json:
-            write_json(args, rows)
-    return 0 if rows else 1
+    rows = [compare(args, case, variant) for case in args.case for variant in variants[case]]
+    print(f"\n{rows[0]['backend']}; {args.bursts} bursts of {args.burst} s, sides in turn; load "
+          f"{os.getloadavg()[0]:.1f} at the end\n")
+    print_table(rows)
+    if args.json:
+        write_json(args, rows)
+    return 0
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 //
 //   build/bench_steps --case lstm --variant ln
 //
-// With --bursts it stays and times a burst of steps for every line on standard input, so that two programs can take
-// turns (tools/compare-builds).
+// With --bursts it stays and times a burst of steps for every line on standard input, so that programs can take turns
+// (tools/bench.py, tools/compare-builds).
 //
 // Each case runs in a process of its own (--case all starts them), so that peak_rss_mb is its own.
 
@@ -32,6 +32,7 @@
 #include "optim/adam.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/training_steps.h"
+#include "tools/flags/flag_value.h"
 
 namespace {
 
@@ -258,47 +259,65 @@ class Trainer {
   double first_loss_;
 };
 
-/// For every line on standard input, a number of seconds: steps for so long, at least one, and a line with the mean
-/// milliseconds of a step. The first step of a burst is not counted, since caches hold what the other program left.
-void serve_bursts(const std::string& name, const std::string& variant) {
-  Trainer trainer(name, variant);
-  for (double seconds; std::cin >> seconds;) {
+/// What is known of a case after its steps, as JSON.
+nlohmann::ordered_json facts_of(const std::string& name, const std::string& variant, const Trainer& trainer) {
+  return {{"case", name},
+          {"variant", variant},
+          {"mode", "lamina"},
+          {"params", trainer.timed().step.parameters->count()},
+          {"peak_rss_mb", rounded(peak_rss_mb())},
+          {"threads", threads()},
+          {"gflop", rounded(trainer.timed().gflop)},
+          {"first_loss", rounded(trainer.first_loss())},
+          {"backend", gemm_backend()}};
+}
+
+/// Milliseconds of a step, in a burst of so many seconds and at least one step. The first step is not counted, since caches
+/// hold what the other program left.
+double burst(Trainer& trainer, double seconds) {
+  trainer.step();
+  const double begin = bench::now();
+  size_t steps = 0;
+  do {
     trainer.step();
-    const double begin = bench::now();
-    size_t steps = 0;
-    do {
-      trainer.step();
-      ++steps;
-    } while (bench::now() - begin < seconds);
-    std::cout << 1e3 * (bench::now() - begin) / static_cast<double>(steps) << std::endl;
+    ++steps;
+  } while (bench::now() - begin < seconds);
+  return 1e3 * (bench::now() - begin) / static_cast<double>(steps);
+}
+
+/// Answers every word on standard input in a line: a number of seconds with the milliseconds of a step in such a burst,
+/// "peak" with the GFLOP/s of the multiply-add units, "facts" with the JSON above.
+void take_turns(const std::string& name, const std::string& variant) {
+  Trainer trainer(name, variant);
+  for (std::string word; std::cin >> word;) {
+    if (word == "peak")
+      std::cout << measure_peak_gflops(threads()) << std::endl;
+    else if (word == "facts")
+      std::cout << facts_of(name, variant, trainer).dump() << std::endl;
+    else if (const std::optional<double> seconds = real_number(word))
+      std::cout << burst(trainer, *seconds) << std::endl;
+    else
+      fail<UsageError>("--bursts: '", word,
+                       "' on standard input is neither a number of seconds nor peak nor facts");
   }
 }
 
 void measure(const std::string& name, const std::string& variant, double seconds) {
   Trainer trainer(name, variant);
-  const Case& timed = trainer.timed();
   const double warm = bench::now();
   while (bench::now() - warm < std::min(1.0, seconds)) trainer.step();
   const double cpu = cpu_seconds(), start = bench::now();
   const std::vector<double> times = bench::times_of(seconds, 3, [&] { trainer.step(); });
   const double cpus = (cpu_seconds() - cpu) / (bench::now() - start);
   const double median = bench::median(times), peak = measure_peak_gflops(threads());
-  const nlohmann::ordered_json line{{"case", name},
-                                    {"variant", variant},
-                                    {"mode", "lamina"},
-                                    {"ms_per_step", rounded(median)},
-                                    {"min", rounded(std::ranges::min(times))},
-                                    {"max", rounded(std::ranges::max(times))},
-                                    {"steps", times.size()},
-                                    {"params", timed.step.parameters->count()},
-                                    {"peak_rss_mb", rounded(peak_rss_mb())},
-                                    {"threads", threads()},
-                                    {"gflop", rounded(timed.gflop)},
-                                    {"peak_gflops", rounded(peak)},
-                                    {"fraction_of_peak", rounded(1e3 * timed.gflop / median / peak)},
-                                    {"cpus_used", rounded(cpus)},
-                                    {"first_loss", rounded(trainer.first_loss())},
-                                    {"backend", gemm_backend()}};
+  nlohmann::ordered_json line = facts_of(name, variant, trainer);
+  line.update({{"ms_per_step", rounded(median)},
+               {"min", rounded(std::ranges::min(times))},
+               {"max", rounded(std::ranges::max(times))},
+               {"steps", times.size()},
+               {"peak_gflops", rounded(peak)},
+               {"fraction_of_peak", rounded(1e3 * trainer.timed().gflop / median / peak)},
+               {"cpus_used", rounded(cpus)}});
   std::cout << line.dump() << std::endl;
 }
 
@@ -333,7 +352,9 @@ int main(int argc, char** argv) {
   program.add("--case", name, "one case, or all").show_default();
   program.add("--variant", variant, "none, ln, bn, wn or rms").show_default();
   flags.add_to(program, "measured per case");
-  program.add("--bursts", bursts, "time a burst for every line on standard input, a number of seconds");
+  program.add(
+      "--bursts", bursts,
+      "time a burst of steps for every number of seconds on standard input; answer also peak and facts");
   program.add("--list", list, "print the cases and their variants, a JSON line each");
   program.footer("Example: build/bench_steps --case lstm --variant ln");
   program.action([&] {
@@ -341,7 +362,7 @@ int main(int argc, char** argv) {
     set_threads(flags.threads);
     if (name == "all") return measure_all(argv[0], flags);
     if (bursts)
-      serve_bursts(name, variant);
+      take_turns(name, variant);
     else
       measure(name, variant, flags.seconds);
     return 0;

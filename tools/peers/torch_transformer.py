@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The Transformer cases of tools/bench.py in PyTorch (CPU, written for 1.13): a causal language model of characters.
 
 A step is forward, loss, backward, Adam, on random data. A step of a case that ends in _write is one written character:
@@ -8,13 +7,8 @@ What makes it fast here: queries, keys and values from one product; scale and ma
 scores where no gradient needs them; weights in the order in which `addmm` reads them without a copy; no mask or position
 made inside a step.
 
-Example: tools/peers/torch_transformer.py --case transformer_small --variant ln --seconds 2
+tools/peers/torch_turns.py times it.
 """
-import argparse
-import json
-import resource
-import statistics
-import time
 from typing import List
 
 import torch
@@ -153,39 +147,9 @@ def writing_step(args):
     return model, step
 
 
-def measure(args):
+def make_step(args):
+    """A model and its step, for tools/peers/torch_turns.py, which times it."""
     writes = args.case.endswith("_write")
-    torch.set_num_threads(1 if writes else args.threads)  # one token is too little to share
-    torch.set_flush_denormal(True)
-    torch.manual_seed(0)
-    model, step = (writing_step if writes else training_step)(args)
-    start = time.perf_counter()
-    first = step()
-    while time.perf_counter() - start < min(1.0, args.seconds):
-        step()
-    times, start = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - start < args.seconds:
-        begin = time.perf_counter()
-        step()
-        times.append((time.perf_counter() - begin) * 1e3)
-    print(json.dumps({
-        "case": args.case, "variant": args.variant, "mode": "jit" if args.jit else "eager",
-        "ms_per_step": round(statistics.median(times), 4), "min": round(min(times), 4), "max": round(max(times), 4),
-        "steps": len(times), "params": sum(p.numel() for p in model.parameters()),
-        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-        "threads": args.threads, "first_loss": round(first, 4)}), flush=True)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", choices=[*SIZES, *(case + "_write" for case in SIZES)], default="transformer_small")
-    parser.add_argument("--variant", choices=["none", "ln", "rms"], default="ln")
-    parser.add_argument("--jit", action="store_true", help="trace the forward pass, or script the writing")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--lr", type=float, default=1e-5)
-    measure(parser.parse_args())
-
-
-if __name__ == "__main__":
-    main()
+    if writes:
+        torch.set_num_threads(1)  # one token is too little to share
+    return (writing_step if writes else training_step)(args)

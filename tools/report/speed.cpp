@@ -1,6 +1,6 @@
 // The speed section of the report.
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -15,13 +15,7 @@ namespace lamina {
 namespace {
 
 constexpr size_t most_bytes = size_t{16} << 20;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return NAN;
-  std::ranges::sort(values);
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
+constexpr double noisy_from = 0.05;  ///< width of an interval, in units of the ratio, as in tools/bench.py
 
 double number_or_nan(const Json& value) { return value.is_number() ? value.get<double>() : NAN; }
 
@@ -33,28 +27,31 @@ Json table_of(const Json& measured) {
   Json rows = Json::array();
   for (const Json& row : measured.at("rows")) {
     const auto name = row.at("case").get<std::string>(), variant = row.at("variant").get<std::string>();
-    const auto ratios = row.at("ratios").get<std::vector<double>>();
     const double ms = row.at("ms").get<double>();
-    const auto range = std::ranges::minmax_element(ratios);
+    const double ratio = number_or_nan(row.at("ratio"));
+    const auto interval = row.at("interval").is_null() ? std::array<double, 2>{NAN, NAN}
+                                                       : row.at("interval").get<std::array<double, 2>>();
+    const bool noisy = interval[1] - interval[0] > noisy_from * ratio;
     const auto norm = norm_named(variant);
-    rows.push_back({{"label", text(name, ", ", variant)},
-                    {"norm", norm ? name_of(*norm) : ""},
-                    {"source", "here"},
-                    {"cells",
-                     {pretty(ms, 3), pretty(number_or_nan(row.at("peer_ms")), 3), pretty(median(ratios), 3),
-                      ratios.empty() ? "–" : pretty(*range.min, 3) + " to " + pretty(*range.max, 3),
-                      pretty(plain.contains(name) ? ms / plain[name] : NAN, 3),
-                      pretty(100 * row.at("fraction").get<double>(), 2)}}});
+    rows.push_back(
+        {{"label", text(name, ", ", variant)},
+         {"norm", norm ? name_of(*norm) : ""},
+         {"source", "here"},
+         {"cells",
+          {pretty(ms, 3), pretty(number_or_nan(row.at("peer_ms")), 3), noisy ? "too noisy" : pretty(ratio, 3),
+           std::isnan(ratio) ? "–" : pretty(interval[0], 3) + " to " + pretty(interval[1], 3),
+           pretty(plain.contains(name) ? ms / plain[name] : NAN, 3),
+           pretty(100 * row.at("fraction").get<double>(), 2)}}});
   }
   return {{"title", "Milliseconds per training step"},
           {"columns",
-           {"Lamina, ms", "PyTorch, ms", "PyTorch / Lamina", "min to max", "variant / none", "% of peak"}},
+           {"Lamina, ms", "PyTorch, ms", "PyTorch / Lamina", "95% interval", "variant / none", "% of peak"}},
           {"rows", std::move(rows)}};
 }
 
 std::string conditions(const Json& measured) {
   return text(measured.at("machine").get<std::string>(), "; ", measured.at("backend").get<std::string>(),
-              "; ", measured.at("rounds").get<int>(), " rounds of ", measured.at("seconds").get<double>(),
+              "; ", measured.at("bursts").get<int>(), " bursts of ", measured.at("seconds").get<double>(),
               " s, both sides in turn");
 }
 
@@ -90,9 +87,11 @@ Json speed_exhibit(const std::vector<std::string>& files) {
            "The paper times no steps, but for skip-thoughts: a normalized iteration takes as long as a "
            "plain one."},
           {"setting",
-           "Forward, loss, backward and Adam on random data. \"PyTorch / Lamina\" is the median over rounds "
-           "of PyTorch's fastest mode over Lamina; \"variant / none\" is the cost of normalization, 1 being "
-           "none; \"% of peak\" counts the products of a step only."},
+           "Forward, loss, backward and Adam on random data. Times are lower quartiles of bursts; PyTorch's "
+           "are of its "
+           "fastest mode. \"variant / none\" is the cost of normalization, 1 being none; \"% of peak\" "
+           "counts the "
+           "products of a step only."},
           {"finding", ""},
           {"command", "make bench"},
           {"readme", "tools/bench/README.md"},

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/compare-builds: two programs take turns, and the table has a ratio or says that it has none.
+# tools/compare-builds and tools/bench.py: programs take turns, and the table has a ratio or says that it has none.
 source "$(dirname "$0")/../checks.sh"
 top=$(dirname "$(dirname "$lamina")")
 (cd "$top" && built build/bench_steps) || exit 1
@@ -10,6 +10,32 @@ check "a program against itself: a row with both times, a verdict and an interva
   grep -qE '^\| mnist_mlp_b4 \| none \| [0-9.]+ \| [0-9.]+ \| ([0-9.]+|too noisy) \| [0-9.]+ to [0-9.]+ \|$' table
 check "bursts: a line of milliseconds for each line of seconds" \
   [ "$(printf '0.01\n0.01\n' | "$steps" --case mnist_mlp_b4 --threads 1 --bursts | grep -cE '^[0-9.]+$')" = 2 ]
+printf 'peak\nfacts\n' | "$steps" --case mnist_mlp_b4 --variant ln --threads 1 --bursts >answers
+check "peak: GFLOP/s, facts: JSON" grep -qE '^[0-9.]+$' answers
+check "and the case in it" grep -qE '^\{"case":"mnist_mlp_b4","variant":"ln",.*"peak_rss_mb":[0-9.]+,' answers
+if echo soon | "$steps" --case mnist_mlp_b4 --threads 1 --bursts >out 2>err; then refused=false; else refused=true; fi
+check "any other word is refused" $refused
+check "and named" grep -qF "'soon' on standard input is neither a number of seconds nor peak nor facts" err
+
+# A stand-in for PyTorch: answers bursts with 100 ms, or in turn with 100 and 200.
+cat >python <<'END'
+#!/usr/bin/env python3
+import sys
+if sys.argv[1] == "-c": sys.exit(0)
+count, slow = 0, 2 if "gru" in sys.argv else 1
+for line in sys.stdin:
+    count += 1
+    print('{"peak_rss_mb": 300}' if line.strip() == "facts" else 100 * (slow if count % 2 else 1), flush=True)
+END
+chmod +x python && touch peer
+"$top/tools/bench.py" --program "$steps" --python ./python --peer peer --case mnist_mlp_b4 --bursts 6 --burst 0.001 --threads 1 --json bench.json >table
+check "bench.py: a row for each variant, with both times, ratio, interval and memory" \
+  [ "$(grep -cE '^\| mnist_mlp_b4 \| (none|ln|bn|wn) \| [0-9.]+ \| 100.00 \| ([0-9.]+|too noisy) \| [0-9.]+ to [0-9.]+ \| [0-9]+% \| [0-9.]+ \| [0-9]+ \| 300 \|$' table)" = 4 ]
+check "and the same as JSON" grep -qF '"bursts": 6' bench.json
+"$top/tools/bench.py" --program "$steps" --python ./python --peer peer --case gru --bursts 4 --burst 0.001 --threads 1 >table
+check "bench.py: a ratio whose interval is wide is none" grep -qE '^\| gru \| none \| [0-9.]+ \| [0-9.]+ \| too noisy \|' table
+"$top/tools/bench.py" --program "$steps" --python /bin/false --case mnist_mlp_b4 --bursts 2 --burst 0.001 --threads 1 >table
+check "bench.py: without PyTorch Lamina alone, and it says so" grep -qF 'only Lamina is timed in mnist_mlp_b4' table
 "$steps" --list >cases
 check "the list of cases names those that PyTorch's script has, too" \
   grep -qxF '{"case":"lstm","beside_pytorch":["none","ln"],"alone":[]}' cases
@@ -27,6 +53,6 @@ if "$top/tools/compare-builds" "$steps" /bin/true >out 2>err; then refused=false
 check "a program without a list is refused" $refused
 check "and named, in one line" grep -qxF '/bin/true does not list its cases; `make build/bench_steps` builds one that does' err
 if "$top/tools/compare-builds" /bin/true "$steps" --case mnist_mlp_b4 --variant none >out 2>err; then refused=false; else refused=true; fi
-check "a program that cannot do it is named" grep -qF '/bin/true ended' err
+check "a program that cannot do it is named" grep -qE '^/bin/true .* ended in the middle' err
 check "and the exit code is not 0" $refused
 finish
