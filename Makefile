@@ -77,7 +77,7 @@ BENCHMARKS := $(patsubst tools/bench/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 # One core per job when this make was started without -j; used where a target builds through a second make.
 SUBMAKE = $(if $(COUNTING),:,$(MAKE)) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all programs setup demo test oracle guarded fuzz bench report install docs format lint tidy help clean force
+.PHONY: all programs setup demo test oracle guarded fuzz bench report sample-report install docs format lint tidy help clean force
 .DELETE_ON_ERROR:
 
 # The theory commands compute in double: `lamina` hands them over to `lamina-double` in its own folder.
@@ -314,6 +314,13 @@ $(CLAIMS): models/evidence/claims.json
 report: setup  ## writes report/index.html: the paper's figures and tables beside the runs in RUNS, or all
 	@+$(SUBMAKE) $(COMMAND) $(PAGE)
 	@$(BUILD)/lamina report $(RUNS)
+
+# What is committed of studies, labs and theory, as a report. The labs' tables are judged again from their rows.
+RESULTS := $(filter-out models/lab/results,$(wildcard models/*/results))
+sample-report: setup  ## writes report/sample.html: our own committed results as a report, without training
+	@+$(SUBMAKE) $(COMMAND) $(PAGE)
+	@$(BUILD)/lamina lab all --from models/lab/results --out $(BUILD)/sample/lab >/dev/null
+	@$(BUILD)/lamina report $(RESULTS) $(BUILD)/sample/lab --out report/sample.html
 
 # --- Installing. The folders stay as they are under include/lamina, which is what the headers' own includes name.
 

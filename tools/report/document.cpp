@@ -53,6 +53,17 @@ Json pictures_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
   return pictures;
 }
 
+/// The charts of the exhibit's file, and those of single updates.
+Json all_charts(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
+  Json charts = charts_of(exhibit, traces);
+  const Exhibit updates = updates_of(exhibit);
+  for (Json& chart : charts_of(updates, traces_of(updates, runs))) {
+    chart["by_update"] = true;
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
 Json exhibit_json(const Exhibit& exhibit, const Findings& findings, const std::vector<KnownClaim>& claims) {
   const std::vector<Trace> traces = traces_of(exhibit, findings.runs);
   Json runs = runs_of(exhibit, findings.runs);
@@ -69,7 +80,7 @@ Json exhibit_json(const Exhibit& exhibit, const Findings& findings, const std::v
           {"readme", exhibit.readme},
           {"badges", std::move(badges)},
           {"verdict", verdict_on(exhibit.id, claims)},
-          {"charts", charts_of(exhibit, traces)},
+          {"charts", all_charts(exhibit, traces, findings.runs)},
           {"tables", tables_of(exhibit, traces, findings.runs)},
           {"pictures", pictures_of(exhibit, findings.runs)},
           {"runs", std::move(runs)}};

@@ -5,7 +5,7 @@
 //   exhibits: [{part, id, title, section, subject, claim, setting, finding, command, readme, badges,
 //     verdict: {badge, sentence, claims: [{claim, badge, number, seeds, data, name, page}]} or null,
 //     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..],
-//       low: [..], high: [..]}], paper: {axes, values, sources} or null}],
+//       low: [..], high: [..]}], by_update, paper: {axes, source, left_out, values} or null}],
 //     tables: [{title, columns, rows: [{label, norm, source, cells, group}]}],
 //     pictures: [{title, run, source}],
 //     runs: [{path, norm, badges, command, made_with, problems}]}]}

@@ -98,8 +98,13 @@ struct Exhibit {
   bool on_data = true;  ///< false: random inputs only, so nothing is real or synthetic
 };
 
+/// The same exhibit of the single updates of its runs (steps.csv, models/run/FILES.md): loss and gradient norm, which grow
+/// within an epoch. Without charts where the exhibit has none or shows no training.
+Exhibit updates_of(Exhibit exhibit);
+
 /// Those of the paper, in its order, and of what came after it.
 std::vector<Exhibit> exhibits_of_the_paper();
+std::vector<Exhibit> exhibits_of_the_theory();  ///< the first of the paper's
 std::vector<Exhibit> exhibits_after_the_paper();
 /// One for each lab (lamina lab).
 std::vector<Exhibit> exhibits_of_the_laboratory();

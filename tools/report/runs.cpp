@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "models/run/steps_file.h"
 #include "tools/report/exhibits.h"
 #include "tools/report/found/kept_runs.h"
 #include "tools/report/traces.h"
@@ -82,6 +83,8 @@ std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Fin
     if (!exhibit.file.empty() && !run.files.contains(exhibit.file) && is_there(folder / exhibit.file) &&
         !enough())
       run.files[exhibit.file] = read_csv(folder / exhibit.file, found);
+  if (is_there(folder / steps_file) && !enough())
+    run.files[steps_file] = read_csv(folder / steps_file, found);
   run.pictures = pictures_in(run.path);
   if (is_there(folder / "config.json")) {
     try {

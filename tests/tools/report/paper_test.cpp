@@ -67,7 +67,7 @@ TEST_CASE("Table 1 is paired entry by entry, and an entry that differs says so")
   write_file(folder / "invariance.csv",
              "scheme,transformation,magnitude,epsilon,change\n"
              "batch,weight matrix re-scaling,2,0,4e-16\nbatch,weight matrix re-scaling,2,1e-05,0.3\n"
-             "layer,data set re-scaling,2,0,0.5\n");
+             "layer,dataset re-scaling,2,0,0.5\n");
   const Json rows = exhibit_on(folder.path(), "table-1")["tables"][0]["rows"];
   REQUIRE(rows.size() == 2);
   CHECK(rows[0]["cells"] == Json({"yes", "yes, 4 × 10⁻¹⁶", "none"}));

@@ -359,6 +359,16 @@ const address = await new Promise((found) => server.stdout.on("data", (text) => 
 const live = await open(address);
 await live.getByText("Live: follows the runs.").waitFor({ timeout: 10000 });
 const early = await pictures(live, "figure-6");
+makeRun("runs/mnist/weight-b128", "mnist", "weight", { epochs: 0 });  // a run in its first epoch
+writeFileSync("runs/mnist/weight-b128/steps.csv", "step,train_loss,gradient_norm,learning_rate\n1,2.3,1.5,0.001\n8,2.1,1.4,0.001\n");
+const young = live.locator("#figure-6 [data-key='fold figure-6 updates']");
+await young.waitFor({ state: "attached", timeout: 15000 });
+await young.evaluate((fold) => { fold.open = true; });
+const moment = (await pictures(live, "figure-6")).at(-1);
+appendFileSync("runs/mnist/weight-b128/steps.csv", "16,1.2,1.1,0.001\n");
+await live.waitForFunction((before) => [...document.querySelectorAll("#figure-6 canvas")].at(-1).toDataURL() !== before, moment, { timeout: 15000 });
+check("a live curve moves within an epoch", true);
+check("and what was unfolded stays so", await young.evaluate((fold) => fold.open));
 const link = live.locator("#contents a").nth(3);
 await link.focus();
 await live.waitForResponse(/data\.json/);
@@ -370,6 +380,7 @@ await switched.uncheck();
 appendFileSync("runs/mnist/layer-b128/metrics.csv", row("mnist", "layer", 13) + "14,");
 await live.locator("#figure-6 .badge", { hasText: "13 of 60 epochs so far" }).first().waitFor({ state: "attached", timeout: 15000 });
 check("a live curve grows", (await pictures(live, "figure-6"))[0] !== early[0]);
+check("the chart's size is that of its box", await live.evaluate(() => [...document.querySelectorAll("#figure-6 .plot")].every((box) => Math.abs(box.clientWidth - box.querySelector(".uplot").clientWidth) < 3)));
 check("and leaves alone what the reader chose", !(await switched.isChecked()) && (await inkOf(live, "figure-6", "batch")).every((pixels) => pixels === 0));
 server.kill("SIGINT");
 check("Ctrl-C ends the server", await new Promise((done) => server.on("exit", done)) === 0);

@@ -341,10 +341,10 @@ TEST_CASE("rows of one file become a table with verdicts") {
   write_file(folder / "invariance.csv",
              "scheme,transformation,magnitude,epsilon,change\n"
              "batch,weight matrix re-scaling,2,0,4e-16\nbatch,weight matrix re-scaling,2,1e-05,0.3\n"
-             "batch,weight matrix re-scaling,10,0,2e-16\nlayer,data set re-scaling,2,0,0.5\n");
+             "batch,weight matrix re-scaling,10,0,2e-16\nlayer,dataset re-scaling,2,0,0.5\n");
   const Json tables = exhibit(make_document(find_runs({folder.path()})), "table-1")["tables"];
   REQUIRE(tables.size() == 4);  // the pairs, the paper's, and one for each epsilon
-  CHECK(tables[2]["columns"] == Json({"weight matrix re-scaling", "data set re-scaling"}));
+  CHECK(tables[2]["columns"] == Json({"weight matrix re-scaling", "dataset re-scaling"}));
   CHECK(tables[2]["rows"][0]["cells"] == Json({"yes, 4 × 10⁻¹⁶", ""}));
   CHECK(tables[2]["rows"][1]["cells"] == Json({"", "no, 0.5"}));
   CHECK(tables[2]["rows"][1]["norm"] == "layer");
@@ -372,6 +372,20 @@ TEST_CASE("a long curve is thinned and keeps both ends") {
   CHECK(x.size() < 1502);
   CHECK(x.front() == 1);
   CHECK(x.back() == 10000);
+}
+
+TEST_CASE("single updates become charts of their own, also before the first epoch is over") {
+  const TemporaryFolder folder;
+  make_run(folder / "a", "layer", "epoch,step,train_nll,test_error\n");
+  write_file(folder / "a/steps.csv",
+             "step,train_loss,gradient_norm,learning_rate\n1,2.3,1.5,0.001\n10,2.1,1.4,0.001\n");
+  const Json charts = figure_6(folder.path())["charts"];
+  REQUIRE(charts.size() == 2);
+  CHECK(charts[0]["title"] == "Loss by update, batch size 128");
+  CHECK(charts[0]["by_update"] == true);
+  CHECK(charts[0]["curves"][0]["x"] == Json({1, 10}));
+  CHECK(charts[0]["curves"][0]["y"] == Json({2.3, 2.1}));
+  CHECK(charts[1]["curves"][0]["y"] == Json({1.5, 1.4}));
 }
 
 TEST_CASE("no text can leave its place in the page") {

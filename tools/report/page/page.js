@@ -97,6 +97,15 @@
       sources(exhibit));
   }
 
+  // The charts, and folded those of single updates: open where they are all that moves, in a run's first epochs.
+  function charted(exhibit, drawn) {
+    const figures = (by_update) => drawn.filter((_, i) => Boolean(exhibit.charts[i].by_update) === by_update).map((each) => each.figure);
+    const box = (list) => make("div", { class: "charts" }, list);
+    const [main, updates] = [figures(false), figures(true)];
+    const young = !exhibit.charts.some((plan) => !plan.by_update && plan.curves.some((curve) => curve.x.length > 2));
+    return [main.length ? box(main) : null, updates.length ? folded(`${exhibit.id} updates`, "update by update: loss and gradient", young, box(updates)) : null];
+  }
+
   function render(exhibit) {
     const state = states.get(exhibit.id) ?? { hidden: new Set(), smooth: 1, charts: {} };
     states.set(exhibit.id, state);
@@ -105,7 +114,7 @@
     const section = make("section", { id: exhibit.id, "aria-labelledby": `${exhibit.id}-title` },
       head(exhibit),
       make("div", { class: "drawn" }, switches(exhibit, state, charts),
-        drawn.length ? make("div", { class: "charts" }, drawn.map((each) => each.figure)) : null,
+        charted(exhibit, drawn),
         exhibit.charts.some((plan) => plan.paper) ? make("p", { class: "fine" }, "Of the paper's curves this page has what its text, tables and axes print. The curves themselves are pictures; no points were read off them by eye.") : null),
       tables(exhibit),
       make("div", { class: "gallery" }, Pictures.gallery(exhibit)),

@@ -63,7 +63,9 @@ std::string sentence_on_one(const KnownClaim& only) {
   std::string facts;
   for (const std::string& fact : {only.number, seeds_of(only), data_of({only})})
     if (!fact.empty()) facts += (facts.empty() ? "" : "; ") + fact;
-  return text(only.claim, ": ", only.answer, facts.empty() ? "" : " (" + facts + ')', '.');
+  const bool withdrawn = only.answer == "withdrawn";
+  return text(only.claim, ": ", only.answer, withdrawn ? " until it is measured again" : "",
+              facts.empty() ? "" : " (" + facts + ')', '.');
 }
 
 /// Few claims are named under each verdict, many are counted.
