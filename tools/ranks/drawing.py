@@ -39,12 +39,15 @@ def table(measured):
 
 def script(measured, commit):
     """gnuplot's: a panel for each kind of scaling and network."""
-    lines = [f"set terminal svg enhanced size 1000,760 font 'sans,12' name 'scaling' background rgb 'white'",
+    lines = ["set terminal svg enhanced size 1000,760 font 'sans,12' name 'scaling' background rgb 'white'",
              f"set multiplot layout 2,2 title 'Predicted speed-up over one machine (commit {commit})'",
-             "set logscale xy 2", "set xrange [1:1024]", "set yrange [0.5:1024]", "set xlabel 'machines'",
+             "set logscale xy 2", "set xrange [1:1024]", "set yrange [0.0625:1024]", "set xlabel 'machines'",
              "set ylabel 'speed-up'", "set key left top samplen 2 font ',9'", "set grid lc rgb '#dddddd'"]
+    first_panel = len(lines) + 1
     for (scaling, network), curves in predictions(measured).items():
         lines.append(f"set title '{scaling} scaling, {network}'")
+        if len(lines) > first_panel:
+            lines.append("set key off")
         plots = ["x with lines dashtype 2 lc rgb '#999999' title 'ideal'"]
         plots += [f"'-' with linespoints pt 7 ps 0.4 lw 1.5 lc rgb '{COLORS[i]}' title '{case}'" for i, case in enumerate(curves)]
         lines.append("plot " + ", ".join(plots))

@@ -17,8 +17,8 @@ class Link:
     message: float
     byte: float
 
-    def __add__(self, other):
-        return Link(self.message + other.message, self.byte + other.byte)
+    def __mul__(self, factor):
+        return Link(factor * self.message, factor * self.byte)
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,14 @@ def fit_link(sums):
     determinant = aa * bb - ab * ab
     message, byte = (at * bb - bt * ab) / determinant, (aa * bt - ab * at) / determinant
     return Link(max(message, 0.0), max(byte, 0.0))
+
+
+def fit_factor(steps):
+    """By how much sums cost more in a step than alone, where their numbers are in the cache: the factor that explains
+    measured [(seconds of a step, of them computation, of them sums if they cost as much as alone)] with the least
+    relative error, squared."""
+    return (sum((whole - computed) * sums / whole ** 2 for whole, computed, sums in steps) /
+            sum((sums / whole) ** 2 for whole, _, sums in steps))
 
 
 def speed_up(measured, batch, machines, scaling, processor, network):

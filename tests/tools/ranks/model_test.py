@@ -89,6 +89,11 @@ class Fit(unittest.TestCase):
         self.assertAlmostEqual(found.byte / link.byte, 1)
 
 
+    def test_finds_how_much_more_sums_cost_in_a_step(self):
+        steps = [(compute + 2.5 * sums, compute, sums) for compute, sums in ((1.0, 0.5), (2.0, 0.1), (0.1, 3.0))]
+        self.assertAlmostEqual(model.fit_factor(steps), 2.5)
+
+
 class Drawing(unittest.TestCase):
     def test_a_row_for_each_experiment_network_and_scaling(self):
         class Measured:
