@@ -42,7 +42,7 @@ Json curve_of(const Trace& trace, const ChartPlan& chart) {
   const Curve numbers = numbers_of(trace, chart);
   const std::vector<double>& xs = numbers.x;
   const size_t stride = (xs.size() + most_points - 1) / most_points;
-  Json curve{{"label", trace.label}, {"norm", trace.norm}, {"dash", trace.dash}};
+  Json curve{{"label", trace.label}, {"norm", trace.look}, {"dash", trace.dash}};
   const auto add = [&](const char* name, const std::vector<double>& values) {
     if (values.empty()) return;
     Json& points = curve[name] = Json::array();
@@ -64,7 +64,7 @@ void add_levels(const ChartPlan& plan, const std::vector<Trace>& traces, const s
   for (size_t i = 0; i < plan.levels.size(); ++i) {
     Trace level = *first;
     level.label = plan.levels[i].title;
-    level.norm = "level";
+    level.look = "level";
     level.dash = static_cast<int>(i) + 1;
     if (!level.column(plan.levels[i].column).empty())
       curves.push_back(curve_of(level, {.x = plan.x, .y = plan.levels[i].column}));

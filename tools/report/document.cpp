@@ -109,6 +109,7 @@ Json looks_json() {
     colors[std::string(name)] = {shade.light, shade.dark};
   };
   for (const Look& look : looks()) add(look.norm, look.color);
+  for (size_t i = 0; i < plain_colors; ++i) add(text("plain-", i), plain_color(i));
   add("other", plain_color(0));
   add("level", plain_color(7));
   for (const Dash& dash : dashes) {
@@ -131,6 +132,11 @@ std::string today() {
 }  // namespace
 
 Json badge(const char* kind, const std::string& label) { return {{"kind", kind}, {"text", label}}; }
+
+std::string progress(double done, double whole, const std::string& column) {
+  const auto count = [](double value) { return text(static_cast<long long>(value)); };
+  return text(count(done), " of ", count(whole), column == "step" ? " updates" : ' ' + column + 's');
+}
 
 std::string pretty(double value, int digits) {
   if (std::isnan(value)) return "–";

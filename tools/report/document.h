@@ -41,6 +41,9 @@ Json study_problems(const FoundRun& run, const Exhibit& exhibit);
 /// Real, synthetic, reduced or absent, in a word or two.
 Json badge(const char* kind, const std::string& label);
 
+/// "5 of 100 epochs", of the column that counts them.
+std::string progress(double done, double whole, const std::string& column);
+
 /// A number for people: 1.28 × 10⁻⁷, 0.0132, 429; "–" when it is not known.
 std::string pretty(double value, int digits);
 

@@ -86,9 +86,7 @@ Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   if (file == run.files.end()) return badges;
   const double done = last_of(file->second, exhibit.length_column),
                planned = number_in(setting_of(run, exhibit.length_column + "s"));
-  const auto of = [&](double whole) {
-    return text(pretty(done, 6), " of ", pretty(whole, 6), ' ', exhibit.length_column, 's');
-  };
+  const auto of = [&](double whole) { return progress(done, whole, exhibit.length_column); };
   if (planned > done)
     badges.push_back(badge("reduced", of(planned) + " so far"));
   else if (exhibit.full_length > done)

@@ -52,7 +52,7 @@ Json study_badges(const FoundStudy& study) {
   try {
     const Json verdicts = Json::parse(study.verdicts);
     const auto data = verdicts.at(0).at("data").get<std::string>();
-    const bool synthetic = data.starts_with("built-in");
+    const bool synthetic = data.empty() || data.starts_with("built-in");  // labs name none
     Json badges =
         Json::array({badge(synthetic ? "synthetic" : "real",
                            synthetic ? "synthetic data" : "data: " + data.substr(0, data.find(':')))});

@@ -26,7 +26,7 @@ Json numbers_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
       Json cells = Json::array();
       for (const Measure& measure : exhibit.measures) cells.push_back(measured(trace, measure));
       rows.push_back({{"label", trace.facet.empty() ? trace.label : trace.label + ", " + trace.facet},
-                      {"norm", trace.norm},
+                      {"norm", trace.look},
                       {"source", "here"},
                       {"cells", cells}});
     }

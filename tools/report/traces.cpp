@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "tools/flags/field.h"
 #include "tools/results/norm_table.h"
+#include "tools/results/palette.h"
 
 namespace lamina {
 
@@ -61,6 +62,7 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
            .csv = &csv,
            .rows = {},
            .norm = exhibit.group.empty() ? setting_of(run, "norm") : field(csv, row, exhibit.group),
+           .look = {},
            .label = {},
            .facet = {}});
     std::vector<size_t>& rows = traces[place->second].rows;
@@ -107,13 +109,24 @@ std::vector<Trace> collapse_seeds(const std::vector<Trace>& all) {
   return kept;
 }
 
-/// Gives every trace a label of its own in its facet, and a dash for each further one of its norm.
+/// The name whose colour a norm has: its own, that of its first word ("layer" of "layer with momentum"), or none.
+std::string look_of(const std::string& norm) {
+  for (const std::string& name : {norm, norm.substr(0, norm.find(' '))})
+    if (color_of(name) >= 0) return name;
+  return {};
+}
+
+/// Gives every trace a label of its own in its facet, a colour, and a dash for each further one of its colour.
 void tell_apart(std::vector<Trace>& traces) {
-  std::map<std::pair<std::string, std::string>, int> labels, norms;
+  using Names = std::map<std::pair<std::string, std::string>, int>;
+  Names labels, dashes;
+  std::map<std::string, size_t> plain;  // by facet
   for (const Trace& trace : traces) ++labels[{trace.facet, trace.label}];
   for (Trace& trace : traces) {
     if (labels[{trace.facet, trace.label}] > 1) trace.label += text(" (", trace.run->path, ')');
-    trace.dash = norms[{trace.facet, trace.norm}]++;
+    trace.look = look_of(trace.norm);
+    if (trace.look.empty()) trace.look = text("plain-", plain[trace.facet]++ % plain_colors);
+    trace.dash = dashes[{trace.facet, trace.look}]++;
   }
 }
 

@@ -14,9 +14,11 @@ struct Trace {
   const Csv* csv = nullptr;
   std::vector<size_t> rows;  ///< of the file
   std::string norm;          ///< "layer"; empty when the run does not say
-  std::string label;         ///< in legends; no two of a facet are alike
-  std::string facet;         ///< "batch size 4"; empty without facets
-  int dash = 0;              ///< 0 for the first trace of its norm in its facet, then 1, 2, ...
+  std::string
+      look;  ///< of its colour: the norm's or that of its first word, or else "plain-0", "plain-1", ...
+  std::string label;  ///< in legends; no two of a facet are alike
+  std::string facet;  ///< "batch size 4"; empty without facets
+  int dash = 0;       ///< 0 for the first trace of its look in its facet, then 1, 2, ...
   /// Those of all seeds, where runs differ in nothing else: they are shown as one, the median in its range. Empty for one.
   std::vector<Trace> seeds = {};
 

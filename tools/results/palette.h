@@ -41,10 +41,10 @@ inline constexpr Shade palette[] = {{"#0072b2", "#4aa8e8"},
                                     {"#4a5568", "#a8b6cc"}};
 inline constexpr size_t first_plain = 15;
 
+inline constexpr size_t plain_colors = std::size(palette) - first_plain;
+
 /// The number of the i-th colour for what is no norm.
-constexpr int plain_color(size_t i) {
-  return static_cast<int>(first_plain + i % (std::size(palette) - first_plain));
-}
+constexpr int plain_color(size_t i) { return static_cast<int>(first_plain + i % plain_colors); }
 
 /// Lengths of lines and gaps in turn, in pixels; none is a solid line. The second curve of a norm is dashed, the next
 /// ones dotted and so on.

@@ -108,8 +108,30 @@ TEST_CASE("a lab's folder becomes its exhibit: verdicts, and curves with bands")
   CHECK(curves[0]["label"] == "batch norm");
   CHECK(curves[0]["y"] == Json({2, 4}));
   CHECK(curves[0]["low"] == Json({1, 3}));
+  CHECK(badges_of(lab["runs"][0]) == std::set<std::string>{"synthetic data"});
   CHECK(lab["tables"].back()["rows"][0]["label"] == "it is lower");
   CHECK(lab["tables"].back()["rows"][0]["cells"][0] == "holds");
+}
+
+TEST_CASE(
+    "variants of a norm have its colour and dashes of their own, and what is no norm has none of a norm") {
+  const TemporaryFolder folder;
+  write_file(folder / "config.json",
+             R"({"experiment": "lab", "variant": "gain", "settings": {"seeds": "1"},
+                 "lamina": "0.1.0", "scalar": "float", "threads": 1, "backend": "own kernels"})");
+  std::string rows = "variant,x,test error at the end,test error at the end low,test error at the end high\n";
+  for (const char* variant : {"batch", "batch with decay", "theory", "chance"})
+    rows += text(variant, ",1,2,1,3\n");
+  write_file(folder / "curves.csv", rows);
+  const Json document = make_document(find_runs({folder.path()}));
+  const Json lab = exhibit(document, "lab-gain");
+  std::set<std::pair<std::string, int>> looks;
+  for (const Json& curve : lab["charts"][0]["curves"]) {
+    looks.emplace(curve["norm"].get<std::string>(), curve["dash"].get<int>());
+    CHECK(document["looks"]["colors"].contains(curve["norm"].get<std::string>()));
+  }
+  CHECK(looks ==
+        std::set<std::pair<std::string, int>>{{"batch", 0}, {"batch", 1}, {"plain-0", 0}, {"plain-1", 0}});
 }
 
 TEST_CASE("placements become curves beside theory's: of the deepest model, or of each depth's last block") {

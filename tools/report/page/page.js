@@ -4,7 +4,7 @@
 (() => {
   const { make, badge, swatch, command, table, checkbox, folded, fileLink } = Parts;
   const paper = "https://arxiv.org/abs/1607.06450";
-  const most_switches = 8; // more curves than this are chosen from a list that is folded
+  const most_switches = 12; // more curves than this are in a box that scrolls, and can be chosen all at once
   const states = new Map(); // what the reader chose, by exhibit: { hidden: labels, smooth, charts: { title: state } }
   const shown = new Map(); // by exhibit: { json, section, charts }
 
@@ -49,14 +49,14 @@
     const setAll = (on) => boxes.forEach((item) => { if (item.firstChild.checked !== on) item.firstChild.click(); });
     const many = boxes.length > most_switches;
     const all = ["all", "none"].map((word) => make("button", { type: "button", "data-key": `${exhibit.id} ${word}`, onclick: () => setAll(word === "all") }, word));
-    const list = make("fieldset", { class: "switches" }, make("legend", {}, "Curves"), many ? all : null, boxes);
+    const list = make("fieldset", { class: many ? "switches many" : "switches" }, make("legend", {}, "Curves"), many ? all : null, boxes);
     const smoothing = make("label", { class: "smoothing" }, "smooth over ",
       make("select", { "data-key": `${exhibit.id} smooth`, onchange: (event) => {
         state.smooth = Number(event.target.value);
         Object.values(charts).forEach((each) => each.draw());
       } }, [1, 5, 15, 51].map((n) => make("option", { value: n, selected: state.smooth === n }, n === 1 ? "1 point" : `${n} points`))));
     return make("div", { class: "choices" },
-      many ? folded(`${exhibit.id} curves`, `choose among ${boxes.length} curves`, false, list) : list,
+      list,
       make("p", { class: "tools" }, smoothing, make("span", { class: "hint" }, "drag in a chart to zoom, double-click to leave")));
   }
 

@@ -95,7 +95,7 @@ std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit) {
                           ? number_in(file->second.rows.back()[*place])
                           : number_in(setting_of(run, exhibit.length_column + "s"));
   if (!(done < exhibit.full_length)) return {};
-  return text(pretty(done, 6), " of ", pretty(exhibit.full_length, 6), ' ', exhibit.length_column, 's');
+  return progress(done, exhibit.full_length, exhibit.length_column);
 }
 
 Json pairs_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
