@@ -65,6 +65,9 @@ class ReaderExperiment final : public Experiment {
   /// On the validation questions. Keeps the model unless an earlier one was better.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
+  std::vector<std::string> shown_metrics() const override {
+    return {"train_loss", "valid_loss", "valid_error"};
+  }
 
   ReaderScore score(const QuestionSplit& split, Mode mode) const;
   /// Batch norm: the population's statistics become those of this many training batches with the current

@@ -35,6 +35,9 @@ class DrawExperiment final : public Experiment {
   /// training images, with noise that is the same after every epoch.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
+  std::vector<std::string> shown_metrics() const override {
+    return {"train_bound", "valid_bound", "test_bound"};
+  }
 
   /// Over the first `count` images.
   BoundScore score(const BinaryImages& images, size_t count) const;

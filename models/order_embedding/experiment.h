@@ -68,6 +68,7 @@ class OrderExperiment final : public Experiment {
   /// On the first `searched_images` of validation. Keeps the model unless an earlier one was better.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
+  std::vector<std::string> shown_metrics() const override { return {"train_loss", "valid_sum"}; }
 
   /// The images [begin, end) of a split, and their captions.
   Points embed(const CaptionSplit& split, size_t begin, size_t end) const;

@@ -1,17 +1,14 @@
 #include "models/run/progress.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <limits>
 
 #include "core/error.h"
+#include "models/run/terminal.h"
 
 namespace lamina {
 
@@ -19,7 +16,14 @@ namespace {
 
 constexpr double seconds_between_draws = 0.1;
 constexpr double seconds_between_looks = 0.025;
-constexpr int fallback_width = 80;
+constexpr double loss_fades = 0.99;  // a step
+
+/// Four digits: "0.07124", "3.1e-05".
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
 
 /// Three digits, as more would be unreadable and flicker: "0.52", "21.4", "215", "12400".
 std::string rate_text(double rate) {
@@ -29,17 +33,6 @@ std::string rate_text(double rate) {
 }
 
 }  // namespace
-
-bool redraws() {
-  const char* const terminal = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
-}
-
-// Queried at every redraw, because a window can be resized.
-int terminal_width() {
-  winsize size = {};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : fallback_width;
-}
 
 std::string duration_text(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e8) return "--:--";
@@ -69,6 +62,12 @@ double Progress::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+void Progress::step(double loss) {
+  loss_ = loss_fades * loss_ + loss;
+  loss_weight_ = loss_fades * loss_weight_ + 1;
+  step();
+}
+
 void Progress::look() {
   const double time = now();
   // The clock is next read after as many steps as fit in its interval at the current speed, and at most twice
@@ -96,19 +95,25 @@ std::string Progress::bar(double time, int width) const {
       std::clamp(static_cast<double>(done_) / static_cast<double>(options_.total), 0.0, 1.0);
   // The average over the run includes evaluation and saving, as the estimate of the time left requires.
   const double rate = static_cast<double>(done_ - options_.done) / std::max(time - start_, 1e-9);
-  const double left = static_cast<double>(options_.total - done_) / rate;
+  const bool only = options_.later < 0;
+  const double left = (static_cast<double>(options_.total - done_) +
+                       std::max(options_.later, 0.0) * static_cast<double>(options_.total)) /
+                      rate;
 
   char percent[8];
   std::snprintf(percent, sizeof percent, "%3.0f%%", std::floor(100 * fraction));
-  std::string numbers = percent;
-  const std::string time_left = "  " + duration_text(std::max(left, 0.0)) + " left";
-  const std::string speed = "  " + rate_text(rate) + ' ' + options_.unit + "s/s";
-  if (numbers.size() + speed.size() + time_left.size() <= room) numbers += speed;
-  if (numbers.size() + time_left.size() <= room) numbers += time_left;
-
-  std::string front = label_.empty() ? "" : label_ + "  ";
-  if (front.size() + numbers.size() > room) front.clear();
   constexpr size_t smallest_bar = 10, largest_bar = 40;
+  std::string front = label_.empty() ? "" : label_ + "  ";
+  const std::string loss = loss_weight_ > 0 ? "  loss " + short_number(loss_ / loss_weight_) : "";
+  const std::string speed = "  " + rate_text(rate) + ' ' + options_.unit + "s/s";
+  const std::string time_left = "  " + duration_text(std::max(left, 0.0)) + (only ? " left" : " left in all");
+  // The speed gives way to a bar, the bar to the loss, and both to the time left.
+  std::string numbers = percent;
+  if (numbers.size() + loss.size() + time_left.size() <= room) numbers += loss;
+  if (front.size() + smallest_bar + 4 + numbers.size() + speed.size() + time_left.size() <= room)
+    numbers += speed;
+  if (numbers.size() + time_left.size() <= room) numbers += time_left;
+  if (front.size() + numbers.size() > room) front.clear();
   const size_t taken = front.size() + numbers.size() + 4;  // brackets and two blanks
   if (taken + smallest_bar > room) return (front + numbers).substr(0, room);
   const size_t cells = std::min(room - taken, largest_bar);

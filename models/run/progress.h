@@ -1,7 +1,7 @@
 #pragma once
 // The progress of a run. On a terminal, one line that is redrawn in place:
 //
-//   layer, epoch 3/20  [=========>                    ]  31%  215 steps/s  1:23 left
+//   variant 2/3, epoch 3/20  [===>       ]  31%  loss 0.0712  1:23 left in all
 //
 // In a pipe or a log file only the lines that the run reports, about one per epoch.
 
@@ -16,7 +16,10 @@ struct ProgressOptions {
   long total = 0;             // steps of the whole run
   long done = 0;              // of these, steps that an earlier run did (after --resume)
   std::string unit = "step";  // the unit that is counted, in the singular
-  bool quiet = false;         // print nothing at all
+  // What comes after this run, as a multiple of its own work: the time left is then that of all. Negative: this run is
+  // the only one.
+  double later = -1;
+  bool quiet = false;  // print nothing at all
   // For tests: another stream than standard output, a fixed width in columns instead of the terminal's (0:
   // not a terminal), and another clock, in seconds.
   std::ostream* out = nullptr;
@@ -36,6 +39,8 @@ class Progress {
   void step() {
     if (++done_ >= next_look_) look();
   }
+  /// The same for a step with a loss, of which the bar shows a running mean over some hundred steps.
+  void step(double loss);
 
   /// The text before the bar, for instance the epoch. Shown at the next redraw, and not at all in a pipe.
   void label(std::string_view text) { label_ = text; }
@@ -64,11 +69,8 @@ class Progress {
   double last_look_time_;
   double last_draw_ = -1;
   double start_;
+  double loss_ = 0, loss_weight_ = 0;  // a mean whose weights fade, and their sum
 };
-
-/// Whether standard output is a terminal that can redraw a line, and its width now.
-bool redraws();
-int terminal_width();
 
 /// "0:07", "12:34", "3:05:09"; "--:--" when unknown.
 std::string duration_text(double seconds);

@@ -52,6 +52,9 @@ class DigitExperiment : public Experiment {
   bool shares_batches() const override { return true; }
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
+  std::vector<std::string> shown_metrics() const override {
+    return {"train_nll", "valid_error", "test_error"};
+  }
 
   Score score(const DigitSplit& split);
   const MnistData& data() const { return data_; }

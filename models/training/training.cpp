@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/distributed/group.h"
@@ -21,6 +22,7 @@
 #include "models/run/progress.h"
 #include "models/run/run_state.h"
 #include "models/run/steps_file.h"
+#include "models/run/terminal.h"
 #include "models/training/training_look.h"
 #include "models/training/training_ranks.h"
 #include "optim/clip.h"
@@ -146,13 +148,25 @@ Metrics evaluate(const Trained& trained, const TrainingPlan& plan, Position& pos
                                                         : loss_sum / static_cast<double>(steps));
 }
 
-std::string describe(const std::string& label, std::uint64_t epoch, const TrainingPlan& plan,
-                     const Metrics& metrics) {
-  std::string line = text(label, ", ", plan.epoch, " ", epoch, "/", plan.epochs, ":");
-  for (const auto& [name, value] : metrics) {
-    char buffer[64];
-    std::snprintf(buffer, sizeof buffer, " %.4g", value);
-    line += text(" ", name, buffer);
+/// "variant 2/3: layer norm, batch 128 (1796010 parameters)"
+std::string heading(const RunLabel& label, const Parameters& parameters) {
+  const std::string place = label.of > 1 ? text("variant ", label.number, '/', label.of, ": ") : "";
+  return bold(text(place, label.name)) + text(" (", parameters.count(), " parameters)");
+}
+
+/// "epoch 3/20:  train nll 0.0712  valid error 2.34%": errors are fractions.
+std::string describe(std::uint64_t epoch, const TrainingPlan& plan, const Metrics& metrics,
+                     const std::vector<std::string>& shown) {
+  std::string line = text(plan.epoch, " ", epoch, "/", plan.epochs, ":");
+  for (const std::string& name : shown) {
+    const auto metric = std::ranges::find(metrics, name, &Metrics::value_type::first);
+    if (metric == metrics.end()) continue;
+    const bool error = name.ends_with("_error");
+    char number[32];
+    std::snprintf(number, sizeof number, error ? "%.2f%%" : "%.4g", (error ? 100 : 1) * metric->second);
+    std::string words = name;
+    std::ranges::replace(words, '_', ' ');
+    line += text("  ", words, ' ', number);
   }
   return line;
 }
@@ -176,16 +190,22 @@ class Training {
   }
 
   Outcome run() {
-    Progress progress({.total = static_cast<long>(total_), .done = static_cast<long>(position_.step)});
+    const RunLabel& label = plan_.label;
+    const bool only = label.of == 1;
+    Progress progress({.total = static_cast<long>(total_),
+                       .done = static_cast<long>(position_.step),
+                       .later = only ? -1 : label.later});
     const CatchInterrupts catching;
+    progress.line(heading(label, trained_.parameters));
     if (position_.step == 0 && !stops()) evaluate_untrained();
     while (position_.step < total_ && !stops()) {
       if (position_.step % plan_.steps_per_epoch == 0 || position_.step == saved_step_)
-        progress.label(text(plan_.label, ", ", plan_.epoch, " ", epoch(), "/", plan_.epochs));
+        progress.label(text(only ? label.name : text("variant ", label.number, '/', label.of), ", ",
+                            plan_.epoch, " ", epoch(), "/", plan_.epochs));
       const StepResult result = train_step(trained_, records_, rank_steps_, position_.step, saved_step_);
       position_.loss_sum += result.loss;
       ++position_.step;
-      progress.step();
+      progress.step(result.loss);
       if (position_.step % plan_.steps_per_epoch == 0 || position_.step == total_)
         progress.line(end_epoch());
       else if (now() - last_save_ > plan_.save_every_seconds)
@@ -265,7 +285,7 @@ std::string Training::end_epoch() {
   check_model();
   Metrics row = evaluate(trained_, plan_, position_);
   require_finite(trained_.folder, row, position_.step, saved_step_);
-  std::string line = describe(plan_.label, epoch, plan_, row);
+  std::string line = describe(epoch, plan_, row, trained_.experiment.shown_metrics());
   row.insert(row.begin(),
              {{plan_.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position_.step)}});
   row.emplace_back("seconds", now() - began_);
@@ -317,6 +337,12 @@ Outcome follow(const Trained& trained, const TrainingPlan& plan) {
 
 }  // namespace
 
+std::vector<std::string> Experiment::shown_metrics() const {
+  std::vector<std::string> names = metric_names();
+  names.resize(std::min<size_t>(names.size(), 3));
+  return names;
+}
+
 std::span<const int> EpochOrder::batch_of(std::uint64_t step) {
   constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
   const std::uint64_t epoch = step / steps_per_epoch();
@@ -335,7 +361,7 @@ std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch) {
   return epochs * steps_per_epoch;
 }
 
-TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
+TrainingPlan plan_in_periods(const RunLabel& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period) {
   const std::uint64_t length = std::min(steps, each);
   return {.label = label,

@@ -47,6 +47,9 @@ class Experiment {
 
   /// The names of all metrics that evaluate() returns, in the order of metrics.csv.
   virtual std::vector<std::string> metric_names() const = 0;
+
+  /// Of these the three at most that each report's line shows; here the first ones.
+  virtual std::vector<std::string> shown_metrics() const;
 };
 
 /// The order in which an experiment takes its cases: whole batches, in a new order in each epoch; the cases left over
@@ -66,8 +69,19 @@ class EpochOrder {
   std::uint64_t epoch_ = ~std::uint64_t{0};
 };
 
+/// What a run is called, "layer norm, batch 128", and its place among those that one call trains one after the other.
+struct RunLabel {
+  RunLabel() = default;
+  RunLabel(std::string run_name) : name(std::move(run_name)) {}
+  RunLabel(const char* run_name) : name(run_name) {}
+
+  std::string name;
+  size_t number = 1, of = 1;
+  double later = 0;  ///< the work of those that come after it, as a multiple of its own
+};
+
 struct TrainingPlan {
-  std::string label;  ///< for the progress line, "layer norm, batch 128"
+  RunLabel label;  ///< printed when the run begins, and shown beside the bar
   std::uint64_t steps_per_epoch = 1;
   std::uint64_t epochs = 1;
   std::uint64_t last_epoch_steps = 0;  ///< when the last epoch is shorter; 0: as many as the others
@@ -81,7 +95,7 @@ std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
 
 /// `steps` in periods of `each` between two evaluations, of which the last may be shorter. `period` is the
 /// name of a period: "validation".
-TrainingPlan plan_in_periods(const std::string& label, std::uint64_t steps, std::uint64_t each,
+TrainingPlan plan_in_periods(const RunLabel& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period);
 
 enum class Outcome {
@@ -92,7 +106,8 @@ enum class Outcome {
 
 /// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
 /// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), initial.csv and steps.csv
-/// (models/run/steps_file.h), state and model.safetensors (models/run/run_state.h), and record.csv when the run's settings say `record`
+/// (models/run/steps_file.h), state and model.safetensors (models/run/run_state.h), the rows of metrics.csv for TensorBoard
+/// when the run's settings say `tensorboard` (models/run/event_file.h), and record.csv when they say `record`
 /// (models/recording/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
 /// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
 /// which stays (the file diverged.txt of the run then holds what was not finite); and for files of the run that are damaged or do not fit the model, before any file is

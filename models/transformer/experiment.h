@@ -66,6 +66,7 @@ class TransformerExperiment final : public Experiment {
   /// On the validation text. Keeps the model unless an earlier one was better, and writes a sample.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
+  std::vector<std::string> shown_metrics() const override { return {"train_nll", "valid_nll", "valid_bits"}; }
 
   /// Nats per token, mean over a part cut into texts side by side. The first tokens of each have little before them to
   /// guess from, so that this is a little more than a model needs that always sees its whole length.

@@ -97,8 +97,11 @@ class ReaderCommand final : public TrainingCommand {
                        " questions have the numbers 0 to ", split.count - 1);
     ReaderExperiment experiment(*data_, options(), folder);
     load_model(folder, experiment.parameters, best_model);
-    const Reading reading = read(experiment, split.read(flags.number), answers);
-    const std::string name = folder.file(text(flags.test ? "test-" : "validation-", flags.number));
+    const char* const of = flags.test ? "test" : "validation";
+    Question question = split.read(flags.number);
+    question.source = text(of, " question ", flags.number, ": ", question.source);
+    const Reading reading = read(experiment, question, answers);
+    const std::string name = folder.file(text(of, '-', flags.number));
     write_file(name + ".html", as_html(reading));
     write_file(name + ".svg", as_svg(reading));
     std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << name << ".html, " << name
@@ -157,7 +160,7 @@ class ReaderCommand final : public TrainingCommand {
   }
 
   /// Trains a variant and tests its best model.
-  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+  Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     ReaderExperiment experiment(*data_, options(), folder);
     const std::uint64_t per_epoch = experiment.steps_per_epoch(),
                         asked = updates_ > 0 ? updates_ : updates_in(epochs, per_epoch),
@@ -180,10 +183,11 @@ class ReaderCommand final : public TrainingCommand {
     return table_of(up_to(reached_by_all(trained), trained),
                     {title_column(""),
                      last("updates", "step", "%.0f"),
-                     at_lowest("valid_error", "lowest validation error, %", "valid_error", "%.1f", 100),
+                     lowest_bold(
+                         at_lowest("valid_error", "lowest validation error, %", "valid_error", "%.1f", 100)),
                      at_lowest("valid_error", "at update", "step", "%.0f"),
-                     last("last validation error, %", "valid_error", "%.1f", 100),
-                     tested("test error of the best, %", "test_error", "%.1f", 100),
+                     lowest_bold(last("last validation error, %", "valid_error", "%.1f", 100)),
+                     lowest_bold(tested("test error of the best, %", "test_error", "%.1f", 100)),
                      {population.title, of_batch_norm},
                      last("seconds", "seconds", "%.0f")}) +
            "\nWithout reading, the validation error is " + guess("chance_error") +

@@ -9,6 +9,7 @@
 #include "models/convnet/positions.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/digit_command.h"
+#include "tools/results/aligned_table.h"
 
 namespace lamina {
 
@@ -45,7 +46,8 @@ class ConvnetCommand final : public DigitCommand {
     write_file(folder.file("positions.csv"), convnet::to_csv(layers));
     const std::string table = convnet::border_table(layers);
     write_file(folder.file("positions.md"), table);
-    std::cout << folder.config().variant << ": " << data().source << "\n\n" << table << std::endl;
+    std::cout << folder.config().variant << ": " << data().source << "\n\n"
+              << aligned_tables(table) << std::endl;
     if (write_figure(folder.file("positions"), maps_of(layers)))
       std::cout << "figure: " << folder.file("positions.svg") << ", " << folder.file("positions.png")
                 << "\n\n";

@@ -45,7 +45,7 @@ class DrawCommand final : public TrainingCommand {
     return {.source = data_->source, .cases = data_->train.count()};
   }
 
-  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+  Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     draw::DrawExperiment experiment(
         *data_, {.norm = norm(), .sizes = sizes(), .batch = batch(), .learning_rate = rate(), .seed = seed});
     return train(folder, experiment.parameters, experiment.adam, experiment,
@@ -53,12 +53,12 @@ class DrawCommand final : public TrainingCommand {
   }
 
   std::string summary(const TrainedVariants& trained) const override {
-    return table_of(
-        trained,
-        {title_column("variant"), last("epochs", "epoch", "%.0f"), last("train bound", "train_bound", "%.2f"),
-         last("valid bound", "valid_bound", "%.2f"), last("test bound", "test_bound", "%.2f"),
-         last("test reconstruction", "test_reconstruction", "%.2f"), last("test KL", "test_kl", "%.2f"),
-         last("seconds", "seconds", "%.0f")});
+    return table_of(trained, {title_column("variant"), last("epochs", "epoch", "%.0f"),
+                              lowest_bold(last("train bound", "train_bound", "%.2f")),
+                              lowest_bold(last("valid bound", "valid_bound", "%.2f")),
+                              lowest_bold(last("test bound", "test_bound", "%.2f")),
+                              last("test reconstruction", "test_reconstruction", "%.2f"),
+                              last("test KL", "test_kl", "%.2f"), last("seconds", "seconds", "%.0f")});
   }
 
   /// Figure 4: the test variational bound against epochs; beside it that of the training set.

@@ -11,6 +11,7 @@
 #include "tools/commands/commands.h"
 #include "tools/flags/common_flags.h"
 #include "tools/programs/run_program.h"
+#include "tools/results/aligned_table.h"
 
 namespace lamina {
 
@@ -65,7 +66,7 @@ int run(const GraphFlags& flags) {
   std::cout << named.name << ", norm " << name_of(norm) << ", batch " << batch << ", " << threads()
             << " threads; each time is the shortest of " << flags.repeat << "\n\n";
   if (flags.profile) {
-    std::cout << profile_table(graph);
+    std::cout << aligned_tables(profile_table(graph));
     return 0;
   }
   const std::string out = flags.out.empty() ? "runs/graph-" + named.name : flags.out;

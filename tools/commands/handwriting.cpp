@@ -111,23 +111,23 @@ class HandwritingCommand final : public TrainingCommand {
     return {.source = data_->source, .cases = data_->train.size()};
   }
 
-  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+  Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     HandwritingExperiment experiment(
         *data_,
         {.model = model(), .batch = batch(), .length = length_, .learning_rate = rate(), .seed = seed},
         folder);
     const std::uint64_t all = updates_in(epochs, experiment.steps_per_epoch());
-    std::cout << label << ": " << experiment.parameters.count() << " parameters" << std::endl;
     return train(folder, experiment.parameters, experiment.adam, experiment,
                  plan_in_periods(label, updates_ > 0 ? updates_ : all, updates_per_report, "report"));
   }
 
   std::string summary(const TrainedVariants& trained) const override {
-    return table_of(
-        trained,
-        {title_column("variant"), last("updates", "step", "%.0f"), last("train NLL", "train_nll", "%.1f"),
-         last("test NLL", "test_nll", "%.1f"), at_lowest("test_nll", "lowest test NLL", "test_nll", "%.1f"),
-         at_lowest("test_nll", "at update", "step", "%.0f"), last("seconds", "seconds", "%.0f")});
+    return table_of(trained,
+                    {title_column("variant"), last("updates", "step", "%.0f"),
+                     lowest_bold(last("train NLL", "train_nll", "%.1f")),
+                     lowest_bold(last("test NLL", "test_nll", "%.1f")),
+                     lowest_bold(at_lowest("test_nll", "lowest test NLL", "test_nll", "%.1f")),
+                     at_lowest("test_nll", "at update", "step", "%.0f"), last("seconds", "seconds", "%.0f")});
   }
 
   /// Figure 5: the negative log likelihood of a line against updates on a log axis.

@@ -5,6 +5,7 @@
 #include "core/files/file.h"
 #include "models/analysis/inspect.h"
 #include "tools/commands/commands.h"
+#include "tools/results/aligned_table.h"
 #include "tools/results/palette.h"
 #include "tools/results/plot.h"
 
@@ -84,7 +85,7 @@ int run(const InspectFlags& flags) {
   const RunConfig& config = folder.config();
   std::cout << flags.run << ": lamina " << config.experiment << ' ' << config.variant << '\n';
   if (!seen.tensors.empty()) {
-    std::cout << "\nThe saved model:\n\n" << tensor_table(seen.tensors);
+    std::cout << "\nThe saved model:\n\n" << aligned_tables(tensor_table(seen.tensors));
     write_file(out + "/inspect.csv", to_csv(seen.tensors));
     std::cout << "\ntable: " << out << "/inspect.csv\n";
   }

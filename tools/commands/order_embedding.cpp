@@ -157,7 +157,7 @@ class OrderCommand final : public TrainingCommand {
   }
 
   /// Trains a variant and tests its best model.
-  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+  Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     OrderExperiment experiment(*data_, options(), folder);
     const Outcome outcome = train(folder, experiment.parameters, *experiment.optimizer, experiment,
                                   plan_in_periods(label, updates_in(epochs, experiment.steps_per_epoch()),

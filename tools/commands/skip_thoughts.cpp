@@ -73,7 +73,7 @@ TrainingData SkipCommand::load() {
   return {.source = corpus_->source, .cases = corpus_->sentences()};
 }
 
-Outcome SkipCommand::train_variant(const RunFolder& folder, const std::string& label) {
+Outcome SkipCommand::train_variant(const RunFolder& folder, const RunLabel& label) {
   SkipExperiment experiment(*corpus_, options(), folder);
   return train(folder, experiment.parameters, *experiment.optimizer, experiment,
                plan_in_periods(label, updates_in(epochs, experiment.steps_per_epoch()), evaluate_every_,
@@ -81,10 +81,11 @@ Outcome SkipCommand::train_variant(const RunFolder& folder, const std::string& l
 }
 
 std::string SkipCommand::summary(const TrainedVariants& trained) const {
-  return table_of(trained,
-                  {title_column("variant"), last("updates", "step", "%.0f"), last("epochs", "epoch", "%.2f"),
-                   last("train nats per word", "train_nll", "%.3f"),
-                   last("held-out nats per word", "valid_nll", "%.3f"), last("seconds", "seconds", "%.0f")});
+  return table_of(
+      trained,
+      {title_column("variant"), last("updates", "step", "%.0f"), last("epochs", "epoch", "%.2f"),
+       lowest_bold(last("train nats per word", "train_nll", "%.3f")),
+       lowest_bold(last("held-out nats per word", "valid_nll", "%.3f")), last("seconds", "seconds", "%.0f")});
 }
 
 /// What the neighbours of a sentence cost, on the text that is learned and on what is held out.

@@ -22,7 +22,7 @@ class SkipCommand final : public TrainingCommand {
  private:
   void complete() override;
   TrainingData load() override;
-  Outcome train_variant(const RunFolder& folder, const std::string& label) override;
+  Outcome train_variant(const RunFolder& folder, const RunLabel& label) override;
   std::string summary(const TrainedVariants& trained) const override;
   std::vector<Panel> figure(const TrainedVariants& trained) const override;
   std::string folder_of_saved_corpus() const;

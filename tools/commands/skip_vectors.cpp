@@ -18,6 +18,7 @@
 #include "models/skip_thoughts/evaluation/evaluation.h"
 #include "models/text/utf8.h"
 #include "tools/commands/skip_thoughts.h"
+#include "tools/results/aligned_table.h"
 #include "tools/results/skip_report.h"
 
 namespace lamina {
@@ -152,17 +153,23 @@ struct NeighbourFlags {
   int threads = 0;
 };
 
-/// Sentences of the run's own text, from passages all over it.
-std::vector<std::string> sentences_of(const Corpus& corpus, size_t most) {
+std::string text_of(const Sentence& sentence, const Vocabulary& vocabulary) {
+  std::string words;
+  for (const int word : sentence)
+    if (word != Vocabulary::end) words += (words.empty() ? "" : " ") + vocabulary.word(word);
+  return words;
+}
+
+/// Sentences of the run's own text, from passages all over it, each once and none of them the `asked` one.
+std::vector<std::string> sentences_of(const Corpus& corpus, size_t most, const std::string& asked) {
+  std::set<std::string> seen{text_of(corpus.vocabulary.sentence(words_of(asked)), corpus.vocabulary)};
   const size_t passages = corpus.passages.size();
   const size_t wanted = std::min(passages, most / passage_sentences + 1);
   std::vector<std::string> found;
   for (size_t i = 0; i < wanted; ++i)
     for (const Sentence& sentence : corpus.read(i * passages / wanted)) {
-      std::string words;
-      for (const int word : sentence)
-        if (word != Vocabulary::end) words += (words.empty() ? "" : " ") + corpus.vocabulary.word(word);
-      found.push_back(std::move(words));
+      std::string words = text_of(sentence, corpus.vocabulary);
+      if (seen.insert(words).second) found.push_back(std::move(words));
     }
   return found;
 }
@@ -173,7 +180,7 @@ int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
   Trained trained(skip, folder);
   load_model(folder, trained.parameters);
   const Corpus corpus = skip.corpus(folder.path());
-  std::vector<std::string> sentences = sentences_of(corpus, flags.among);
+  std::vector<std::string> sentences = sentences_of(corpus, flags.among, flags.sentence);
   sentences.push_back(flags.sentence);
   const Tensor vectors = encode(trained.encoder, trained.words(), sentences);
   const DenseFeatures features(vectors);
@@ -191,7 +198,7 @@ int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
 
 void add_neighbours(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   Command& command =
-      parent.add_command("neighbours", "the sentences of a run's own text that are nearest to one");
+      parent.add_command("neighbours", "the sentences of a run's own text that are nearest to another one");
   command.footer(
       "Example: lamina skip-thoughts neighbours runs/skip-thoughts/layer-b64 \"he shut the door .\"");
   const auto flags = std::make_shared<NeighbourFlags>();
@@ -334,7 +341,7 @@ int run_eval(SkipCommand& skip, const EvalFlags& flags) {
     fail<DataError>(flags.run, ": holds no snapshots yet; wait for the run's first evaluation");
   const std::string table = table_3(judged);
   write_file(flags.run + "/table-3.md", table);
-  std::cout << '\n' << table;
+  std::cout << '\n' << aligned_tables(table);
   if (write_figure(flags.run + "/figure-3", figure_3(judged)))
     std::cout << "\nfigure: " << flags.run << "/figure-3.svg, " << flags.run << "/figure-3.png\n";
   return 0;

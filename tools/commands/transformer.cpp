@@ -185,12 +185,11 @@ class TransformerCommand final : public TrainingCommand {
   }
 
   /// Trains a variant and tests its best model.
-  Outcome train_variant(const RunFolder& folder, const std::string& label) override {
+  Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     const std::uint64_t per_epoch = data_texts() / batch(),
                         asked = updates_ > 0 ? updates_ : updates_in(epochs, per_epoch),
                         updates = smoke > 0 ? std::min(asked, smoke * per_epoch) : asked;
     TransformerExperiment experiment(*data_, options(updates), folder);
-    std::cout << label << ": " << experiment.parameters.count() << " parameters" << std::endl;
     const Outcome outcome = train(folder, experiment.parameters, experiment.adam, experiment,
                                   plan_in_periods(label, updates, validate_every_, "validation"));
     test_together(outcome, [&] {
@@ -206,9 +205,9 @@ class TransformerCommand final : public TrainingCommand {
         trained,
         {title_column(""), last("updates", "step", "%.0f"), last("epochs", "epoch", "%.2f"),
          last("train nats", "train_nll", "%.4f"), last("last validation, " + bits, "valid_bits", "%.3f"),
-         at_lowest("valid_bits", "best validation", "valid_bits", "%.3f"),
+         lowest_bold(at_lowest("valid_bits", "best validation", "valid_bits", "%.3f")),
          at_lowest("valid_bits", "at update", "step", "%.0f"),
-         tested("test of the best", "test_bits", "%.3f"), last("seconds", "seconds", "%.0f")});
+         lowest_bold(tested("test of the best", "test_bits", "%.3f")), last("seconds", "seconds", "%.0f")});
   }
 
   /// Bits of the validation text against updates. The line tells placements apart, unless there is one norm: then the

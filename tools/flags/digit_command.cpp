@@ -36,7 +36,7 @@ TrainingData DigitCommand::load() {
   return {.source = data_->source, .cases = data_->train.count()};
 }
 
-Outcome DigitCommand::train_variant(const RunFolder& folder, const std::string& label) {
+Outcome DigitCommand::train_variant(const RunFolder& folder, const RunLabel& label) {
   const auto experiment = make();
   return train(folder, experiment->parameters, experiment->optimizer(), *experiment,
                {.label = label, .steps_per_epoch = experiment->steps_per_epoch(), .epochs = epochs});
@@ -53,10 +53,10 @@ std::string DigitCommand::summary(const TrainedVariants& trained) const {
                   {title_column("variant"),
                    {"batch", [](const TrainedVariant& each) { return each.variant.setting("batch"); }},
                    last("epochs", "epoch", "%.0f"),
-                   last("train NLL", "train_nll", "%.2e"),
-                   last("valid error", "valid_error", "%.2f%%", 100),
-                   last("test error", "test_error", "%.2f%%", 100),
-                   {"test error at best valid (epoch)", at_best},
+                   lowest_bold(last("train NLL", "train_nll", "%.2e")),
+                   lowest_bold(last("valid error", "valid_error", "%.2f%%", 100)),
+                   lowest_bold(last("test error", "test_error", "%.2f%%", 100)),
+                   {"test error at best valid (epoch)", at_best, ReportColumn::lowest},
                    last("seconds", "seconds", "%.0f")});
 }
 

@@ -24,7 +24,7 @@ class DigitCommand : public TrainingCommand {
   virtual std::unique_ptr<DigitExperiment> make() const = 0;
 
   void complete() override;
-  Outcome train_variant(const RunFolder& folder, const std::string& label) override;
+  Outcome train_variant(const RunFolder& folder, const RunLabel& label) override;
   std::string summary(const TrainedVariants& trained) const override;
   std::vector<Panel> figure(const TrainedVariants& trained) const override;
 

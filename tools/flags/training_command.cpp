@@ -16,6 +16,7 @@
 #include "core/version.h"
 #include "models/run/interrupt.h"
 #include "tools/bench/training_steps.h"
+#include "tools/results/aligned_table.h"
 #include "tools/study/seeds.h"
 #include "tools/study/train_study.h"
 
@@ -82,6 +83,7 @@ std::vector<Variant> TrainingCommand::variants() const {
       all.back().label = text(all.back().title, ", batch ", batch_size);
       all.back().own.set("norm", norm_name);
       all.back().own.set("batch", text(batch_size));
+      all.back().work = 1 / static_cast<double>(batch_size);
     }
   return all;
 }
@@ -183,6 +185,15 @@ void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {
   fields.read(settings);
 }
 
+RunLabel TrainingCommand::label_of(const std::vector<Variant>& all,
+                                   std::vector<Variant>::const_iterator one) {
+  RunLabel label = one->label;
+  label.number = static_cast<size_t>(one - all.begin()) + 1;
+  label.of = all.size();
+  for (auto later = one + 1; later != all.end(); ++later) label.later += later->work / one->work;
+  return label;
+}
+
 RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
   const std::string path = whole.file(variant.name);
   return RunFolder::is_ours() && exists(path + "/config.json") ? RunFolder::resume(path, name_)
@@ -192,7 +203,7 @@ RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& wh
 void TrainingCommand::finish(const RunFolder& whole, const TrainedVariants& trained) const {
   const std::string table = summary(trained);
   write_file(whole.file("summary.md"), table);
-  std::cout << '\n' << table;
+  std::cout << '\n' << aligned_tables(table);
   if (write_figure(whole.file("figure"), figure(trained)))
     std::cout << "\nfigure: " << whole.file("figure.svg") << ", " << whole.file("figure.png") << '\n';
 }
@@ -300,13 +311,16 @@ int TrainingCommand::run() {
   const std::vector<Variant> all = variants();
   const Settings settings = fields.settings();
   const RunFolder whole = resumed ? *resumed : create(out, all.size() == 1 ? all[0].name : "all");
-  std::cout << data.source << '\n' << "run folder: " << whole.path() << std::endl;
+  std::cout << data.source << '\n';
+  std::cout << "run folder: " << whole.path() << std::endl;
   TrainedVariants trained;
-  for (const Variant& variant : all) {
+  for (auto next = all.begin(); next != all.end(); ++next) {
+    const Variant& variant = *next;
     narrow(settings, variant);
     const RunFolder folder = all.size() == 1 ? whole : folder_of(variant, whole);
-    const Outcome outcome = train_variant(folder, variant.label);
+    const Outcome outcome = train_variant(folder, label_of(all, next));
     if (outcome == Outcome::interrupted) {
+      if (distributed::is_first() && !trained.empty()) finish(whole, trained);
       std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << whole.path() << '\n';
       return interrupted_exit_code;
     }

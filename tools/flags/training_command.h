@@ -9,7 +9,7 @@
 //     }
 //    private:
 //     TrainingData load() override;
-//     Outcome train_variant(const RunFolder& folder, const std::string& label) override;
+//     Outcome train_variant(const RunFolder& folder, const RunLabel& label) override;
 //     std::string summary(const TrainedVariants& trained) const override;
 //     std::vector<Panel> figure(const TrainedVariants& trained) const override;
 //     size_t side_ = 0;
@@ -60,7 +60,7 @@ class TrainingCommand : public CommonFlags {
 
  protected:
   /// Trains one in its folder, from where it was; the settings are those of this variant alone.
-  virtual Outcome train_variant(const RunFolder& folder, const std::string& label) = 0;
+  virtual Outcome train_variant(const RunFolder& folder, const RunLabel& label) = 0;
   /// A markdown table, one row a variant, and the panels of a figure.
   virtual std::string summary(const TrainedVariants& trained) const = 0;
   virtual std::vector<Panel> figure(const TrainedVariants& trained) const = 0;
@@ -94,6 +94,7 @@ class TrainingCommand : public CommonFlags {
   Settings given_settings(const std::vector<Settings>& variants) const;
   RunFolder create(const std::string& path, const std::string& variant) const;
   RunFolder folder_of(const Variant& variant, const RunFolder& whole) const;
+  static RunLabel label_of(const std::vector<Variant>& all, std::vector<Variant>::const_iterator one);
   /// The settings of all become those of one.
   void narrow(const Settings& whole, const Variant& variant);
   void finish(const RunFolder& whole, const TrainedVariants& trained) const;

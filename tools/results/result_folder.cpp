@@ -4,13 +4,14 @@
 
 #include "core/files/file.h"
 #include "models/run/run_folder.h"
+#include "tools/results/aligned_table.h"
 
 namespace lamina {
 
 ResultFolder::ResultFolder(std::string path) : path_(std::move(path)) { make_folder(path_); }
 
 void ResultFolder::report(std::string_view markdown) const {
-  std::cout << markdown << '\n';
+  std::cout << aligned_tables(markdown) << '\n';
   write("summary.md", markdown);
 }
 

@@ -16,7 +16,7 @@ class ResultFolder {
 
   const std::string& path() const { return path_; }
 
-  /// Prints the text, and writes it to summary.md.
+  /// Prints the text with its tables aligned, and writes it to summary.md.
   void report(std::string_view markdown) const;
 
   /// Writes a file and prints its path.

@@ -1,8 +1,11 @@
 #include "tools/results/variant_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
+#include <optional>
+#include <ranges>
 
 #include "tools/results/norm_table.h"
 
@@ -14,7 +17,31 @@ std::string last_of(const Table& table, const std::string& column, const char* f
   return formatted(format, scale * table.column(column).back());
 }
 
+/// The number that a cell begins with; infinite where there is none.
+double number_of(const std::string& cell) {
+  const std::optional<double> number = number_from(cell.substr(0, cell.find_first_not_of("0123456789.e-+")));
+  return number ? *number : std::numeric_limits<double>::infinity();
+}
+
+/// All that show the same digits are the best.
+void mark_best(std::vector<std::vector<std::string>>& rows, size_t column, ReportColumn::Best best) {
+  const double sign = best == ReportColumn::highest ? -1 : 1;
+  const auto value = [&](const std::vector<std::string>& row) {
+    const double number = number_of(row[column]);
+    return std::isfinite(number) ? sign * number : std::numeric_limits<double>::infinity();
+  };
+  if (rows.size() < 2 || best == ReportColumn::none) return;
+  const double least = std::ranges::min(rows | std::views::transform(value));
+  for (auto& row : rows)
+    if (value(row) == least && std::isfinite(least)) row[column] = "**" + row[column] + "**";
+}
+
 }  // namespace
+
+ReportColumn lowest_bold(ReportColumn column) {
+  column.best = ReportColumn::lowest;
+  return column;
+}
 
 double reached_by_all(const TrainedVariants& trained) {
   double step = std::numeric_limits<double>::infinity();
@@ -45,7 +72,8 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 
 std::string table_of(const TrainedVariants& trained, const std::vector<ReportColumn>& columns) {
   std::vector<std::string> titles;
-  std::string rule = "|", rows;
+  std::string rule = "|", text;
+  std::vector<std::vector<std::string>> rows;
   for (const ReportColumn& column : columns) {
     titles.push_back(column.title);
     rule += "---|";
@@ -54,9 +82,11 @@ std::string table_of(const TrainedVariants& trained, const std::vector<ReportCol
     std::vector<std::string> cells(columns.size());
     std::ranges::transform(columns, cells.begin(),
                            [&](const ReportColumn& column) { return column.cell(each); });
-    rows += markdown_row(cells);
+    rows.push_back(cells);
   }
-  return markdown_row(titles) + rule + "\n" + rows;
+  for (size_t i = 0; i < columns.size(); ++i) mark_best(rows, i, columns[i].best);
+  for (const auto& row : rows) text += markdown_row(row);
+  return markdown_row(titles) + rule + "\n" + text;
 }
 
 ReportColumn title_column(const std::string& title) {

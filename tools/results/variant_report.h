@@ -21,6 +21,7 @@ struct Variant {
   std::string label = title;  ///< on the progress line
   Settings own = {};          ///< its settings where others have other ones
   Line line = Line::solid;    ///< of its curves
+  double work = 1;            ///< beside others', in updates
   std::string setting(std::string_view key) const { return own.get<std::string>(key); }
 };
 
@@ -46,7 +47,10 @@ std::string markdown_row(const std::vector<std::string>& cells);
 struct ReportColumn {
   std::string title;
   std::function<std::string(const TrainedVariant&)> cell;
+  enum Best { none, lowest, highest } best = none;  ///< of several rows, bold: in asterisks
 };
+/// The same column, its lowest number in bold.
+ReportColumn lowest_bold(ReportColumn column);
 std::string table_of(const TrainedVariants& trained, const std::vector<ReportColumn>& columns);
 
 /// Its title.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "models/run/progress.h"
+#include "models/run/terminal.h"
 
 namespace lamina {
 

@@ -29,8 +29,8 @@ struct Terminal {
   std::ostringstream out;
   Clock clock;
   Progress progress;
-  Terminal(long total, int width, long done = 0)
-      : progress({.total = total, .done = done, .out = &out, .width = width, .clock = [this] {
+  Terminal(long total, int width, long done = 0, double later = -1)
+      : progress({.total = total, .done = done, .later = later, .out = &out, .width = width, .clock = [this] {
                     ++clock.reads;
                     return clock.seconds;
                   }}) {}
@@ -53,6 +53,42 @@ TEST_CASE("the bar shows part, rate and time left") {
   CHECK(bar.find("100 steps/s") != std::string::npos);
   CHECK((bar.find(" 49%") != std::string::npos || bar.find(" 50%") != std::string::npos));
   CHECK(bar.find("0:05 left") != std::string::npos);
+}
+
+TEST_CASE("the time left is that of all runs, in units of this one") {
+  Terminal terminal(1000, 80, 0, 2.5);
+  terminal.run(500, 0.01);  // 5 s left here, and 25 s for the others
+  CHECK(redraws(terminal.out.str()).back().find("0:30 left in all") != std::string::npos);
+  Terminal last(1000, 80, 0, 0);
+  last.run(500, 0.01);
+  CHECK(redraws(last.out.str()).back().find("0:05 left in all") != std::string::npos);
+}
+
+TEST_CASE("the bar shows a mean of the latest losses") {
+  Terminal terminal(10000, 80);
+  const auto steps = [&](long count, double loss) {
+    for (long i = 0; i < count; ++i) {
+      terminal.clock.seconds += 0.01;
+      terminal.progress.step(loss);
+    }
+  };
+  steps(1, 3);
+  CHECK(redraws(terminal.out.str()).back().find("  loss 3  ") != std::string::npos);
+  steps(2000, 1.5);  // the first loss has faded
+  CHECK(redraws(terminal.out.str()).back().find("  loss 1.5  ") != std::string::npos);
+}
+
+TEST_CASE("in 80 columns all numbers stand beside a bar") {
+  Terminal terminal(100000, 80, 0, 2);
+  terminal.progress.label("variant 2/3, epoch 12/60");
+  for (int i = 0; i < 300; ++i) {
+    terminal.clock.seconds += 0.05;
+    terminal.progress.step(0.071234);
+  }
+  const std::string bar = redraws(terminal.out.str()).back();
+  CHECK(bar.starts_with("variant 2/3, epoch 12/60  ["));
+  CHECK(bar.find("  loss 0.07123  ") != std::string::npos);
+  CHECK(bar.ends_with(" left in all"));
 }
 
 TEST_CASE("steps of an earlier run count for the part, not for the rate") {

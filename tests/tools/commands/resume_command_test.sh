@@ -87,7 +87,7 @@ check "skip-thoughts encode" refuses 1 "skip-thoughts/model.safetensors" skip-th
 # --- output that nothing reads
 check "a closed standard output" bash -c "'$lamina' ${run[*]} --epochs 1 --out closed >&- 2>err; [ \$? = 1 ] && [ -s closed/state ]"
 export LAMINA_SMOKE=3
-"$lamina" "${run[@]}" --out piped 2>err | head -n 2 >/dev/null
+"$lamina" "${run[@]}" --out piped 2>err | head -n 3 >/dev/null
 code=${PIPESTATUS[0]}
 check "a reader that ends saves and stops: exit code $code" [ "$code" = 130 ] || [ "$code" = 141 ]
 "$lamina" mnist --resume --out piped >/dev/null

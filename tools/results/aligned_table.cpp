@@ -1,0 +1,165 @@
+#include "tools/results/aligned_table.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <vector>
+
+namespace lamina {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr size_t gap = 2;
+
+/// The characters of UTF-8 text.
+size_t width_of(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// The cells of "| a | b |".
+Row cells_of(std::string_view line) {
+  Row cells;
+  line.remove_prefix(1);
+  for (size_t end = line.find('|'); end != std::string_view::npos; end = line.find('|')) {
+    cells.emplace_back(trimmed(line.substr(0, end)));
+    line.remove_prefix(end + 1);
+  }
+  return cells;
+}
+
+bool is_bold(std::string_view cell) {
+  return cell.size() > 4 && cell.starts_with("**") && cell.ends_with("**");
+}
+std::string shown(const std::string& cell) { return is_bold(cell) ? cell.substr(2, cell.size() - 4) : cell; }
+
+/// The words in lines of at most `width`, where no word is longer.
+Row wrapped(std::string_view text, size_t width) {
+  Row lines{""};
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string word(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string& last = lines.back();
+    if (last.empty())
+      last = word;
+    else if (width_of(last) + 1 + width_of(word) <= width)
+      last += ' ' + word;
+    else
+      lines.push_back(word);
+  }
+  return lines;
+}
+
+/// The titles, and below them the rows.
+class AlignedTable {
+ public:
+  AlignedTable(Row titles, std::vector<Row> rows, size_t room)
+      : titles_(std::move(titles)), rows_(std::move(rows)), widths_(titles_.size()) {
+    for (Row& row : rows_) row.resize(titles_.size());
+    choose_widths(room);
+  }
+
+  std::string text() const {
+    std::vector<Row> heads;
+    size_t height = 0;
+    for (size_t i = 0; i < titles_.size(); ++i) {
+      heads.push_back(wrapped(titles_[i], widths_[i]));
+      height = std::max(height, heads.back().size());
+    }
+    std::string all;
+    for (size_t line = 0; line < height; ++line) {
+      Row head;
+      for (const Row& lines : heads) {  // titles end on the last line
+        const size_t above = height - lines.size();
+        head.push_back(line < above ? "" : lines[line - above]);
+      }
+      all += line_of(head);
+    }
+    Row rule;
+    for (const size_t width : widths_) rule.emplace_back(width, '-');
+    all += line_of(rule);
+    for (const Row& row : rows_) all += line_of(row);
+    return all;
+  }
+
+ private:
+  bool is_numeric(size_t column) const {
+    return column > 0 && std::ranges::all_of(rows_, [&](const Row& row) {
+             const std::string cell = shown(row[column]);
+             return cell.empty() || cell == "-" || cell == "never" || cell == "nan" ||
+                    std::isdigit(static_cast<unsigned char>(cell[cell.front() == '-']));
+           });
+  }
+
+  /// As wide as titles and cells; while that is too much, the widest title that its cells let is wrapped more narrowly.
+  void choose_widths(size_t room) {
+    std::vector<size_t> least(titles_.size());
+    for (size_t i = 0; i < titles_.size(); ++i) {
+      for (const Row& row : rows_) least[i] = std::max(least[i], width_of(shown(row[i])));
+      for (const std::string& word : wrapped(titles_[i], 0)) least[i] = std::max(least[i], width_of(word));
+      widths_[i] = std::max(least[i], width_of(titles_[i]));
+      numeric_.push_back(is_numeric(i));
+    }
+    const auto total = [&] {
+      return std::accumulate(widths_.begin(), widths_.end(), gap * (widths_.size() - 1));
+    };
+    while (total() > room) {
+      size_t widest = 0;
+      for (size_t i = 1; i < widths_.size(); ++i)
+        if (widths_[i] - least[i] > widths_[widest] - least[widest]) widest = i;
+      if (widths_[widest] == least[widest]) break;
+      --widths_[widest];
+    }
+  }
+
+  std::string line_of(const Row& row) const {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string content = shown(row[i]), blank(widths_[i] - width_of(content), ' ');
+      const std::string cell = is_bold(row[i]) ? bold(content) : content;
+      line += (i == 0 ? "" : std::string(gap, ' ')) + (numeric_[i] ? blank + cell : cell + blank);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + '\n';
+  }
+
+  Row titles_;
+  std::vector<Row> rows_;
+  std::vector<size_t> widths_;
+  std::vector<bool> numeric_;
+};
+
+}  // namespace
+
+std::string aligned_tables(std::string_view markdown, int width) {
+  std::vector<std::string_view> lines;
+  while (!markdown.empty()) {
+    const size_t end = std::min(markdown.find('\n'), markdown.size() - 1);
+    lines.push_back(markdown.substr(0, end + 1));
+    markdown.remove_prefix(end + 1);
+  }
+  const auto is_row = [&](size_t i) { return i < lines.size() && lines[i].starts_with('|'); };
+  std::string all;
+  for (size_t i = 0; i < lines.size();) {
+    if (!is_row(i) || !is_row(i + 1) || !lines[i + 1].starts_with("|--")) {
+      all += lines[i++];
+      continue;
+    }
+    const Row titles = cells_of(lines[i]);
+    std::vector<Row> rows;
+    for (i += 2; is_row(i); ++i) rows.push_back(cells_of(lines[i]));
+    all += AlignedTable(titles, rows, static_cast<size_t>(std::max(width, 1))).text();
+  }
+  return all;
+}
+
+}  // namespace lamina
