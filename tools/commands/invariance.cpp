@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "models/analysis/invariance.h"
+#include "models/run/metrics.h"
+#include "models/run/run_folder.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/common_flags.h"
 #include "tools/programs/double_program.h"
@@ -38,9 +40,21 @@ Panel heat_map(const std::vector<InvarianceResult>& results, double epsilon) {
       .title = text("log10 of the change, epsilon ", epsilon), .x_label = "transformation", .heat_map = map};
 }
 
+RunConfig config_of(const InvarianceFlags& flags) {
+  std::vector<std::string> magnitudes;
+  for (const double magnitude : flags.magnitudes) magnitudes.push_back(number_text(magnitude));
+  RunConfig config{.experiment = "invariance"};
+  config.settings.set("draws", flags.draws);
+  config.settings.set("magnitudes", joined(magnitudes));
+  config.settings.set("seed", flags.seed);
+  config.settings.set("smoke", smoke_epochs());
+  return config;
+}
+
 int run(const InvarianceFlags& flags) {
   continue_in_double();
   const ResultFolder folder(flags.out);
+  write_config(folder.path(), config_of(flags));
   const auto results =
       measure_invariance({.draws = smoke_epochs() > 0 ? std::min<size_t>(flags.draws, 2) : flags.draws,
                           .magnitudes = flags.magnitudes,

@@ -10,6 +10,8 @@
 #include "core/ops.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
+#include "models/run/metrics.h"
+#include "models/run/run_folder.h"
 #include "tools/commands/commands.h"
 #include "tools/results/plot.h"
 #include "tools/results/result_folder.h"
@@ -110,12 +112,28 @@ std::string summary(const std::vector<Stability>& all) {
   return table;
 }
 
+RunConfig config_of(const StabilityFlags& flags) {
+  std::vector<std::string> scales;
+  for (const double scale : flags.scales) scales.push_back(number_text(scale));
+  RunConfig config{.experiment = "stability"};
+  Settings& settings = config.settings;
+  settings.set("steps", flags.steps);
+  settings.set("hidden", flags.hidden);
+  settings.set("batch", flags.batch);
+  settings.set("scales", joined(scales));
+  settings.set("input", flags.input);
+  settings.set("function", flags.function);
+  settings.set("seed", flags.seed);
+  return config;
+}
+
 int run(const StabilityFlags& flags) {
   std::vector<Stability> all;
   for (const Norm norm : {Norm::none, Norm::layer})
     for (const double scale : flags.scales)
       all.push_back({.norm = norm, .scale = scale, .record = observe(flags, norm, scale)});
   const ResultFolder folder(flags.out);
+  write_config(folder.path(), config_of(flags));
   folder.report(summary(all));
   folder.write("stability.csv", to_csv(all));
   folder.draw("stability", figure(all, flags.scales.size()));

@@ -176,7 +176,7 @@ class Story {
 Question tell_story(std::uint64_t seed, std::uint64_t index, size_t events) {
   if (events < 2) fail("story: ", events, " events; give at least 2");
   Story story(Random(seed, index), events);
-  story.question.source = text("a built-in story, seed ", seed, ", number ", index);
+  story.question.source = text("a built-in story, seed ", seed);
   return std::move(story.question);
 }
 

@@ -11,10 +11,16 @@ has_files() {  # has_files FOLDER FILE...: they exist and are not empty
   for file; do [ -s "$folder/$file" ] || { echo "  no $folder/$file"; return 1; }; done
 }
 
-"$lamina" invariance --draws 1 --out "of theory" >out || echo "invariance failed"
+"$lamina" invariance --draws 1 --magnitudes 0.1,10 --out "of theory" >out || echo "invariance failed"
 check "invariance leaves table, numbers and figure" has_files "of theory" summary.md invariance.csv invariance.svg
+check "  and its settings" grep -q '"magnitudes": "0.1,10"' "of theory/config.json"
 check "invariance is measured in double" grep -q "Every verdict agrees with Table 1" out
-check "what it prints is in summary.md" grep -qF "$(grep -m1 '^| layer' out)" "of theory/summary.md"
+check "what it prints is in summary.md" \
+      diff <(grep -m1 '^layer' out | xargs) <(grep -m1 '^| layer' "of theory/summary.md" | tr '|' ' ' | xargs)
+
+"$lamina" stability --steps 5 --scales 0.5,2 --out rnn >out || echo "stability failed"
+check "stability leaves table, numbers, figure and settings" has_files rnn summary.md stability.{csv,svg} config.json
+check "  as its flags have them" grep -q '"scales": "0.5,2"' rnn/config.json
 
 "$lamina" geometry --steps 1 --out geometry >out || echo "geometry failed"
 check "geometry leaves tables and figures" has_files geometry summary.md \

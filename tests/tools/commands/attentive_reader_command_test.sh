@@ -32,10 +32,12 @@ check "settings are kept" grep -q '"padding": "cyclic"' words/config.json
 
 # --- attention
 "$lamina" attentive-reader show whole 3 >out 2>err || cat err
+check "the number that was asked for" [ "$(head -1 out)" = "validation question 3: a built-in story, seed 1" ]
 check "an answer with its probability" grep -qE '^[* ] +[0-9.]+%  @entity[0-9]+ \(' out
 check "no colours in a pipe" [ "$(grep -c $'\033' out)" = 0 ]
 check "a page" grep -q "</html>" whole/validation-3.html
-check "test questions" "$lamina" attentive-reader show whole 3 --test >out
+"$lamina" attentive-reader show whole 3 --test >out
+check "test questions" grep -q '^test question 3: ' out
 check "a question that is not there" refuses 2 "the validation questions have the numbers 0 to 63" attentive-reader show whole 64
 check "a folder of several runs" refuses 2 "all/layer-gain-0.1" attentive-reader show all 0
 check "not a run" refuses 1 "nowhere: is not a run's folder" attentive-reader show nowhere 0

@@ -23,7 +23,9 @@ printf 'He ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >vectors.n
 check "vectors as .npy: header and 3 x 60 numbers" [ "$(head -c 6 vectors.npy | tail -c 5)" = NUMPY -a "$(stat -c %s vectors.npy)" = $((128 + 4 * 180)) ]
 "$lamina" skip-thoughts neighbours whole "Mr. Bennet ran." --count 3 >out 2>err || cat err
 check "neighbours" [ "$(grep -cE '^cosine [0-9.]+: ' out)" = 3 ]
-check "the nearest to a sentence of the text is itself" grep -qE '^cosine 1: mr \. bennet ran \.' out
+check "each sentence is listed once" [ "$(sort -u out | wc -l)" = "$(wc -l <out)" ]
+check "and not the one that was asked for" [ "$(grep -c 'mr \. bennet ran \.' out)" = 0 ]
+check "which other sentences find" eval '"$lamina" skip-thoughts neighbours whole "Bennet ran." --count 200 | grep -qE "^cosine [0-9.]+: mr \. bennet ran \.$"'
 
 # --- the evaluation, on data that single words decide
 mkdir -p tasks/sick tasks/sentiment
