@@ -30,7 +30,7 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
       .show_default(norm_names.front());
   fields.add("--preset", preset, "sizes and lengths: the paper's, or small ones for a first look")
       .one_of({"paper", "small"})
-      .show_default();
+      .show_default("small; with --data paper");
   fields.add("--data", data_folder, "folder with the original files; without it, built-in data");
   fields.add("--seed", seed, "of all random numbers").non_negative().show_default();
   command.add("--threads", threads, "worker threads; 0: as LAMINA_THREADS says, or one per core")
@@ -62,6 +62,10 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
            "with it")
       .range(1, 1000)
       .excludes(resumes);
+}
+
+void CommonFlags::choose_preset() {
+  if (preset.empty()) preset = data_folder.empty() ? "small" : "paper";
 }
 
 void add_threads_flag(Command& command, int& threads) {

@@ -34,8 +34,8 @@ struct CommonFlags {
   virtual ~CommonFlags() = default;
 
   std::vector<std::string> norms;  ///< as given; "none", "layer", ...
-  std::string preset = "paper";
-  std::string data_folder;  ///< empty: built-in data
+  std::string preset;              ///< empty until the one that is open is chosen
+  std::string data_folder;         ///< empty: built-in data
   size_t seed = 1;
   size_t seeds = 0;             ///< 0: a single run of each variant
   int threads = 0;              ///< 0: one per core
@@ -49,6 +49,9 @@ struct CommonFlags {
   Fields fields;                  ///< what config.json keeps; a command adds its own
 
   bool paper() const { return preset == "paper"; }
+
+  /// Where the command line names no preset: the paper's for --data, the small one for built-in data.
+  void choose_preset();
 
   // Of a run of one variant.
   Norm norm() const { return norm_from(norms.front()); }

@@ -160,6 +160,7 @@ std::optional<RunFolder> TrainingCommand::folder_to_resume() {
 // --- Training
 
 void TrainingCommand::fill_in_preset() {
+  choose_preset();
   fields.fill_in(paper());
   if (smoke > 0) epochs = std::min(epochs, smoke);
 }
@@ -312,6 +313,8 @@ int TrainingCommand::run() {
   const Settings settings = fields.settings();
   const RunFolder whole = resumed ? *resumed : create(out, all.size() == 1 ? all[0].name : "all");
   std::cout << data.source << '\n';
+  if (!resumed && !paper() && !fields.given("--preset"))
+    std::cout << "preset small, for a first look; the paper's sizes: --preset paper\n";
   std::cout << "run folder: " << whole.path() << std::endl;
   TrainedVariants trained;
   for (auto next = all.begin(); next != all.end(); ++next) {
