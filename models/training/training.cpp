@@ -17,6 +17,7 @@
 #include "core/math/random.h"
 #include "core/tape.h"
 #include "models/recording/recorder.h"
+#include "models/run/event_file.h"
 #include "models/run/interrupt.h"
 #include "models/run/metrics.h"
 #include "models/run/progress.h"
@@ -180,6 +181,7 @@ class Training {
         total_(steps_of(plan)),
         position_(load_state(trained.folder, trained.parameters, trained.optimizer, total_)),
         metrics_(metrics_file()),
+        events_(event_file()),
         records_{.recording = {trained.folder, trained.parameters, position_.step},
                  .rows = {trained.folder, plan.steps_per_epoch, position_.step}},
         rank_steps_(trained.parameters),
@@ -228,6 +230,7 @@ class Training {
   std::vector<std::string> columns() const;
   MetricsFile metrics_file() const;
   void evaluate_untrained();
+  std::optional<EventFile> event_file() const;
   std::string end_epoch();
   void check_model() const;
   void check_and_save();
@@ -238,6 +241,7 @@ class Training {
   const std::uint64_t total_;
   Position position_;
   MetricsFile metrics_;
+  std::optional<EventFile> events_;  ///< for TensorBoard, when the run's settings ask for it
   StepRecords records_;
   RankSteps rank_steps_;
   std::uint64_t saved_step_;
@@ -279,6 +283,14 @@ void Training::evaluate_untrained() {
   MetricsFile(trained_.folder.file(initial_file), columns()).append(row);
 }
 
+std::optional<EventFile> Training::event_file() const {
+  const Settings& settings = trained_.folder.config().settings;
+  if (!settings.has("tensorboard") || !settings.get<bool>("tensorboard")) return {};
+  const std::chrono::duration<double> since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return EventFile(trained_.folder.file(event_file_name), table_of(metrics_.path(), metrics_.content()),
+                   since_1970.count() - position_.seconds);
+}
+
 /// Evaluates and saves; returns a line with the results.
 std::string Training::end_epoch() {
   const std::uint64_t epoch = (position_.step - 1) / plan_.steps_per_epoch + 1;
@@ -290,6 +302,7 @@ std::string Training::end_epoch() {
              {{plan_.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position_.step)}});
   row.emplace_back("seconds", now() - began_);
   metrics_.append(row);
+  if (events_) events_->append(row);
   save();
   return line;
 }

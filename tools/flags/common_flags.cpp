@@ -50,6 +50,8 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
       .check([](const std::string& value) {
         return every_of(value) > 0 ? "" : "'" + value + "' is not every=N; write --record every=100";
       });
+  fields.add("--tensorboard", tensorboard,
+             "write the metrics as TensorBoard's events, too, into the run's folder", {.required = false});
   fields.keep("record", record_every);
   fields.keep("smoke", smoke);
   command.add("--out", out, "folder of the run; by default a new one under runs/");

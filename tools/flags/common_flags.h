@@ -43,6 +43,7 @@ struct CommonFlags {
   std::vector<size_t> batches;  ///< empty: the preset's
   double learning_rate = 0;     ///< 0: the preset's
   size_t record_every = 0;      ///< 0: record nothing
+  bool tensorboard = false;
   std::string out;
   bool resume = false;
   size_t smoke = smoke_epochs();  ///< LAMINA_SMOKE when the run began
