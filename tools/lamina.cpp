@@ -12,6 +12,8 @@
 #include "core/gemm/gemm.h"
 #include "core/version.h"
 #include "tools/commands/commands.h"
+#include "tools/flags/completion.h"
+#include "tools/flags/manual.h"
 #include "tools/programs/process.h"
 
 namespace {
@@ -58,6 +60,19 @@ int main(int argc, char** argv) {
   for (const auto add : add_commands) add(program);
   program.add_command("list", "lists the commands, one per line").action([&] {
     return list_commands(program);
+  });
+  Command& completion =
+      program.add_command("completion", "a script that completes commands and flags in bash and zsh");
+  completion.footer("Example: lamina completion > ~/.local/share/bash-completion/completions/lamina");
+  completion.action([&] {
+    std::cout << bash_completion(program);
+    return 0;
+  });
+  Command& manual = program.add_command("manual", "the manual page");
+  manual.footer("Example: lamina manual > lamina.1; man ./lamina.1");
+  manual.action([&] {
+    std::cout << manual_page(program, text("lamina ", version));
+    return 0;
   });
   return program.run(argc, argv);
 }

@@ -15,6 +15,7 @@
 #include "core/distributed/group.h"
 #include "core/error.h"
 #include "tools/flags/flag_value.h"
+#include "tools/flags/suggestion.h"
 #include "tools/programs/process.h"
 
 namespace lamina {
@@ -151,6 +152,8 @@ Command::Command(const std::string& name, const std::string& description)
 std::string Command::name() const { return app_->get_name(); }
 std::string Command::description() const { return app_->get_description(); }
 void Command::footer(const std::string& text) { app_->footer(text); }
+std::string Command::footer() const { return app_->get_footer(); }
+void Command::takes(const std::string& time) { app_->description(app_->get_description() + ", " + time); }
 void Command::require_command() { app_->require_subcommand(1); }
 void Command::add_version(const std::string& version) { app_->set_version_flag("--version", version); }
 bool Command::has(const std::string& name) const { return app_->get_option_no_throw(name) != nullptr; }
@@ -169,12 +172,15 @@ template <class Value>
 Flag Command::add(const std::string& name, Value& value, const std::string& description) {
   const auto rules = std::make_shared<FlagRules>(rules_for(value));
   if constexpr (std::is_same_v<Value, bool>) {
-    return {app_->add_flag(name, value, description), rules};
+    CLI::Option* const option = app_->add_flag(name, value, description);
+    flags_.emplace_back(option, rules);
+    return {option, rules};
   } else {
     CLI::Option* const option = app_->add_option(
         name, checked(name, rules, [&value, rules](const Words& words) { read_words(words, *rules, value); }),
         description, false, [&value] { return CLI::detail::checked_to_string<Value, Value>(value); });
     option->type_name_fn([rules] { return rules->kind(); });
+    flags_.emplace_back(option, rules);
     return {option->expected(CLI::detail::expected_count<Value>::value), rules};
   }
 }
@@ -196,7 +202,22 @@ Flag Command::add_read(const std::string& name, const std::function<void(const s
   const auto rules = std::make_shared<FlagRules>();
   CLI::Option* const option = app_->add_option(
       name, checked(name, rules, [read](const auto& words) { read(words.back()); }), description);
+  flags_.emplace_back(option, rules);
   return {option->type_name_fn([rules] { return rules->kind(); }), rules};
+}
+
+std::vector<FlagView> Command::flags() const {
+  std::vector<FlagView> all;
+  for (const auto& [option, rules] : flags_) {
+    const bool takes_value = option->get_items_expected_max() > 0;
+    all.push_back({.name = option->get_name(),
+                   .description = option->get_description(),
+                   .kind = takes_value ? rules->kind() : "",
+                   .otherwise = option->get_default_str(),
+                   .choices = rules->choices,
+                   .takes_value = takes_value});
+  }
+  return all;
 }
 
 const Command& Command::chosen() const {
@@ -213,10 +234,38 @@ std::optional<int> Command::parse(int argc, const char* const* argv) const {
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app_->exit(problem);
     const auto commands = app_->get_subcommands();
-    fail<UsageError>(problem.what(), "; see ", name(), commands.empty() ? "" : " " + commands[0]->get_name(),
-                     " --help");
+    const std::string unknown = chosen().unknown_word({argv, static_cast<size_t>(argc)});
+    const bool is_without_command = dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr &&
+                                    chosen().app_->get_require_subcommand_min() > 0;
+    const std::string complaint = !unknown.empty()     ? unknown
+                                  : is_without_command ? "name a command"
+                                                       : problem.what();
+    fail<UsageError>(complaint, complaint.ends_with('?') ? " see " : "; see ", name(),
+                     commands.empty() ? "" : " " + commands[0]->get_name(), " --help");
   }
   return {};
+}
+
+/// What is wrong with a word that is no flag and no command of this one; nothing when there is none.
+std::string Command::unknown_word(std::span<const char* const> words) const {
+  const std::vector<std::string> left = app_->remaining();
+  const auto is_left = [&](std::string_view word) { return std::ranges::find(left, word) != left.end(); };
+  auto found = std::ranges::find_if(words, is_left);
+  if (found == words.end()) return "";
+  // Behind a command's last word a flag is to blame before the words that were meant for its values.
+  const auto is_flag = [&](std::string_view word) { return word.starts_with("--") && is_left(word); };
+  if (const auto flag = std::ranges::find_if(words, is_flag); commands_.empty() && flag != words.end())
+    found = flag;
+  const std::string whole = *found, word = whole.substr(0, whole.find('='));
+  if (!word.starts_with("--")) {
+    if (commands_.empty()) return word + ": one word too many";
+    std::vector<std::string> names;
+    for (const Command& command : commands_) names.push_back(command.name());
+    return word + ": there is no such command" + suggestion(word, names);
+  }
+  std::vector<std::string> flags;
+  for (const CLI::Option* const option : app_->get_options()) flags.push_back(option->get_name());
+  return word + ": there is no such flag" + suggestion(word, flags);
 }
 
 void Command::check(const std::vector<std::string>& words) const {

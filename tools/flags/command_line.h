@@ -17,6 +17,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,16 @@ class Flag {
   std::shared_ptr<FlagRules> rules_;
 };
 
+/// A flag as --help, a manual and a shell's completion show it.
+struct FlagView {
+  std::string name;  ///< "--seed", or "RUN" of an argument without a flag
+  std::string description;
+  std::string kind;       ///< of its values: "INT:{0 to 1024}"; empty where it takes none
+  std::string otherwise;  ///< what holds where it is not given, if that is shown
+  std::vector<std::string> choices;
+  bool takes_value;
+};
+
 /// A program, or one of its commands, which may have commands of its own.
 class Command {
  public:
@@ -86,6 +97,13 @@ class Command {
 
   /// Ends --help: examples of how the command is called.
   void footer(const std::string& text);
+  std::string footer() const;
+
+  /// All of its flags but --help, in the order in which they were added.
+  std::vector<FlagView> flags() const;
+
+  /// How long it takes, as --help of the program and `list` show it behind the description.
+  void takes(const std::string& time);
 
   /// What is done when this command is chosen, and none of its own.
   void action(Action action) { action_ = std::move(action); }
@@ -104,10 +122,12 @@ class Command {
  private:
   explicit Command(std::shared_ptr<CLI::App> app);
   const Command& chosen() const;
+  std::string unknown_word(std::span<const char* const> words) const;
   std::optional<int> parse(int argc, const char* const* argv) const;
 
   std::shared_ptr<CLI::App> app_;
   std::list<Command> commands_;
+  std::vector<std::pair<CLI::Option*, std::shared_ptr<FlagRules>>> flags_;
   Action action_;
   bool for_ranks_ = false;
 };

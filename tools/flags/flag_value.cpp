@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "models/run/metrics.h"
+#include "tools/flags/suggestion.h"
 
 namespace lamina {
 
@@ -19,11 +20,25 @@ std::string ends_of(const Range& range) {
   return no_most ? text(":{from ", range.least, '}') : text(":{", range.least, " to ", range.most, '}');
 }
 
+template <class Range>
+std::string described(const char* number, const Range& range) {
+  const Range widest;
+  const bool no_least = range.least == widest.least, no_most = range.most == widest.most;
+  if (no_most) return no_least ? number : text(number, " from ", range.least, " up");
+  if (no_least) return text(number, " of at most ", range.most);
+  return text(number, " from ", range.least, " to ", range.most);
+}
+
+/// A number, but one that the type cannot hold.
+bool is_beyond(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789", word.front() == '-') == std::string::npos;
+}
+
 void check_word(const std::string& word, const std::string& given, const FlagRules& rules) {
   if (word.empty() && given.empty()) fail<UsageError>("the value is empty; give one or leave the flag out");
   if (word.empty()) fail<UsageError>('\'', given, "' has an empty place between its commas");
   if (!rules.choices.empty() && std::ranges::find(rules.choices, word) == rules.choices.end())
-    fail<UsageError>(word, " not in {", joined(rules.choices), '}');
+    fail<UsageError>(word, " not in {", joined(rules.choices), '}', suggestion(word, rules.choices));
   const std::string problem = rules.complaint ? rules.complaint(word) : "";
   if (!problem.empty()) fail<UsageError>(problem);
 }
@@ -37,19 +52,19 @@ std::optional<double> real_number(std::string_view text) {
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-std::string describe(const WholeRange& range) {
-  return text("a whole number from ", range.least, " to ", range.most);
-}
+std::string describe(const WholeRange& range) { return described("a whole number", range); }
 
 std::string describe(const RealRange& range) {
-  if (range.least == least_positive) return text("a number above 0 and at most ", range.most);
-  return text("a number from ", range.least, " to ", range.most);
+  if (range.least == least_positive)
+    return text("a number above 0", range.most == RealRange().most ? "" : text(" and at most ", range.most));
+  return described("a number", range);
 }
 
 template <class Range>
 typename Range::Number read_number(const std::string& text, const Range& range) {
   const auto number = number_from<typename Range::Number>(text);
   if (number && *number >= range.least && *number <= range.most) return *number;
+  if (!number && is_beyond(text)) fail<UsageError>(text, " is too large; give ", describe(range));
   fail<UsageError>(text, " is not ", describe(range));
 }
 template std::int64_t read_number(const std::string&, const WholeRange&);

@@ -34,7 +34,7 @@ inline constexpr double least_positive = std::numeric_limits<float>::min();
 std::optional<std::int64_t> whole_number(std::string_view text);
 std::optional<double> real_number(std::string_view text);
 
-/// The range in words: "a whole number from 1 to 9", "a number from 0 to 20".
+/// The range in words: "a whole number from 1 to 9", "a number above 0". Ends that are those of the type are not named.
 std::string describe(const WholeRange& range);
 std::string describe(const RealRange& range);
 

@@ -12,8 +12,12 @@ check "Adam has no momentum" refuses 2 "--momentum 0.9: it is SGD's" mnist --mom
 check "  and no folder is left of it" [ ! -e heavy ]
 check "SGD needs its learning rate" refuses 2 "--optimizer sgd: give its learning rate with --lr" mnist --optimizer sgd
 check "unknown norm" refuses 2 "--norm" mnist --norm group
-check "unknown flag" refuses 2 "--nrom" mnist --nrom layer
-check "no command" refuses 2 "subcommand" --threads 1
+check "unknown flag" refuses 2 "--nrom: there is no such flag; did you mean --norm?" mnist --nrom layer
+check "unknown command" refuses 2 "mnits: there is no such command; did you mean mnist?" mnits --epochs 5
+check "what is no number" refuses 2 "--lr: abc is not a number above 0; see lamina mnist --help" mnist --lr abc
+check "less than is allowed" refuses 2 "--epochs: -1 is not a whole number from 1 up; see" mnist --epochs -1
+check "no command" refuses 2 "name a command; see lamina --help"
+check "a flag without its command" refuses 2 "--threads: there is no such flag" --threads 1
 check "resume without a folder" refuses 2 "--resume" mnist --resume
 on_all_data() (unset LAMINA_SMOKE; "$@")
 check "more epochs than can be counted" on_all_data \

@@ -93,7 +93,15 @@ TEST_CASE("the innermost command that was named acts, and no other") {
   for (const Command& command : program.commands())
     names += command.name() + ": " + command.description() + "; ";
   CHECK(names == "outer: has one of its own; other: is another; ");
-  CHECK(run(program, {}).complained == "program: A subcommand is required; see program --help\n");
+  CHECK(run(program, {}).complained == "program: name a command; see program --help\n");
+  CHECK(run(program, {"outre"}).complained ==
+        "program: outre: there is no such command; did you mean outer? see program --help\n");
+  CHECK(run(program, {"outre", "--sizes", "3"})
+            .complained.starts_with("program: outre: there is no such command"));
+  CHECK(run(program, {"--innre", "x"}).complained ==
+        "program: --innre: there is no such flag; see program --help\n");
+  CHECK(run(program, {"outer", "iner"}).complained ==
+        "program: iner: there is no such command; did you mean inner? see program outer --help\n");
 }
 
 TEST_CASE("a mistake on the command line is one line, with exit code 2 and no action") {
@@ -124,7 +132,7 @@ TEST_CASE("a mistake on the command line is one line, with exit code 2 and no ac
     CHECK_FALSE(acted);
     CHECK(ending.complained.starts_with("program: "));
     CHECK(ending.complained.find('\n') == ending.complained.size() - 1);
-    CHECK(ending.complained.ends_with("; see program run --help\n"));
+    CHECK(ending.complained.ends_with(" see program run --help\n"));
     return ending.complained;
   };
   CHECK(complaint({"--count", "10"}).starts_with("program: --count: 10 is not a whole number from 1 to 9;"));
@@ -135,7 +143,12 @@ TEST_CASE("a mistake on the command line is one line, with exit code 2 and no ac
   CHECK(complaint({"--first", "left"}).starts_with("program: --first: left is wrong;"));
   CHECK(complaint({"--second", "x"}).find("--first") != std::string::npos);
   CHECK(complaint({"--first", "right", "--third", "x"}).find("--first") != std::string::npos);
-  CHECK(complaint({"--fourth"}).find("--fourth") != std::string::npos);
+  CHECK(complaint({"--fourth"}).starts_with("program: --fourth: there is no such flag;"));
+  CHECK(complaint({"--cuont", "3"})
+            .starts_with("program: --cuont: there is no such flag; did you mean --count?"));
+  CHECK(
+      complaint({"--cuont=3"}).starts_with("program: --cuont: there is no such flag; did you mean --count?"));
+  CHECK(complaint({"more"}).starts_with("program: more: one word too many;"));
   CHECK(run(program, {"run", "--count", "9", "--deviation", "0", "--first", "right"}).code == 0);
   CHECK(acted);
 }

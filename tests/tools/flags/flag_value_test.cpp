@@ -39,13 +39,25 @@ TEST_CASE("a number out of range is refused with the range") {
   CHECK(complaint("10", WholeRange{.least = 1, .most = 9}) == "10 is not a whole number from 1 to 9");
   CHECK(complaint("0x1", WholeRange{.least = 1, .most = 9}) == "0x1 is not a whole number from 1 to 9");
   CHECK(complaint("18446744073709551616", WholeRange{.least = 0}) ==
-        "18446744073709551616 is not a whole number from 0 to 9223372036854775807");
+        "18446744073709551616 is too large; give a whole number from 0 up");
+  CHECK(complaint("-1", WholeRange{.least = 1}) == "-1 is not a whole number from 1 up");
+  CHECK(complaint("x", WholeRange{}) == "x is not a whole number");
+  CHECK(complaint("x", WholeRange{.most = 3}) == "x is not a whole number of at most 3");
   CHECK(read_number("20", RealRange{.least = 0, .most = 20}) == 20);
   CHECK(complaint("nan", RealRange{.least = 0, .most = 20}) == "nan is not a number from 0 to 20");
-  CHECK(complaint("0", RealRange{.least = least_positive}) ==
-        "0 is not a number above 0 and at most 3.40282e+38");
+  CHECK(complaint("0", RealRange{.least = least_positive}) == "0 is not a number above 0");
+  CHECK(complaint("2", RealRange{.least = least_positive, .most = 1}) ==
+        "2 is not a number above 0 and at most 1");
+  CHECK(complaint("abc", RealRange{}) == "abc is not a number");
   CHECK(complaint("1e39", RealRange{.least = least_positive}).starts_with("1e39 is not a number above 0"));
   CHECK(complaint("1e-39", RealRange{.least = least_positive}).starts_with("1e-39 is not a number above 0"));
+}
+
+TEST_CASE("a word that is not among the choices: the closest one is named") {
+  const FlagRules norm{.choices = {"layer", "none"}};
+  CHECK(message_of<UsageError>([&] { checked_words({"lyaer"}, norm); }) ==
+        "lyaer not in {layer,none}; did you mean layer?");
+  CHECK(message_of<UsageError>([&] { checked_words({"instance"}, norm); }) == "instance not in {layer,none}");
 }
 
 TEST_CASE("lists are taken apart at commas, and no place in them is empty") {
