@@ -185,11 +185,13 @@ setup:
 	@{ printf '#if !__has_include(<%s>)\n#error\n#endif\n' $(PROBE); echo 'int main() {}'; } | \
 	  $(CXX) -std=c++20 -fopenmp -x c++ - $(LDLIBS) -o /dev/null 2>/dev/null || tools/install-deps.sh
 
-demo: setup  ## sets up, builds, and trains none, batch and layer norm side by side on built-in data
+demo:  ## says what it will install and build, does so, and shows two claims of the paper in a minute of training
+	@tools/demo-plan.sh $(COMMAND)
+	@+$(SUBMAKE) setup
 	@command -v gnuplot >/dev/null || tools/install-deps.sh
 	@+$(SUBMAKE) $(COMMAND)
 	@rm -rf runs/demo
-	$(BUILD)/lamina mnist --norm none,batch,layer --preset small --out runs/demo
+	@$(BUILD)/lamina demo --out runs/demo
 
 # The library is tested in both scalar types (gradient checks need double), or in the one that REAL names.
 # The sanitizers skip the doctest suite "slow", and the shell tests, which look at files rather than at memory.

@@ -6,12 +6,13 @@
 #   tools/install-deps.sh --dev     also Open MPI, the formatter, the linter, clang++, the fuzzer, CMake, Doxygen, and npm and a browser for the report
 #   tools/install-deps.sh --bench   also the PyTorch that `make bench` is compared with
 #   tools/install-deps.sh --slides  also pandoc (170 MB), with which `make slides` makes slides of the course
+#   tools/install-deps.sh --missing lists the packages that it would install, and installs none
 set -euo pipefail
 
 packages=(g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
           libpugixml-dev libcpp-httplib-dev gnuplot-nox graphviz)
 # Node from elsewhere, which includes its own npm, conflicts with Debian's npm.
-npm=()
+npm=() list=
 command -v npm >/dev/null && command -v node >/dev/null || npm=(nodejs npm)
 for option in "$@"; do
   case $option in
@@ -19,7 +20,8 @@ for option in "$@"; do
     --dev) packages+=(git cmake libopenmpi-dev openmpi-bin iproute2 doxygen clang clang-format clang-tidy libclang-rt-dev libomp-dev chromium "${npm[@]}") ;;
     --bench) packages+=(python3-torch python3-numpy) ;;
     --slides) packages+=(pandoc) ;;
-    *) echo "usage: tools/install-deps.sh [--report] [--dev] [--bench] [--slides]" >&2; exit 2 ;;
+    --missing) list=1 ;;
+    *) echo "usage: tools/install-deps.sh [--report] [--dev] [--bench] [--slides] [--missing]" >&2; exit 2 ;;
   esac
 done
 
@@ -52,11 +54,17 @@ for package in "${packages[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 
+if [ -n "$list" ]; then
+  echo "${missing[*]}"
+  exit
+fi
+
 if [ ${#missing[@]} -gt 0 ]; then
   echo "Will install with apt-get: ${missing[*]}"
   need_root "apt-get install ${missing[*]}"
   # A fresh machine has no package lists, and old lists name files that the mirrors no longer have.
   as_root apt-get update -qq
+  apt-get install --assume-no --no-install-recommends "${missing[@]}" 2>/dev/null | grep -E '^(Need to get|After this)' || true
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null
 else
   echo "Nothing to install."

@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
 
-for tool in bash cat env readlink; do ln -s "$(command -v "$tool")" "$scratch/$tool"; done
+for tool in bash cat env grep readlink; do ln -s "$(command -v "$tool")" "$scratch/$tool"; done
 stub() {  # stub NAME BODY
   printf '#!%s/bash\n%s\n' "$scratch" "$2" >"$scratch/$1"
   chmod +x "$scratch/$1"
@@ -30,7 +30,10 @@ check() {  # check TITLE EXIT-CODE PATTERN-IN-OUTPUT EXPECTED-CALLS OPTION...
 
 all="g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
 all+=" libpugixml-dev libcpp-httplib-dev gnuplot-nox graphviz"
-install_calls=$'apt-get update -qq\napt-get install -y -qq --no-install-recommends'
+calls_for() {  # the calls that install these packages, after saying how large they are
+  printf 'apt-get update -qq\napt-get install --assume-no --no-install-recommends %s\n' "$1"
+  printf 'apt-get install -y -qq --no-install-recommends %s' "$1"
+}
 stub gcc 'echo no-such-machine'
 user 0
 
@@ -41,13 +44,17 @@ check "does nothing, and needs no network, when all is there" 0 '^Nothing to ins
 check "refuses unknown options" 2 '^usage' '' --everything
 installed "${all/ doctest-dev/}"
 check "installs only what is missing, and says so first" 0 '^Will install with apt-get: doctest-dev$' \
-      "$install_calls doctest-dev"
+      "$(calls_for doctest-dev)"
+check "--missing lists it and installs nothing" 0 '^doctest-dev$' '' --missing
+stub apt-get "echo \"apt-get \$*\" >>$scratch/calls; [[ \" \$* \" != *--assume-no* ]] || echo 'Need to get 12 kB of archives.'"
+check "says how much is downloaded" 0 '^Need to get 12 kB' "$(calls_for doctest-dev)"
+stub apt-get "echo \"apt-get \$*\" >>$scratch/calls"
 installed "$all python3-numpy"
-check "--bench adds PyTorch" 0 '^Will install with apt-get: python3-torch$' "$install_calls python3-torch" --bench
+check "--bench adds PyTorch" 0 '^Will install with apt-get: python3-torch$' "$(calls_for "python3-torch")" --bench
 
 installed "$all"
-check "--slides adds pandoc" 0 '^Will install with apt-get: pandoc$' "$install_calls pandoc" --slides
-check "--report adds Debian's npm" 0 '^Will install with apt-get: nodejs npm$' "$install_calls nodejs npm" --report
+check "--slides adds pandoc" 0 '^Will install with apt-get: pandoc$' "$(calls_for "pandoc")" --slides
+check "--report adds Debian's npm" 0 '^Will install with apt-get: nodejs npm$' "$(calls_for "nodejs npm")" --report
 stub npm true && stub node true
 check "--report leaves another npm alone" 0 '^Nothing to install' '' --report
 
@@ -55,7 +62,7 @@ user 1000
 installed "${all/ doctest-dev/}"
 check "without root and sudo says what to do" 1 '^Installing needs root.*apt-get install doctest-dev$' ''
 stub sudo 'exec "$@"'
-check "uses sudo" 0 '^Will install' "$install_calls doctest-dev"
+check "uses sudo" 0 '^Will install' "$(calls_for "doctest-dev")"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

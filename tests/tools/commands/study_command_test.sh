@@ -96,7 +96,7 @@ check "and is not tried again" [ "$(line_of starts)$(line_of goes)" = 00 ]
 
 # --- mistakes in the file
 mistake() { study "$2"; check "$1" refuses 1 "s.json: $3" study s.json --out wrong; }
-mistake "unknown experiment" '{"experiment": "mnits"}' "'experiment' is 'mnits', which trains nothing; there are mnist, "
+mistake "unknown experiment" '{"experiment": "mnits"}' "'experiment' is 'mnits', which trains nothing; there are order-embedding, "
 mistake "a command that trains nothing" '{"experiment": "graph"}' "'experiment' is 'graph', which trains nothing"
 mistake "unknown flag" '{"experiment": "mnist", "settings": {"inertia": 1}}' "'inertia' is no flag of lamina mnist; see lamina mnist --help"
 mistake "unknown flag of a variant" '{"experiment": "mnist", "variants": {"inertia": [1]}}' "'inertia' is no flag"

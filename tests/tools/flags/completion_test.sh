@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# `lamina completion` and `lamina manual`: what bash completes, and that the page is one that man shows, both made from the
+# same declaration as --help.
+source "$(dirname "$0")/../checks.sh"
+
+"$lamina" completion >script || echo "completion failed"
+"$lamina" manual >lamina.1 || echo "manual failed"
+# shellcheck disable=SC1091
+source ./script
+
+completes() {  # completes "WANTED..." WORD...: the last word, which is being typed, becomes all of these and nothing else
+  local wanted=$1
+  shift
+  COMP_WORDS=(lamina "$@") COMP_CWORD=$#
+  COMPREPLY=()
+  _lamina
+  [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort | xargs)" = "$(tr ' ' '\n' <<<"$wanted" | sort | xargs)" ] && return
+  echo "  lamina $*: ${COMPREPLY[*]}"
+  return 1
+}
+
+check "bash takes the script" bash -n script
+check "a command" completes "mnist" mn
+check "several" completes "graph geometry" g
+check "a flag" completes "--norm" mnist --nor
+check "the values of a flag" completes "layer" mnist --norm la
+check "a flag behind a value" completes "--preset" mnist --norm layer --pre
+check "a command of a command" completes "show" attentive-reader s
+check "  and its flags, not those of the outer one" completes "--test --threads" attentive-reader show runs/a --t
+check "a word that names a command elsewhere is none" completes "--norm" mnist --out draw --nor
+check "files where the program knows nothing" completes "" mnist --data fi
+check "nothing for what it has not" completes "" mnist --zz
+check "bash falls back on files" grep -q '^complete -o default -F _lamina lamina$' script
+
+check "the manual names every command" [ "$(grep -c '^\.SS ' lamina.1)" -ge "$("$lamina" list | wc -l)" ]
+every_flag() {  # in --help of every command
+  local command flag section missing=0
+  for command in $("$lamina" list | cut -f1); do
+    section=$(sed -n "/^\.SS lamina ${command//-/\\\\-}$/,/^\.SS lamina [^ ]*$/p" lamina.1)
+    for flag in $("$lamina" "$command" --help | grep -oE '^  --[a-z-]+' | grep -v -- --help); do
+      grep -qF -- "\\fB${flag//-/\\-}\\fR" <<<"$section" ||
+        { echo "  $command $flag"; missing=1; }
+      grep -qE "words='[^']*$flag " <(grep -E "^ +'$command'\) words=" script) || { echo "  completion: $command $flag"; missing=1; }
+    done
+  done
+  return $missing
+}
+check "page and script have every flag of --help" every_flag
+if command -v groff >/dev/null; then
+  check "groff has nothing to say against it" [ -z "$(groff -man -ww -z lamina.1 2>&1)" ]
+  groff -man -Tascii -P-cbou lamina.1 >shown 2>/dev/null
+  check "and shows it" grep -q -- "--norm TEXT:{" shown
+fi
+
+# --- list and --help
+order="demo stability invariance geometry order-embedding attentive-reader skip-thoughts draw handwriting mnist convnet"
+check "list: the experiments in the paper's order" [ "$("$lamina" list | cut -f1 | head -11 | xargs)" = "$order" ]
+check "--help, too" [ "$("$lamina" --help | sed -n '/^Subcommands:/,$p' | awk 'NR > 1 && /^  [a-z]/ { print $1 }' | head -11 | xargs)" = "$order" ]
+
+finish
