@@ -31,7 +31,7 @@ def lines_of(command):
 
 
 class Resident:
-    """A program that stays and times a burst of steps whenever it is asked to, so that several can take turns."""
+    """A program that stays and times a burst of steps whenever it is asked to."""
 
     def __init__(self, command):
         self.command = command
@@ -54,12 +54,27 @@ class Resident:
         self.process.wait()
 
 
+def bursts(command, seconds, rounds):
+    """Milliseconds of a step of a command, in each of some bursts."""
+    resident = Resident(command)
+    times = [resident.burst(seconds) for _ in range(rounds)]
+    resident.close()
+    return times
+
+
 def in_turns(commands, seconds, rounds):
-    """The median milliseconds of a step of each command, measured in bursts that take turns."""
+    """Milliseconds of a step of each command, in bursts that take turns."""
     residents = [Resident(command) for command in commands]
     times = [[each.burst(seconds) for each in residents] for _ in range(rounds)]
     for each in residents:
         each.close()
+    return list(zip(*times))
+
+
+def in_turns_anew(commands, seconds, rounds):
+    """The same, where each burst has processes of its own: a rank that waited for its next one would look for messages all
+    the while, and keep the other command from a core."""
+    times = [[bursts(command, seconds / 2, 2)[1] for command in commands] for _ in range(rounds)]
     return list(zip(*times))
 
 
