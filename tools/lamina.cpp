@@ -12,6 +12,7 @@
 #include "core/gemm/gemm.h"
 #include "core/version.h"
 #include "tools/commands/commands.h"
+#include "tools/flags/command_times.h"
 #include "tools/flags/completion.h"
 #include "tools/flags/manual.h"
 #include "tools/programs/process.h"
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
   program.add_version(text("lamina ", version, ", commit ", commit(), ", ",
                            sizeof(real) == 4 ? "float" : "double", ", ", gemm_backend(), ", ",
                            distributed::mpi_name()));
-  program.footer("Example: lamina mnist --norm none,batch,layer --preset small");
+  program.footer(text(times_are, "\n\nExample: lamina mnist --norm none,batch,layer"));
   for (const auto add : add_commands) add(program);
   program.add_command("list", "lists the commands, one per line").action([&] {
     return list_commands(program);
@@ -74,5 +75,6 @@ int main(int argc, char** argv) {
     std::cout << manual_page(program, text("lamina ", version));
     return 0;
   });
+  program.annotate(time_of);
   return program.run(argc, argv);
 }

@@ -153,7 +153,11 @@ std::string Command::name() const { return app_->get_name(); }
 std::string Command::description() const { return app_->get_description(); }
 void Command::footer(const std::string& text) { app_->footer(text); }
 std::string Command::footer() const { return app_->get_footer(); }
-void Command::takes(const std::string& time) { app_->description(app_->get_description() + ", " + time); }
+void Command::annotate(const std::function<std::string(const std::string&)>& note) {
+  for (Command& command : commands_)
+    if (const std::string words = note(command.name()); !words.empty())
+      command.app_->description(command.description() + " [" + words + ']');
+}
 void Command::require_command() { app_->require_subcommand(1); }
 void Command::add_version(const std::string& version) { app_->set_version_flag("--version", version); }
 bool Command::has(const std::string& name) const { return app_->get_option_no_throw(name) != nullptr; }

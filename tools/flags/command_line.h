@@ -102,8 +102,8 @@ class Command {
   /// All of its flags but --help, in the order in which they were added.
   std::vector<FlagView> flags() const;
 
-  /// How long it takes, as --help of the program and `list` show it behind the description.
-  void takes(const std::string& time);
+  /// Adds to the descriptions of its commands what `note` says of each, in brackets; nothing where that is empty.
+  void annotate(const std::function<std::string(const std::string& command)>& note);
 
   /// What is done when this command is chosen, and none of its own.
   void action(Action action) { action_ = std::move(action); }

@@ -2,7 +2,7 @@
 // The report as JSON: everything the page shows, decided here; the page's script only lays it out.
 //
 //   {program, date, repository, looks: {colors: {name: [light, dark]}, dashes: [[..]]}, leftovers: [..],
-//   exhibits: [{part, id, title, section, subject, claim, setting, finding, command, readme, badges,
+//   exhibits: [{part, id, title, section, subject, claim, setting, finding, command, quick: {command, time} or null, readme, badges,
 //     verdict: {badge, sentence, claims: [{claim, badge, number, seeds, data, name, page}]} or null,
 //     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..],
 //       low: [..], high: [..]}], by_update, paper: {axes, source, left_out, values} or null}],

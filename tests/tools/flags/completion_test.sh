@@ -55,6 +55,7 @@ fi
 # --- list and --help
 order="demo stability invariance geometry order-embedding attentive-reader skip-thoughts draw handwriting mnist convnet"
 check "list: the experiments in the paper's order" [ "$("$lamina" list | cut -f1 | head -11 | xargs)" = "$order" ]
+check "  with the time that each takes" [ "$("$lamina" list | sed -n '2,13p' | grep -cE '\[(about [0-9]+ (s|min)|a few seconds)\]$')" = 12 ]
 check "--help, too" [ "$("$lamina" --help | sed -n '/^Subcommands:/,$p' | awk 'NR > 1 && /^  [a-z]/ { print $1 }' | head -11 | xargs)" = "$order" ]
 
 finish

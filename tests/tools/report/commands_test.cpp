@@ -95,6 +95,23 @@ TEST_CASE("every exhibit's command parses") {
     CHECK_MESSAGE(complaint(exhibit.command).empty(), complaint(exhibit.command));
 }
 
+TEST_CASE("what is missing has a quick command first, which parses, needs no data and has its time") {
+  size_t quick = 0;
+  const Json document = make_document(find_runs({}));
+  for (const Json& exhibit : document["exhibits"]) {
+    const auto full = exhibit["command"].get<std::string>();
+    const Json first = exhibit.value("quick", Json());
+    CHECK(first.is_null() == (full.find("--data") == std::string::npos));
+    if (first.is_null()) continue;
+    const auto command = first["command"].get<std::string>();
+    CHECK_MESSAGE(complaint(command).empty(), complaint(command));
+    CHECK(command.find("--data") == std::string::npos);
+    CHECK_MESSAGE(!first["time"].get<std::string>().empty(), command);
+    ++quick;
+  }
+  CHECK(quick > 5);
+}
+
 TEST_CASE("the command of a run of every experiment parses, and so does each remedy") {
   const TemporaryFolder folder;
   for (const char* experiment : {"mnist", "convnet", "draw", "handwriting", "order-embedding",

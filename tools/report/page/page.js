@@ -106,6 +106,16 @@
     return [main.length ? box(main) : null, updates.length ? folded(`${exhibit.id} updates`, "update by update: loss and gradient", young, box(updates)) : null];
   }
 
+  // What stands above the command of an exhibit without runs: the quick one first.
+  function missing(exhibit) {
+    const say = (text) => make("p", { class: "not-run" }, text);
+    if (exhibit.runs.length) return null;
+    if (!exhibit.quick) return say("Not run here. This command does it:");
+    const time = exhibit.quick.time ? `, ${exhibit.quick.time} on one core` : "";
+    return make("div", {}, say(`Not run here. A first look, small and on built-in data${time}:`), command(exhibit.quick.command, `${exhibit.id} quick`),
+      say("In full, on the original data:"));
+  }
+
   function render(exhibit) {
     const state = states.get(exhibit.id) ?? { hidden: new Set(), smooth: 1, charts: {} };
     states.set(exhibit.id, state);
@@ -118,7 +128,7 @@
         exhibit.charts.some((plan) => plan.paper) ? make("p", { class: "fine" }, "Of the paper's curves this page has what its text, tables and axes print. The curves themselves are pictures; no points were read off them by eye.") : null),
       tables(exhibit),
       make("div", { class: "gallery" }, Pictures.gallery(exhibit)),
-      make("div", { class: "how" }, exhibit.runs.length ? null : make("p", { class: "not-run" }, "Not run here. This command does it:"),
+      make("div", { class: "how" }, missing(exhibit),
         command(exhibit.command, exhibit.id), runs(exhibit)));
     return { section, charts, start: () => drawn.forEach((each) => each.start()) };
   }
