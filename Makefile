@@ -106,10 +106,12 @@ $(BUILD)/flags: $(FORCE)
 $(BUILD)/sources: $(FORCE)
 	$(call keep,$(SOURCES))
 
-# PRECOMPILED=1 reads the standard headers once instead of once per source: a quarter of the compiler's work, of tests a
-# third. .ci/run does so everywhere but in the library, models and tools in float (PRECOMPILED=double), since it hides a
-# missing #include. Compiler caches, which help more from day to day, do not work with it.
+# PRECOMPILED=1 reads the standard headers, and for tests those of tests/check.h, once instead of once per source: a quarter
+# of the compiler's work, of tests a third. .ci/run does so everywhere but in the library, models and tools in float
+# (PRECOMPILED=double), since it hides a missing #include. Compiler caches, which help more from day to day, do not work with it.
 PRELUDE := $(if $(filter 1 $(REAL),$(PRECOMPILED)),$(BUILD)/precompiled/standard.h)
+# clang reads what it precompiled at the same level only.
+UNOPTIMIZED_PRELUDE := $(if $(SANITIZE),$(PRELUDE:standard.h=unoptimized.h),$(PRELUDE))
 TEST_PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled/tests.h)
 # With it the bug of g++ 12 above shows in two more warnings.
 prelude = $(if $(1),-include $(1) $(if $(findstring clang,$(CXX)),,-Wno-stringop-overflow -Wno-array-bounds))
@@ -117,20 +119,28 @@ compile = $(call say,$<)mkdir -p $(@D) && $(CXX) $(CXXFLAGS) $(call prelude,$(1)
 
 $(BUILD)/objects/%.o: %.cpp $(BUILD)/flags $(PRELUDE)
 	$(call compile,$(PRELUDE))
+$(BUILD)/objects/tools/%.o: tools/%.cpp $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
+	$(call compile,$(UNOPTIMIZED_PRELUDE))
 $(BUILD)/objects/tests/%.o: tests/%.cpp $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile,$(TEST_PRELUDE))
 # These have no test runner to link with.
 $(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
 	$(call compile,$(PRELUDE))
 
-# -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools; the sanitizers'
-# tests compile in half the time without optimization.
-$(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES))) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
-$(call objects,$(TOOL_SOURCES)): private LEVEL := $(if $(SANITIZE),-Og,-O1)
+# -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools. For the
+# sanitizers both compile in half the time without optimization; the models' tests would then take ten times as long.
+$(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
+ifdef SANITIZE
+$(call objects,$(COMMAND_SOURCES) $(BENCH_SOURCES)) $(BUILD)/precompiled/unoptimized.h: private LEVEL := -O0
+endif
 
+precompile = $(call say,$@)mkdir -p $(@D) && cp $< $@ && \
+  $(CXX) $(CXXFLAGS) -MMD -MP -MT $@ -MF $@.d -x c++-header $< -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
 $(BUILD)/precompiled/standard.h $(BUILD)/precompiled/tests.h: $(BUILD)/precompiled/%.h: tools/precompiled/%.h $(BUILD)/flags
-	@mkdir -p $(@D) && cp $< $@
-	$(call say,$@)$(CXX) $(CXXFLAGS) -x c++-header $@ -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
+	$(precompile)
+$(BUILD)/precompiled/unoptimized.h: tools/precompiled/standard.h $(BUILD)/flags
+	$(precompile)
+-include $(wildcard $(BUILD)/precompiled/*.d)
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 $(MODELS): $(call objects,$(MODEL_SOURCES))

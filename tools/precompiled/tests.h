@@ -1,5 +1,6 @@
-// What tests include besides, for `make PRECOMPILED=1`.
+// What most tests include, for `make PRECOMPILED=1`.
 
 #include <doctest/doctest.h>
 
+#include "tests/check.h"
 #include "tools/precompiled/standard.h"
