@@ -44,7 +44,10 @@ nonsense_is_named() {
   [[ $said == *'LAMINA_THREADS=many: is no whole number from 1 to 1024'* ]]
 }
 
-check "make install" make -j2 install "PREFIX=$prefix"
+# Read once, the standard headers take a third of the compiler's time less.
+install() { make -j2 install PRECOMPILED=1 "$@"; }
+
+check "make install" install "PREFIX=$prefix"
 check "the pkg-config file is valid" pkg-config --validate lamina
 check "a program builds" build_program lamina lamina
 check "the program runs" program_prints_threads
@@ -172,16 +175,16 @@ no_newer_library() { [ -e "$prefix/lib/liblamina.so" ] && ! ls "$prefix"/lib/gli
 
 # The double library for one kind of CPU and not optimized, to shorten the test.
 if [ "$(uname -m)" = x86_64 ]; then arch=x86-64-v3; else arch=native; fi
-check "make install REAL=double under the same prefix" make -j2 install REAL=double LEVEL=-O0 ARCH=$arch "PREFIX=$prefix"
+check "make install REAL=double under the same prefix" install REAL=double LEVEL=-O0 ARCH=$arch "PREFIX=$prefix"
 check "a program for double builds" build_program lamina-double lamina-double
 check "the program computes in double" program_sums 8
 check "a program for float still builds" build_program lamina lamina
 check "the program computes in float still" program_sums 4
 check "headers for float do not link with the double library" does_not_link lamina lamina-double
 check "headers for double do not link with the float library" does_not_link lamina-double lamina
-check "make install into a staging folder" make -j2 install REAL=double LEVEL=-O0 ARCH=$arch PREFIX=/opt/lamina "DESTDIR=$scratch/stage"
+check "make install into a staging folder" install REAL=double LEVEL=-O0 ARCH=$arch PREFIX=/opt/lamina "DESTDIR=$scratch/stage"
 check "DESTDIR does not leak into the pkg-config file" staged_below "$scratch/stage"
-check "make install ARCH=$arch over it" make -j2 install ARCH=$arch "PREFIX=$prefix"
+check "make install ARCH=$arch over it" install ARCH=$arch "PREFIX=$prefix"
 check "leaves no library for other CPUs" no_newer_library
 
 echo "$passed passed, $failed failed, $skipped skipped"
