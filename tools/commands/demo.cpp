@@ -67,6 +67,7 @@ int train_part(const Part& part, const DemoFlags& flags, const std::string& fold
   words.insert(words.begin(), "lamina");
   words.insert(words.end(), {"--seed", text(flags.seed), "--threads", text(flags.threads), "--out", folder});
   std::vector<const char*> arguments;
+  arguments.reserve(words.size());
   for (const std::string& word : words) arguments.push_back(word.c_str());
   return program.run(static_cast<int>(arguments.size()), arguments.data());
 }
