@@ -51,13 +51,14 @@ RunConfig config_of(const Json& study, const std::string& run) {
 }  // namespace
 
 std::vector<FoundRun> kept_runs(const std::string& folder) {
-  const std::string file = folder + "/study.json";
+  const std::filesystem::path in = folder;
+  const std::string file = (in / "study.json").string();
   if (!std::filesystem::exists(file)) return {};
   std::vector<FoundRun> runs;
   try {
     const Json study = Json::parse(read_file(file));
     for (const auto& [name, kept] : kept_numbers(folder)) {
-      const std::string path = folder + '/' + name;
+      const std::string path = (in / name).string();
       if (std::filesystem::exists(path)) continue;
       FoundRun& run = runs.emplace_back(FoundRun{.path = path, .config = config_of(study, name)});
       run.files["metrics.csv"] = csv_of(kept.curves);

@@ -56,6 +56,7 @@ std::vector<FoundPicture> pictures_in(const std::string& folder) {
     if (is_shown(entry->path().filename().string())) files.push_back(entry->path());
   std::ranges::sort(files);
   std::vector<FoundPicture> pictures;
+  pictures.reserve(files.size());
   for (const fs::path& file : files) pictures.push_back(read_picture(file));
   return pictures;
 }
