@@ -195,7 +195,7 @@ setup:
 	@{ printf '#if !__has_include(<%s>)\n#error\n#endif\n' $(PROBE); echo 'int main() {}'; } | \
 	  $(CXX) -std=c++20 -fopenmp -x c++ - $(LDLIBS) -o /dev/null 2>/dev/null || tools/install-deps.sh
 
-demo:  ## says what it will install and build, does so, and shows two claims of the paper in a minute of training
+demo:  ## says what it will install and build, does so, and shows two claims of the paper in one to two minutes of training
 	@tools/demo-plan.sh $(COMMAND)
 	@+$(SUBMAKE) setup
 	@command -v gnuplot >/dev/null || tools/install-deps.sh

@@ -22,4 +22,4 @@ if [ "$files" -gt 0 ]; then
 else
   echo "2. compiling: all is built"
 fi
-echo "3. trains six small models: about a minute on two cores"
+echo "3. trains six small models: one to two minutes on two cores"

@@ -1,4 +1,4 @@
-// lamina demo: two claims of the paper on data that come with the program, in about a minute of training on two cores.
+// lamina demo: two claims of the paper on data that come with the program, in one to two minutes of training on two cores.
 
 #include <filesystem>
 #include <iostream>

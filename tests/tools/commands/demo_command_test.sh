@@ -27,7 +27,7 @@ check "runs are not mixed" refuses 2 "--out shown: is there already" demo --out 
 
 "$repository/tools/demo-plan.sh" build/lamina >plan
 check "make demo says what it will do" [ "$(grep -cE '^[123]\. ' plan)" = 3 ]
-check "  and how long it trains" grep -q '^3\. trains six small models: about a minute on two cores$' plan
+check "  and how long it trains" grep -q '^3\. trains six small models: one to two minutes on two cores$' plan
 "$repository/tools/demo-plan.sh" build/nothing-of-it-is-built/lamina BUILD=build/nothing-of-it-is-built >plan
 check "  and how long it compiles" grep -qE '^2\. compiles [1-9][0-9]+ files: about [0-9]+ minutes? on [0-9]+ cores?$' plan
 
