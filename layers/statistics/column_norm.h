@@ -38,7 +38,7 @@ struct Cases {
   bool counts(size_t r) const { return mask == nullptr || mask[r] != 0; }
   size_t count() const {
     size_t counted = 0;
-    for (size_t r = 0; r < rows; ++r) counted += counts(r) ? 1 : 0;
+    for (size_t r = 0; r < rows; ++r) counted += counts(r) ? size_t{1} : size_t{0};
     return counted;
   }
 };
