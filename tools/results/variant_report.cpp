@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 #include <optional>
-#include <ranges>
 
 #include "tools/results/norm_table.h"
 
@@ -31,7 +30,7 @@ void mark_best(std::vector<std::vector<std::string>>& rows, size_t column, Repor
     return std::isfinite(number) ? sign * number : std::numeric_limits<double>::infinity();
   };
   if (rows.size() < 2 || best == ReportColumn::none) return;
-  const double least = std::ranges::min(rows | std::views::transform(value));
+  const double least = value(*std::ranges::min_element(rows, {}, value));
   for (auto& row : rows)
     if (value(row) == least && std::isfinite(least)) row[column] = "**" + row[column] + "**";
 }
