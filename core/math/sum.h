@@ -28,9 +28,9 @@ template <size_t lanes>
 }
 
 /// Two numbers that are summed together.
-struct Pair {
+struct TwoSums {
   real first, second;
-  friend Pair operator+(Pair a, Pair b) { return {a.first + b.first, a.second + b.second}; }
+  friend TwoSums operator+(TwoSums a, TwoSums b) { return {a.first + b.first, a.second + b.second}; }
 };
 
 namespace detail {
@@ -89,8 +89,8 @@ template <class Term>
 }
 
 template <class First, class Second>
-[[gnu::always_inline]] inline Pair two_running_sums(size_t first, size_t count, const First& first_term,
-                                                    const Second& second_term) {
+[[gnu::always_inline]] inline TwoSums two_running_sums(size_t first, size_t count, const First& first_term,
+                                                       const Second& second_term) {
   constexpr size_t lanes = 32;
   alignas(64) real running[2][lanes] = {};
   const auto add = [&](size_t from, size_t lane) {
@@ -121,7 +121,7 @@ template <class Term>
   return sum_in_halves(0, count, [&](size_t first, size_t size) { return running_sum(first, size, term); });
 }
 template <class First, class Second>
-[[gnu::noinline]] Pair two_long_sums(size_t count, const First& first_term, const Second& second_term) {
+[[gnu::noinline]] TwoSums two_long_sums(size_t count, const First& first_term, const Second& second_term) {
   return sum_in_halves(0, count, [&](size_t first, size_t size) {
     return two_running_sums(first, size, first_term, second_term);
   });
@@ -138,7 +138,7 @@ real sum_over(size_t count, const Term& term) {
 
 /// Two such sums in one pass over what they share.
 template <class First, class Second>
-Pair two_sums_over(size_t count, const First& first_term, const Second& second_term) {
+TwoSums two_sums_over(size_t count, const First& first_term, const Second& second_term) {
   if (count > detail::terms_in_sequence) return detail::two_long_sums(count, first_term, second_term);
   return detail::two_running_sums(0, detail::unknown(count), first_term, second_term);
 }
@@ -149,7 +149,7 @@ namespace detail {
 
 inline constexpr size_t rows_in_sequence = 64;  // below, a plain loop
 inline void add_to(const std::array<real*, 1>& sums, size_t c, real value) { sums[0][c] += value; }
-inline void add_to(const std::array<real*, 2>& sums, size_t c, Pair value) {
+inline void add_to(const std::array<real*, 2>& sums, size_t c, TwoSums value) {
   sums[0][c] += value.first;
   sums[1][c] += value.second;
 }
@@ -210,7 +210,7 @@ void add_column_sums(size_t rows, size_t begin, size_t end, real* sums, const Ro
   }
 }
 
-/// Two such sums in one pass over what they share: row(r)(c) is a Pair.
+/// Two such sums in one pass over what they share: row(r)(c) is a TwoSums.
 template <class Row>
 void two_column_sums(size_t rows, size_t begin, size_t end, real* first, real* second, const Row& row) {
   for (size_t c = begin; c < end; c += columns_at_once)

@@ -69,7 +69,7 @@ inline void moments(const Cases& x, real degrees, size_t begin, size_t end, real
   const real* const start = x.values + first * x.width;
   column_sums(x.rows, begin, end, mean, distances_from(start, [](real d) { return d; }));
   for (size_t c = begin; c < end; ++c) mean[c] = start[c] + mean[c] / cases;
-  const auto squares = distances_from(mean, [](real d) { return Pair{d, d * d}; });
+  const auto squares = distances_from(mean, [](real d) { return TwoSums{d, d * d}; });
   for (size_t from = begin; from < end; from += columns_at_once) {
     real rest[columns_at_once];
     const size_t columns = std::min(columns_at_once, end - from);
@@ -112,7 +112,7 @@ inline void sum_derivatives(const Cases& a, const real* dy, Statistics s, size_t
                       const bool counts = a.counts(r);
                       return [=, d = counts ? dy + r * a.width + from : zeros,
                               x = counts ? a.values + r * a.width + from : mean](size_t c) {
-                        return Pair{d[c], d[c] * ((x[c] - mean[c]) * inverse[c])};
+                        return TwoSums{d[c], d[c] * ((x[c] - mean[c]) * inverse[c])};
                       };
                     });
   }

@@ -125,7 +125,7 @@ void moments(const Map& map, const real* a, real* mean, real* spread, real* rest
   two_column_sums(height, 0, row, sum, squares, [=](size_t h) {
     return [=, from_row = a + (first + h) * row](size_t i) {
       const real distance = from_row[i] - center[i];
-      return Pair{distance, distance * distance};
+      return TwoSums{distance, distance * distance};
     };
   });
   fold(sum, map, first, map.width - first, rest);
@@ -292,7 +292,7 @@ void merge_images(const Map& map, const real* moments, real degrees, real* mean,
   two_column_sums(map.images, 0, channels, off.data(), variance, [=](size_t n) {
     return [=, of_image = moments + n * image](size_t c) {
       const real distance = of_image[c] - mean[c] + of_image[channels + c];
-      return Pair{distance, of_image[2 * channels + c] + distance * distance};
+      return TwoSums{distance, of_image[2 * channels + c] + distance * distance};
     };
   });
   const real weight = static_cast<real>(map.positions()) / degrees;

@@ -74,7 +74,7 @@ struct Back {
 template <bool centered, class Derivative, class Normalized>
 Back back(size_t size, Statistics s, const Derivative& dn, const Normalized& n) {
   const auto count = static_cast<real>(size);
-  const Pair sums = two_sums_over(
+  const TwoSums sums = two_sums_over(
       size, [=](size_t i) { return dn(i) * n(i); }, dn);
   return {.level = centered ? sums.second / count : 0,
           .along = sums.first / count,

@@ -46,7 +46,7 @@ namespace {
 /// the mean is the mean of d.
 struct Moments {
   real mean, variance;
-  Moments(real rounded, Pair sums, real count) : mean(rounded + sums.first / count), variance(0) {
+  Moments(real rounded, TwoSums sums, real count) : mean(rounded + sums.first / count), variance(0) {
     const real found = (sums.second - sums.first * (sums.first / count)) / count;
     variance = found < 0 ? 0 : found;
   }
@@ -58,7 +58,7 @@ void find_moments(const AxisView& view, const real* x, real* means, real* varian
   for_each_columns(view, [=](size_t o, size_t begin, size_t end) {
     const real* const matrix = x + o * along * inner;
     real *const mean = means + o * inner, *const variance = variances + o * inner;
-    const auto set = [=](size_t c, real rounded, Pair sums) {
+    const auto set = [=](size_t c, real rounded, TwoSums sums) {
       const Moments found(rounded, sums, count);
       mean[c] = found.mean;
       variance[c] = found.variance;
@@ -77,7 +77,7 @@ void find_moments(const AxisView& view, const real* x, real* means, real* varian
     two_column_sums(along, 0, width, first, second, [&](size_t k) {
       return [row = values(k), from = rounded](size_t c) {
         const real d = row[c] - from[c];
-        return Pair{d, d * d};
+        return TwoSums{d, d * d};
       };
     });
     for (size_t c = 0; c < width; ++c) set(begin + c, rounded[c], {first[c], second[c]});

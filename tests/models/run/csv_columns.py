@@ -4,7 +4,7 @@
     tests/models/run/csv_columns.py FOLDER...
 
 Prints the columns that it does not define, one a line with their file, and exits with 1 when there are any. Files of a lab
-are those of a folder of the lab's name.
+are those of a folder of the lab's name that has verdicts.
 """
 
 import json
@@ -33,7 +33,7 @@ def defined():
 
 def matches(column, patterns):
     """METRIC, QUANTITY stand for any name."""
-    return any(re.fullmatch(re.sub(r"METRIC|QUANTITY", r"[\\w .,()-]+", pattern), column) for pattern in patterns)
+    return any(re.fullmatch(re.sub(r"METRIC|QUANTITY", r"[\\w .,()/'-]+", pattern), column) for pattern in patterns)
 
 
 def patterns_of(path, files):
@@ -42,7 +42,7 @@ def patterns_of(path, files):
         name = "metrics.csv"
     elif name.startswith("tasks"):
         name = "tasks.csv"
-    elif name not in files and name == path.parent.name + ".csv":
+    elif name == path.parent.name + ".csv" and (path.parent / "verdicts.json").exists():
         name = "LAB.csv"
     patterns = files.get(name, {})
     if name != "metrics.csv":

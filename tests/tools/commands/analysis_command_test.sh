@@ -26,7 +26,7 @@ check "  as its flags have them" grep -q '"scales": "0.5,2"' rnn/config.json
 check "geometry leaves tables and figures" has_files geometry summary.md \
       {formulas,cross_terms,kl,weights,gain,turning}.csv {kl,weights,gain,turning}.svg
 check "geometry says that its data are not MNIST" grep -q "not MNIST" out
-check "(12) holds to rounding" grep -qE '^\| gaussian \| none \| [0-9.]+e-1[4-9]' out
+check "(12) holds to rounding" grep -qE '^gaussian +none +[0-9.]+e-1[4-9]' out
 
 "$lamina" placement --out placement >out || echo "placement failed"
 check "placement leaves tables and figures" has_files placement summary.md config.json placement.csv {stream,gradient}.svg

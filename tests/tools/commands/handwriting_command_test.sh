@@ -56,7 +56,7 @@ check "text without strokes" refuses 1 "a01-000v.txt: a text without strokes" ha
 
 # --- both variants from one call
 "$lamina" handwriting --norm none,layer --preset small --updates 4 --length 60 --out both >out 2>err || cat out err
-check "prints the number of parameters" grep -q "baseline, batch 8: 312651 parameters" out
+check "prints the number of parameters" grep -q "baseline, batch 8 (312651 parameters)" out
 check "says that the lines are synthetic" grep -q "not IAM-OnDB" out
 check "the table" [ "$(grep -cE '^\| (baseline|layer norm) \|' both/summary.md)" = 2 ]
 check "the figure" [ -s both/figure.svg ]

@@ -19,7 +19,7 @@ check "the same weights with and without a record" \
 check "inspects a record" shows "In training step 9" inspect recorded --out seen
 check "writes a table" [ -s seen/inspect.csv ]
 check "and a figure" [ -s seen/inspect.svg ]
-check "one layer" shows "| hidden1.norm | gain |" inspect recorded --layer hidden1 --out seen
+check "one layer" shows "hidden1.norm  gain " inspect recorded --layer hidden1 --out seen
 check "only that layer" [ "$(grep -c logits out)" = 0 ]
 check "a run without a record says how to record" shows "--record every=100" inspect plain/none-b128
 check "several runs" refuses 1 "plain/layer-b128, plain/none-b128" inspect plain
@@ -38,7 +38,7 @@ check "help on a full disk" full mnist --help
 echo "13,broken" >>recorded/record.csv
 check "a broken record" refuses 1 "recorded/record.csv: line" inspect recorded
 
-check "profile" shows "| hidden1 | linear | 1 | [4 x 1000] |" graph mnist --batch 4 --repeat 1 --profile
+check "profile" shows "hidden1       linear             1  [4 x 1000]" graph mnist --batch 4 --repeat 1 --profile
 check "graph" shows "17 nodes, 16 edges" graph mnist --batch 4 --repeat 1 --out graph
 check "the graph is written" grep -q '^digraph' graph/tape.dot
 check "graph of layers" shows "7 nodes, 6 edges" graph mnist --batch 4 --repeat 1 --collapse --out graph

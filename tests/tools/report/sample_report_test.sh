@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The sample report is made of what is committed, in one command and without training, and shows it.
 source "$(dirname "$0")/../checks.sh"
+unset MAKEFLAGS MFLAGS MAKELEVEL
 root=${lamina%/build/lamina}
 if ! command -v npm >/dev/null; then
   echo "skipped: the report's page needs npm (tools/install-deps.sh --report)"

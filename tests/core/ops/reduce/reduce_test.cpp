@@ -97,7 +97,7 @@ TEST_CASE("the error of equal terms, which always rounds the same way, does not 
       const auto off = [&](real sum) {
         return static_cast<double>(std::fabs(static_cast<long double>(sum) / exact - 1));
       };
-      const Pair two = two_sums_over(
+      const TwoSums two = two_sums_over(
           count, [=](size_t) { return term; }, [=](size_t) { return -term; });
       worst = std::max(
           {worst, off(sum_over(count, [=](size_t) { return term; })), off(two.first), off(-two.second)});
@@ -112,7 +112,7 @@ TEST_CASE("column_sums meets every term once, for every number of rows and range
       column_sums(rows, begin, end, sums.data(),
                   [](size_t r) { return [r](size_t c) { return static_cast<real>(r + c); }; });
       two_column_sums(rows, begin, end, first.data(), second.data(), [](size_t r) {
-        return [r](size_t c) { return Pair{static_cast<real>(r + c), static_cast<real>(r)}; };
+        return [r](size_t c) { return TwoSums{static_cast<real>(r + c), static_cast<real>(r)}; };
       });
       size_t wrong = 0;
       for (size_t c = 0; c < end; ++c) {
