@@ -213,7 +213,7 @@ FIRST_TESTS := $(filter %/install_test.sh,$(SHELL_TESTS))
 test: setup  ## builds and runs all tests in float and double, or in REAL; with SANITIZE=1 the fast ones
 	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real test-program || exit; done
 	@+$(if $(SHELL_TESTS),$(SUBMAKE) REAL=float build/lamina build/lamina-double fault-library)
-	@tools/run-tests.sh $(if $(SANITIZE),--skip-slow) --parts 4 \
+	@tools/run-tests.sh $(if $(SANITIZE),--skip-slow) --parts 8 \
 	  $(FIRST_TESTS) $(foreach real,$(REALS),$(call build_folder,$(real))/lamina-tests) $(filter-out $(FIRST_TESTS),$(SHELL_TESTS))
 
 .PHONY: test-program

@@ -70,7 +70,8 @@ Study study_with(const std::string& claim, const std::string& more = "") {
 
 }  // namespace
 
-TEST_CASE("verdict: of two equal distributions nothing can be told in 950 of 1000 studies at least") {
+TEST_CASE("verdict: of two equal distributions nothing can be told in 950 of 1000 studies at least" *
+          doctest::test_suite("slow")) {
   CHECK(answered(Verdict::cannot_be_told, lower, normal, normal) >= 950);
   CHECK(answered(Verdict::cannot_be_told, lower, skewed, skewed) >= 950);
   const Draw positive = [](Random& random) { return std::exp(normal(random)); };
@@ -80,7 +81,8 @@ TEST_CASE("verdict: of two equal distributions nothing can be told in 950 of 100
 
 TEST_CASE(
     "verdict: five seeds show a difference of two deviations of the pairs' differences in 800 of 1000 "
-    "studies") {
+    "studies" *
+    doctest::test_suite("slow")) {
   const double deviation = std::sqrt(2.0);  // of the difference of two independent runs
   const Draw worse = [&](Random& random) { return normal(random) + 2 * deviation; };
   CHECK(answered(Verdict::holds, lower, normal, worse) >= 800);

@@ -104,7 +104,8 @@ TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed
   CHECK(judge(exact, rows).answer == Verdict::does_not_hold);
 }
 
-TEST_CASE("labs: each has a sentence, its source and claims that its rows can answer") {
+TEST_CASE("labs: each has a sentence, its source and claims that its rows can answer" *
+          doctest::test_suite("slow")) {
   std::set<std::string> names;
   for (const Lab& lab : labs()) {
     CAPTURE(lab.name);
