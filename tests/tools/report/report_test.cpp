@@ -7,10 +7,13 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "tests/temporary_folder.h"
+#include "tests/tools/report/runs_folder.h"
 #include "tools/report/exhibits.h"
 #include "tools/report/page.h"
 
 using namespace lamina;
+using report_test::exhibit_of;
+using report_test::exhibit_on;
 
 namespace {
 
@@ -38,14 +41,7 @@ void make_run(const std::string& folder, const std::string& norm, const std::str
 
 const std::string two_epochs = "epoch,step,train_nll,test_error\n1,429,0.5,0.03\n2,858,0.25,0.02\n";
 
-Json exhibit(const Json& document, const std::string& id) {
-  for (const Json& each : document["exhibits"])
-    if (each["id"] == id) return each;
-  FAIL("no exhibit ", id);
-  return {};
-}
-
-Json figure_6(const std::string& root) { return exhibit(make_document(find_runs({root})), "figure-6"); }
+Json figure_6(const std::string& root) { return exhibit_on(root, "figure-6"); }
 
 bool has_problem(const Json& shown, const std::string& words) {
   for (const Json& run : shown["runs"])
@@ -101,7 +97,7 @@ TEST_CASE("a lab's folder becomes its exhibit: verdicts, and curves with bands")
       folder / "verdicts.json",
       R"([{"claim": "it is lower", "answer": "holds", "difference": 2, "interval": [1, 3], "n": 2, "data": "",
                   "subject": "batch at 0.1", "other": "batch at 1"}])");
-  const Json lab = exhibit(make_document(find_runs({folder.path()})), "lab-gain");
+  const Json lab = exhibit_of(make_document(find_runs({folder.path()})), "lab-gain");
   CHECK(lab["part"] == "The laboratory");
   const Json& curves = lab["charts"][0]["curves"];
   REQUIRE(curves.size() == 1);
@@ -124,7 +120,7 @@ TEST_CASE(
     rows += text(variant, ",1,2,1,3\n");
   write_file(folder / "curves.csv", rows);
   const Json document = make_document(find_runs({folder.path()}));
-  const Json lab = exhibit(document, "lab-gain");
+  const Json lab = exhibit_of(document, "lab-gain");
   std::set<std::pair<std::string, int>> looks;
   for (const Json& curve : lab["charts"][0]["curves"]) {
     looks.emplace(curve["norm"].get<std::string>(), curve["dash"].get<int>());
@@ -144,7 +140,7 @@ TEST_CASE("placements become curves beside theory's: of the deepest model, or of
              "pre,10,1,2,7,2.5,7.5\npre,10,2,3,6,3.5,6.5\npre,2,1,4,9,4.5,9.5\npre,2,2,5,8,5.5,8.5\n"
              "none,10,1,30,1,31,2\n");
   const Json document = make_document(find_runs({folder.path()}));
-  const Json stream = exhibit(document, "placement-stream");
+  const Json stream = exhibit_of(document, "placement-stream");
   const Json& curves = stream["charts"][0]["curves"];
   REQUIRE(curves.size() == 4);
   CHECK(curves[0]["label"] == "pre-LN");
@@ -157,10 +153,10 @@ TEST_CASE("placements become curves beside theory's: of the deepest model, or of
   CHECK(stream["tables"][0]["rows"][0]["cells"] == Json({"2", "2", "3", "3.5"}));
   CHECK(stream["runs"][0]["command"] ==
         "lamina placement --depths 2,10 --width 8 --threads 1 --out " + folder.path());
-  const Json by_depth = exhibit(document, "placement-gradient")["charts"][0]["curves"];
+  const Json by_depth = exhibit_of(document, "placement-gradient")["charts"][0]["curves"];
   CHECK(by_depth[0]["x"] == Json({10, 2}));
   CHECK(by_depth[0]["y"] == Json({6, 8}));
-  CHECK(exhibit(document, "placement-blocks")["charts"][0]["curves"][0]["y"] == Json({7, 6}));
+  CHECK(exhibit_of(document, "placement-blocks")["charts"][0]["curves"][0]["y"] == Json({7, 6}));
 }
 
 namespace {
@@ -190,7 +186,7 @@ TEST_CASE("a study becomes medians in bands and a table of verdicts, and its run
   const TemporaryFolder folder;
   make_study(folder / "norms", "norms");
   const Json document = make_document(find_runs({folder.path()}));
-  const Json shown = exhibit(document, "study-norms");
+  const Json shown = exhibit_of(document, "study-norms");
   REQUIRE(shown["charts"].size() == 1);
   const Json& curves = shown["charts"][0]["curves"];
   CHECK(curves[1]["label"] == "layer norm");
@@ -203,8 +199,8 @@ TEST_CASE("a study becomes medians in bands and a table of verdicts, and its run
   CHECK(claims[0]["cells"] == Json({"holds", "0.467", "0.3 to 0.52", "5", "a against b"}));
   CHECK(claims[1]["cells"] == Json({"cannot be told", "–", "–", "2", "a against c"}));
   CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: books/emma.txt", "small preset"});
-  CHECK(exhibit(document, "study-warmup")["runs"].empty());
-  CHECK(exhibit(document, "figure-6")["runs"].empty());
+  CHECK(exhibit_of(document, "study-warmup")["runs"].empty());
+  CHECK(exhibit_of(document, "figure-6")["runs"].empty());
   CHECK(document["leftovers"].empty());
 }
 
@@ -212,14 +208,14 @@ TEST_CASE("a study without an exhibit leaves its runs to the others") {
   const TemporaryFolder folder;
   make_study(folder / "own", "own");
   const Json document = make_document(find_runs({folder.path()}));
-  CHECK(exhibit(document, "figure-6")["runs"].size() == 1);
+  CHECK(exhibit_of(document, "figure-6")["runs"].size() == 1);
   CHECK(document["leftovers"].empty());
 }
 
 TEST_CASE("what is missing or damaged of a study is said") {
   const TemporaryFolder folder;
   make_study(folder / "norms", "norms");
-  const auto shown = [&] { return exhibit(make_document(find_runs({folder.path()})), "study-norms"); };
+  const auto shown = [&] { return exhibit_of(make_document(find_runs({folder.path()})), "study-norms"); };
   write_file(folder / "norms/verdicts.json", R"([{"claim": 1}])");
   CHECK(has_problem(shown(), "verdicts.json is damaged"));
   CHECK(shown()["charts"].size() == 1);
@@ -278,7 +274,7 @@ TEST_CASE("what guessing gives is drawn once beside the runs") {
     config["settings"]["epochs"] = 0;
     write_file(path + "/config.json", config.dump());
   }
-  const Json shown = exhibit(make_document(find_runs({folder.path()})), "figure-2");
+  const Json shown = exhibit_of(make_document(find_runs({folder.path()})), "figure-2");
   const Json& curves = shown["charts"][0]["curves"];
   REQUIRE(curves.size() == 3);  // the file has no column of the second level
   CHECK(curves[0]["label"] == "layer norm, gain 0.1");
@@ -348,7 +344,7 @@ TEST_CASE("rows of one file become curves by norm and scale") {
   write_file(folder / "stability.csv",
              "norm,scale,step,hidden_norm,hidden_gradient_norm,summed_input_deviation\n"
              "none,0.5,1,1,2,3\nnone,0.5,2,4,5,6\nlayer,0.5,1,7,8,9\nlayer,2,1,7,inf,9\n");
-  const Json shown = exhibit(make_document(find_runs({folder.path()})), "section-3-1");
+  const Json shown = exhibit_of(make_document(find_runs({folder.path()})), "section-3-1");
   const Json& curves = shown["charts"][1]["curves"];
   REQUIRE(curves.size() == 3);
   CHECK(curves[0]["label"] == "baseline, weights × 0.5");
@@ -364,7 +360,7 @@ TEST_CASE("rows of one file become a table with verdicts") {
              "scheme,transformation,magnitude,epsilon,change\n"
              "batch,weight matrix re-scaling,2,0,4e-16\nbatch,weight matrix re-scaling,2,1e-05,0.3\n"
              "batch,weight matrix re-scaling,10,0,2e-16\nlayer,dataset re-scaling,2,0,0.5\n");
-  const Json tables = exhibit(make_document(find_runs({folder.path()})), "table-1")["tables"];
+  const Json tables = exhibit_of(make_document(find_runs({folder.path()})), "table-1")["tables"];
   REQUIRE(tables.size() == 4);  // the pairs, the paper's, and one for each epsilon
   CHECK(tables[2]["columns"] == Json({"weight matrix re-scaling", "dataset re-scaling"}));
   CHECK(tables[2]["rows"][0]["cells"] == Json({"yes, 4 × 10⁻¹⁶", ""}));
@@ -378,7 +374,7 @@ TEST_CASE("of a training, the last update makes the point") {
   write_file(folder / "turning.csv",
              "optimizer,norm,scale,step,loss,length,degrees\n"
              "SGD,layer,0.5,0,2,1,9\nSGD,layer,0.5,1,2,1.5,8\nSGD,layer,1,0,2,2,7\nAdam,layer,1,0,2,2,3\n");
-  const Json charts = exhibit(make_document(find_runs({folder.path()})), "section-5-2")["charts"];
+  const Json charts = exhibit_of(make_document(find_runs({folder.path()})), "section-5-2")["charts"];
   REQUIRE(charts.size() == 2);
   CHECK(charts[0]["title"] == "Angle, SGD");
   CHECK(charts[0]["curves"][0]["x"] == Json({1.5, 2}));
@@ -422,31 +418,6 @@ TEST_CASE("no text can leave its place in the page") {
   CHECK(page.starts_with("connect-src 'none'"));
   CHECK(fill_page("connect-src 'none' \"@DATA@\"", {}, true).starts_with("connect-src 'self'"));
   CHECK_THROWS_WITH_AS(fill_page("", {}, false), doctest::Contains("make report"), Error);
-}
-
-TEST_CASE("the speed section shows what tools/bench.py measured") {
-  const TemporaryFolder folder;
-  const auto row = [](const char* variant, double ms, double high) {
-    return Json{{"case", "lstm"},  {"variant", variant},     {"ms", ms}, {"ratio", 3}, {"peer_ms", 30},
-                {"fraction", 0.5}, {"interval", {2.9, high}}};
-  };
-  Json alone = row("none", 20, 0);
-  alone["case"] = "transformer";
-  for (const char* of_pytorch : {"ratio", "peer_ms", "interval"}) alone[of_pytorch] = nullptr;
-  const Json measured{{"machine", "2 cores"}, {"backend", "own kernels"},
-                      {"bursts", 40},         {"seconds", 0.15},
-                      {"load", 0.1},          {"rows", {row("none", 10, 3.1), row("ln", 11, 3), alone}}};
-  write_file(folder / "bench.json", measured.dump());
-  const Json shown = exhibit(make_document(find_runs({folder.path()})), "speed");
-  const Json rows = shown["tables"][0]["rows"];
-  CHECK(rows[0]["cells"] == Json({"10", "30", "too noisy", "2.9 to 3.1", "1", "50"}));
-  CHECK(rows[1]["norm"] == "layer");
-  CHECK(rows[1]["cells"] == Json({"11", "30", "3", "2.9 to 3", "1.1", "50"}));
-  CHECK(rows[2]["cells"] == Json({"20", "–", "–", "–", "1", "50"}));
-  CHECK(shown["runs"][0]["made_with"].get<std::string>().find("40 bursts of 0.15 s") != std::string::npos);
-  write_file(folder / "bench.json", "{\"rows\": [");
-  CHECK(has_problem(exhibit(make_document(find_runs({folder.path()})), "speed"),
-                    "is not what tools/bench.py writes"));
 }
 
 TEST_CASE("numbers are written for people") {
