@@ -56,13 +56,16 @@ struct Study {
   std::vector<std::string> higher;   ///< metrics of which the highest value is the best
   std::string panels;                ///< a setting: a panel for each of its values; empty: all in one
   std::string choose;                ///< metric by which the best of several combinations is chosen
-  std::string against;               ///< a setting with numbers: tables and figure show the ends against it
-  std::optional<Limit> limit;        ///< what has become of a run that failed to learn
+  /// So many of the seeds, the first ones, train every combination, and choose; the others train what the claims compare.
+  /// 0: all seeds train and choose.
+  size_t choose_seeds = 0;
+  std::string against;         ///< a setting with numbers: tables and figure show the ends against it
+  std::optional<Limit> limit;  ///< what has become of a run that failed to learn
   bool best_is_highest(std::string_view metric) const;
   /// Whether what is shown, chosen by or claimed includes the metric.
   bool looks_at(std::string_view metric) const;
 
-  /// All runs, the first seed of every combination first: what is done early can be compared.
+  /// Every combination with every seed, the first seed of all combinations first: what is done early can be compared.
   std::vector<StudyRun> runs() const;
   /// The words of the command line behind `lamina EXPERIMENT`, without the run's folder: "--norm", "layer", ...
   std::vector<std::string> flags_of(const StudyRun& run) const;

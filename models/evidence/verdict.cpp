@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "models/evidence/choice.h"
 
 namespace lamina {
 
@@ -69,37 +70,6 @@ void judge_by_interval(Verdict& verdict) {
   verdict.number = back(moments.mean);
   verdict.student = {back(student.low), back(student.high)};
   verdict.bootstrap = {back(bootstrap.low), back(bootstrap.high)};
-}
-
-/// Runs of one combination that have ended and are no failures of the machine.
-std::vector<const MeasuredRun*> ended_runs(const std::vector<MeasuredRun>& runs, size_t combination) {
-  std::vector<const MeasuredRun*> all;
-  for (const MeasuredRun& run : runs)
-    if (run.run.combination == combination && run.ended()) all.push_back(&run);
-  return all;
-}
-
-/// Of several combinations the one whose best values of the metric to choose by have the best median; a run that diverged
-/// is the worst. The first of equal ones.
-size_t chosen_of(const std::vector<size_t>& several, const Study& study,
-                 const std::vector<MeasuredRun>& runs) {
-  const double sign = study.best_is_highest(study.choose) ? -1 : 1;
-  size_t best = several.front();
-  double lowest = std::numeric_limits<double>::infinity();
-  for (const size_t combination : several) {
-    std::vector<double> values;
-    for (const MeasuredRun* run : ended_runs(runs, combination)) {
-      const auto value = taken(*run, study.choose, {.kind = Take::Kind::best}, study);
-      values.push_back(run->end.outcome == RunEnd::finished && value
-                           ? sign * *value
-                           : std::numeric_limits<double>::infinity());
-    }
-    if (const double median = median_of(values); median < lowest) {
-      lowest = median;
-      best = combination;
-    }
-  }
-  return best;
 }
 
 /// The number of a run that finished; DataError when it has no such metric, which no seed will change.
@@ -192,8 +162,11 @@ Verdict judge(const Claim& claim, const Study& study, const std::vector<Measured
       }
   Verdict verdict = judge(claim, pairs, study.combinations[subject].name, study.combinations[other].name);
   if (subjects.size() > 1 || others.size() > 1)
-    verdict.chosen =
-        text("chosen by ", study.choose, " from ", subjects.size(), " and ", others.size(), " variants");
+    verdict.chosen = text("chosen by ", study.choose,
+                          study.choose_seeds > 0 ? text(" with the first ", study.choose_seeds,
+                                                        study.choose_seeds == 1 ? " seed" : " seeds")
+                                                 : "",
+                          " from ", subjects.size(), " and ", others.size(), " variants");
   verdict.data = data_of(used);
   return verdict;
 }

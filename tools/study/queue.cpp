@@ -78,8 +78,9 @@ double seconds_of(const std::string& folder) {
 
 }  // namespace
 
-StudyQueue::StudyQueue(const Study& study, const QueueOptions& options) : study_(study), options_(options) {
-  for (const StudyRun& run : study.runs()) {
+StudyQueue::StudyQueue(const Study& study, const std::vector<StudyRun>& runs, const QueueOptions& options)
+    : study_(study), options_(options) {
+  for (const StudyRun& run : runs) {
     const std::string folder = options.folder + '/' + run.name;
     RunEnd how = read_end(folder);
     if (how.outcome == RunEnd::failed) how = {};  // the reason may be gone by now

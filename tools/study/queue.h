@@ -24,7 +24,8 @@ struct QueueOptions {
 
 class StudyQueue {
  public:
-  StudyQueue(const Study& study, const QueueOptions& options);
+  /// `runs` of the study.
+  StudyQueue(const Study& study, const std::vector<StudyRun>& runs, const QueueOptions& options);
 
   /// Trains until all runs have ended, or until Ctrl-C, which saves all that are at work. Returns whether all ended.
   bool train();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "models/evidence/choice.h"
 #include "models/evidence/interval.h"
 #include "models/evidence/kept_numbers.h"
 #include "tools/results/band.h"
@@ -169,6 +170,9 @@ std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
   all += text("; ", study.combinations.size(), " variants with ", study.seeds.size(),
               " seeds: ", count(RunEnd::finished), " runs finished, ", count(RunEnd::diverged), " diverged, ",
               count(RunEnd::failed), " failed, ", count(RunEnd::waiting), " to go.\n\n");
+  if (study.choose_seeds > 0)
+    all += text("Every variant is trained with the first ", study.choose_seeds, " of them, which choose by ",
+                study.choose, "; what was chosen with all.\n\n");
   if (const std::string data = data_of(runs); !data.empty()) all += "Data: " + data + ".\n\n";
   if (!verdicts.empty()) {
     all += text("## Claims\n\nA verdict is Student's t at ", 100 * verdict_confidence,
@@ -217,7 +221,7 @@ std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRu
 }
 
 void report_study(const Study& study, const std::string& folder, bool single) {
-  const std::vector<MeasuredRun> runs = measured_runs(study, folder);
+  const std::vector<MeasuredRun> runs = without_unwanted(study, measured_runs(study, folder));
   std::vector<Verdict> verdicts;
   for (const Claim& claim : study.claims) verdicts.push_back(judge(claim, study, runs));
   const ResultFolder results(folder);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iostream>
 #include <thread>
+#include <utility>
 
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "models/evidence/choice.h"
 #include "models/run/interrupt.h"
 #include "models/run/run_lock.h"
 #include "tools/flags/common_flags.h"
@@ -29,6 +31,19 @@ size_t jobs_for(const Study& study) {
   return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<unsigned>(study.threads));
 }
 
+/// What is to be trained, as far as what is in the folder tells.
+std::vector<StudyRun> runs_in(const Study& study, const std::string& folder) {
+  return runs_to_train(study, measured_runs(study, folder));
+}
+
+/// "chosen by valid_error: none-lr0.001, layer-lr0.003; they alone train with the other seeds"
+std::string chosen_line(const Study& study, const std::string& folder) {
+  std::string names;
+  for (const size_t combination : compared_by_claims(study, measured_runs(study, folder)))
+    names += (names.empty() ? "" : ", ") + study.combinations[combination].name;
+  return "chosen by " + study.choose + ": " + names + "; they alone train with the other seeds";
+}
+
 }  // namespace
 
 int train_study(const Study& study, const StudyPlan& plan) {
@@ -36,14 +51,22 @@ int train_study(const Study& study, const StudyPlan& plan) {
   const RunLock lock(plan.folder);
   remove_unfinished_files(plan.folder);
   keep(study, plan.folder);
-  StudyQueue queue(study, {.folder = plan.folder, .jobs = plan.jobs > 0 ? plan.jobs : jobs_for(study)});
-  if (!queue.train()) {
-    std::cout << "saved; go on with: lamina " << plan.words << '\n';
-    return interrupted_exit_code;
+  const size_t jobs = plan.jobs > 0 ? plan.jobs : jobs_for(study);
+  size_t failed = 0;
+  std::vector<StudyRun> before, runs = runs_in(study, plan.folder);
+  while (runs.size() > before.size()) {
+    if (!before.empty()) std::cout << chosen_line(study, plan.folder) << '\n';
+    StudyQueue queue(study, runs, {.folder = plan.folder, .jobs = jobs});
+    if (!queue.train()) {
+      std::cout << "saved; go on with: lamina " << plan.words << '\n';
+      return interrupted_exit_code;
+    }
+    failed = queue.failed();
+    before = std::exchange(runs, runs_in(study, plan.folder));
   }
   std::cout << '\n';
   report_study(study, plan.folder, plan.single);
-  return queue.failed() > 0 ? 1 : 0;
+  return failed > 0 ? 1 : 0;
 }
 
 }  // namespace lamina

@@ -76,6 +76,14 @@ TEST_CASE("study: mistakes are said in one line with the file and the remedy") {
   CHECK(complaint(R"(, "variants": [{"norm": "a"}, {"norm": "a"}])") ==
         "s.json: two variants would have the name a; leave one of them out");
   CHECK(complaint(R"(, "threads": 0)").starts_with("s.json: 'threads' is no whole number from 1 to 1024"));
+  const std::string chosen = R"(, "variants": {"lr": [1, 2]}, "seeds": [1, 2], "choose": "valid_error",
+      "claims": [{"metric": "loss", "lower": {"lr": 1}, "than": {"lr": 2}}])";
+  CHECK(study_of(chosen + R"(, "choose_seeds": 1)").choose_seeds == 1);
+  CHECK(complaint(chosen + R"(, "choose_seeds": 2)")
+            .starts_with("s.json: 'choose_seeds' is no whole number from 1 to one less than the 2 seeds"));
+  CHECK(complaint(chosen + R"(, "choose_seeds": 0)").find("'choose_seeds' is no whole") != std::string::npos);
+  CHECK(complaint(R"(, "seeds": [1, 2], "choose_seeds": 1)")
+            .starts_with("s.json: 'choose_seeds' needs 'choose', a metric to choose by, and 'claims'"));
   CHECK(complaint(R"(, "variants": [{"lr": 0.1}, {"norm": "none"}], "against": "lr")") ==
         "s.json: 'against': the variant none has no number 'lr'; name a setting of which all have one");
   CHECK(complaint(R"(, "variants": {"norm": ["none"]}, "against": "norm")")

@@ -46,6 +46,18 @@ for results in "$root"/models/*/results/*/numbers.json; do
   check "$name: its figure again" [ -s "again-$name/figure.svg" ]
 done
 
+# --- some seeds choose, and only what they chose is trained with the others
+study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"], "lr": [0.001, 1e-6]},
+  "seeds": [1, 2, 3], "choose": "valid_nll", "choose_seeds": 1,
+  "claims": [{"metric": "valid_nll", "lower": {"norm": "layer"}, "than": {"norm": "none"}}]}'
+"$lamina" study s.json --out chosen >out 2>err || cat out err
+check "the first seed trains all, the others two of four" [ "$(line_of starts)" = 8 ]
+check "what was chosen is said" grep -q "^chosen by valid_nll: none-lr0.001, layer-lr0.001; they alone train with the other seeds" out
+check "nothing is left to go" grep -q "4 variants with 3 seeds: 8 runs finished, 0 diverged, 0 failed, 0 to go" chosen/summary.md
+check "claims have all seeds" grep -q "n = 3 seeds, chosen by valid_nll with the first 1 seed from" chosen/summary.md
+"$lamina" study s.json --out chosen >out 2>err || cat out err
+check "and nothing is trained twice" [ "$(line_of starts)" = 0 ]
+
 # --- more seeds and variants later
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
 "$lamina" study s.json --out grows >out 2>err || cat out err

@@ -1,0 +1,363 @@
+#include "models/evidence/study.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <type_traits>
+
+#include "core/error.h"
+#include "core/files/file.h"
+#include "models/run/json_number.h"
+
+namespace lamina {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t largest_file = size_t{1} << 20;
+// More is a mistake, or an attack on whoever reads the file.
+constexpr size_t most_runs = 10'000, most_seeds = 1000, most_settings = 100, most_claims = 100;
+constexpr int deepest = 6;  ///< brackets within brackets
+
+/// Reads the parts of one file; errors name it.
+class Reader {
+ public:
+  Reader(const std::string& path, std::string_view content) : path_(path), json_(parse(content)) {}
+
+  Study study() const;
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void wrong(const Parts&... parts) const {
+    fail<DataError>(path_, ": ", parts...);
+  }
+  Json parse(std::string_view content) const;
+  void require_keys(const Json& object, const std::string& where,
+                    const std::vector<std::string>& known) const;
+  void require_list(const Json& value, const std::string& name) const;
+  void require_few(const Json& settings, const std::string& name) const;
+  std::string word(const Json& value, const std::string& name) const;
+  std::vector<std::string> words(const std::string& key) const;
+  Settings settings(const Json& object, const std::string& name) const;
+  void set(Settings& settings, const std::string& name, const Json& value, const std::string& where) const;
+  std::vector<Settings> variants(const Settings& shared) const;
+  std::vector<Settings> grid(const Json& lists) const;
+  std::vector<Combination> combinations(const Settings& shared) const;
+  std::vector<std::int64_t> seeds() const;
+  void read_against(Study& study) const;
+  void read_choose_seeds(Study& study) const;
+  Claim claim(const Json& json, const Study& study, size_t number) const;
+
+  const std::string& path_;
+  const Json json_;
+};
+
+/// nlohmann's parser lets the last of two equal keys win, which would hide a setting.
+Json Reader::parse(std::string_view content) const {
+  std::vector<std::set<std::string>> keys;
+  std::string twice;
+  const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > deepest) wrong("has brackets within more than ", deepest, " brackets; a study needs fewer");
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
+      twice = value.get<std::string>();
+    return true;
+  };
+  Json json;
+  try {
+    json = Json::parse(content, look);
+  } catch (const nlohmann::json::exception& problem) {
+    const std::string what = problem.what();
+    wrong("is not JSON (", what.substr(what.find("] ") == std::string::npos ? 0 : what.find("] ") + 2),
+          "); correct it");
+  }
+  if (!twice.empty()) wrong("'", twice, "' is there twice; leave one of them");
+  if (!json.is_object()) wrong("holds no {...}; lamina study --help shows what a study looks like");
+  return json;
+}
+
+void Reader::require_keys(const Json& object, const std::string& where,
+                          const std::vector<std::string>& known) const {
+  for (const auto& [key, value] : object.items())
+    if (std::ranges::find(known, key) == known.end())
+      wrong(where, "'", key, "' is no key; there are ", joined(known));
+}
+
+void Reader::require_list(const Json& value, const std::string& name) const {
+  if (!value.is_array()) wrong("'", name, "' is no list; write [...]");
+  if (value.empty()) wrong("'", name, "' is an empty list; give it a value, or leave the key out");
+}
+
+void Reader::require_few(const Json& settings, const std::string& name) const {
+  if (settings.size() > most_settings)
+    wrong("'", name, "' holds more than ", most_settings, " settings; make fewer");
+}
+
+std::string Reader::word(const Json& value, const std::string& name) const {
+  if (!value.is_string()) wrong("'", name, "' is no text; write it in quotes");
+  return value.get<std::string>();
+}
+
+/// One text or a list of them; nothing where there is no such key.
+std::vector<std::string> Reader::words(const std::string& key) const {
+  if (!json_.contains(key)) return {};
+  if (json_[key].is_string()) return {word(json_[key], key)};
+  require_list(json_[key], key);
+  std::vector<std::string> all;
+  for (const Json& value : json_[key]) all.push_back(word(value, key));
+  return all;
+}
+
+void Reader::set(Settings& settings, const std::string& name, const Json& value,
+                 const std::string& where) const {
+  for (const auto& [own, instead] :
+       {std::pair{"seed", "\"seeds\": [1, 2, 3]"}, std::pair{"threads", "\"threads\": 1 beside the settings"},
+        std::pair{"out", "--out behind lamina study"}, std::pair{"resume", "nothing: the study sees to it"}})
+    if (name == own) wrong(where, ": '", name, "' is not for single runs; write ", instead);
+  if (name.empty()) wrong(where, ": a setting without a name; name a flag without its dashes");
+  if (value.is_boolean())
+    settings.set(name, value.get<bool>());
+  else if (value.is_number_integer()) {
+    try {
+      settings.set(name, whole_from_json<std::int64_t>(value, name));
+    } catch (const Error& problem) {
+      wrong(where, ": ", problem.what());
+    }
+  } else if (value.is_number())
+    settings.set(name, value.get<double>());
+  else if (value.is_string())
+    settings.set(name, value.get<std::string>());
+  else
+    wrong(where, ": '", name, "' is no number, text, true or false; lists of values belong into 'variants'");
+}
+
+Settings Reader::settings(const Json& object, const std::string& name) const {
+  if (!object.is_object()) wrong("'", name, "' is no {...}; write {\"flag\": value}");
+  require_few(object, name);
+  Settings settings;
+  for (const auto& [key, value] : object.items()) set(settings, key, value, "'" + name + "'");
+  return settings;
+}
+
+/// {"norm": ["none", "layer"], "batch": [128, 4]}: each value with each, the last list varying fastest.
+std::vector<Settings> Reader::grid(const Json& lists) const {
+  require_few(lists, "variants");
+  std::vector<Settings> all(1);
+  for (const auto& [name, values] : lists.items()) {
+    require_list(values, "variants: " + name);
+    if (all.size() * values.size() > most_runs) wrong("'variants' are more than ", most_runs, "; make fewer");
+    std::vector<Settings> longer;
+    for (const Settings& before : all)
+      for (const Json& value : values) set(longer.emplace_back(before), name, value, "'variants'");
+    all = std::move(longer);
+  }
+  return all;
+}
+
+/// A grid, or a list of them in which single values may stand for lists of one.
+std::vector<Settings> Reader::variants(const Settings& shared) const {
+  if (!json_.contains("variants")) return {Settings()};
+  const Json& json = json_["variants"];
+  Json parts = json.is_object() ? Json::array({json}) : json;
+  require_list(parts, "variants");
+  std::vector<Settings> all;
+  for (Json& part : parts) {
+    if (!part.is_object()) wrong("'variants' holds something that is no {...}; write {\"flag\": value}");
+    for (auto& [name, value] : part.items()) {
+      if (!value.is_array() && !json.is_object()) value = Json::array({value});
+      if (shared.has(name)) wrong("'", name, "' is in 'settings' and in 'variants'; leave it in one of them");
+    }
+    for (Settings& each : grid(part)) all.push_back(std::move(each));
+    if (all.size() > most_runs) wrong("'variants' are more than ", most_runs, "; make fewer");
+  }
+  return all;
+}
+
+/// A setting as a part of a name: "layer", "batch4", "tied", "no-tied".
+std::string named(const std::string& setting, const SettingValue& value) {
+  if (const auto* word = std::get_if<std::string>(&value)) {
+    std::string safe = *word;
+    std::ranges::replace_if(
+        safe,
+        [](char c) {
+          return !std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-';
+        },
+        '_');
+    return safe;
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) return (*flag ? "" : "no-") + setting;
+  return setting + text_of(value);
+}
+
+std::vector<Combination> Reader::combinations(const Settings& shared) const {
+  std::vector<Combination> all;
+  std::set<std::string> names;
+  for (const Settings& settings : variants(shared)) {
+    std::string name;
+    for (const auto& [key, value] : settings.entries()) name += (name.empty() ? "" : "-") + named(key, value);
+    if (name.empty()) name = "run";
+    if (name.starts_with('.')) name.front() = '_';
+    if (!names.insert(name).second)
+      wrong("two variants would have the name ", name, "; leave one of them out");
+    all.push_back({.name = name, .settings = settings});
+  }
+  return all;
+}
+
+std::vector<std::int64_t> Reader::seeds() const {
+  if (!json_.contains("seeds")) return {1};
+  require_list(json_["seeds"], "seeds");
+  if (json_["seeds"].size() > most_seeds) wrong("'seeds' are more than ", most_seeds, "; make fewer");
+  std::vector<std::int64_t> all;
+  for (const Json& value : json_["seeds"]) {
+    if (!value.is_number_unsigned() || !std::in_range<std::int64_t>(value.get<std::uint64_t>()))
+      wrong("'seeds' holds ", value.dump(), ", which is no whole number from 0; write [1, 2, 3]");
+    all.push_back(value.get<std::int64_t>());
+    if (std::ranges::count(all, all.back()) > 1) wrong("'seeds' holds ", all.back(), " twice; leave one out");
+  }
+  return all;
+}
+
+Claim Reader::claim(const Json& json, const Study& study, size_t number) const {
+  const std::string where = text("claim ", number, ": ");
+  if (!json.is_object()) wrong(where, "is no {...}; see models/evidence/README.md");
+  require_keys(json, where, {"claim", "metric", "take", "lower", "higher", "faster", "than", "by", "times"});
+  Claim claim;
+  if (json.contains("claim")) claim.words = word(json["claim"], "claim");
+  if (!json.contains("metric")) wrong(where, "'metric' is missing; name a column of metrics.csv");
+  claim.metric = word(json["metric"], "metric");
+  try {
+    if (json.contains("take")) claim.take = Take::from(word(json["take"], "take"));
+  } catch (const DataError&) {
+    throw;
+  } catch (const Error& problem) {
+    wrong(where, "'take': ", problem.what());
+  }
+  size_t directions = 0;
+  for (const auto& [key, direction] : {std::pair{"lower", Claim::lower}, std::pair{"higher", Claim::higher},
+                                       std::pair{"faster", Claim::faster}})
+    if (json.contains(key)) {
+      claim.direction = direction;
+      claim.subject = settings(json[key], key);
+      ++directions;
+    }
+  if (directions != 1)
+    wrong(where, "give one of 'lower', 'higher' and 'faster', with the settings of a variant");
+  claim.for_the_better = claim.direction == Claim::faster ||
+                         (claim.direction == Claim::higher) == study.best_is_highest(claim.metric);
+  if (!json.contains("than")) wrong(where, "'than' is missing; give the settings of the other variant");
+  claim.other = settings(json["than"], "than");
+  if (claim.direction == Claim::faster && (json.contains("take") || json.contains("by")))
+    wrong(where, "'faster' compares updates by their ratio; leave out 'take' and 'by', and give 'times'");
+  if (json.contains("by") && json.contains("times")) wrong(where, "give 'by' or 'times', not both");
+  claim.ratio = json.contains("times") || claim.direction == Claim::faster;
+  claim.least = claim.ratio ? 1 : 0;
+  for (const char* const key : {"by", "times"})
+    if (json.contains(key)) {
+      if (!json[key].is_number()) wrong(where, "'", key, "' is no number; correct it");
+      claim.least = json[key].get<double>();
+    }
+  if (claim.ratio && !(claim.least > 0)) wrong(where, "'times' is not above 0; 1 means equal");
+  for (const Settings* side : {&claim.subject, &claim.other}) {
+    const size_t matches = study.matching(*side).size();
+    std::string list;
+    for (const auto& [key, value] : side->entries())
+      list += (list.empty() ? "" : ", ") + key + " " + text_of(value);
+    if (matches == 0) wrong(where, "no variant has ", list, "; correct it or add the variant");
+    if (matches > 1 && study.choose.empty())
+      wrong(where, matches, " variants have ", list.empty() ? "{}" : list,
+            "; name more of their settings, or give \"choose\": a metric by which the best of them is taken");
+  }
+  return claim;
+}
+
+/// "against": "lr", "limit": {"metric": "valid_bits", "worst": 3.5}
+void Reader::read_against(Study& study) const {
+  if (json_.contains("limit")) {
+    const Json& limit = json_["limit"];
+    if (!limit.is_object() || !limit.contains("metric") || !limit.contains("worst") ||
+        !limit["worst"].is_number())
+      wrong("'limit' is no {\"metric\": NAME, \"worst\": NUMBER}; correct it");
+    require_keys(limit, "'limit': ", {"metric", "worst"});
+    study.limit = {.metric = word(limit["metric"], "limit: metric"), .worst = limit["worst"].get<double>()};
+  }
+  if (!json_.contains("against")) return;
+  study.against = word(json_["against"], "against");
+  for (const Combination& each : study.combinations) try {
+      each.settings.get<double>(study.against);
+    } catch (const DataError&) {
+      wrong("'against': the variant ", each.name, " has no number '", study.against,
+            "'; name a setting of which all have one");
+    }
+  if (study.against == study.panels)
+    wrong("'against' and 'panels' are both '", study.panels, "'; change one");
+}
+
+/// "choose_seeds": 2. Without claims there would be nothing to train with the other seeds.
+void Reader::read_choose_seeds(Study& study) const {
+  if (!json_.contains("choose_seeds")) return;
+  const Json& count = json_["choose_seeds"];
+  if (study.choose.empty() || study.claims.empty())
+    wrong(
+        "'choose_seeds' needs 'choose', a metric to choose by, and 'claims', which compare what was chosen");
+  if (!count.is_number_unsigned() || count.get<std::uint64_t>() < 1 ||
+      count.get<std::uint64_t>() >= study.seeds.size())
+    wrong("'choose_seeds' is no whole number from 1 to one less than the ", study.seeds.size(),
+          " seeds; leave it out, and all seeds train every variant");
+  study.choose_seeds = count.get<size_t>();
+}
+
+Study Reader::study() const {
+  require_keys(json_, "",
+               {"question", "experiment", "settings", "variants", "seeds", "threads", "metrics", "log",
+                "higher_is_better", "panels", "choose", "choose_seeds", "against", "limit", "claims"});
+  Study study;
+  study.file = path_;
+  if (!json_.contains("experiment"))
+    wrong("'experiment' is missing; name a command of lamina list, such as mnist");
+  study.experiment = word(json_["experiment"], "experiment");
+  if (json_.contains("question")) study.question = word(json_["question"], "question");
+  if (json_.contains("settings")) study.settings = settings(json_["settings"], "settings");
+  study.combinations = combinations(study.settings);
+  study.seeds = seeds();
+  if (study.combinations.size() * study.seeds.size() > most_runs)
+    wrong("these are more than ", most_runs, " runs; make fewer");
+  if (json_.contains("threads")) {
+    const Json& threads = json_["threads"];
+    if (!threads.is_number_unsigned() || threads.get<std::uint64_t>() < 1 ||
+        threads.get<std::uint64_t>() > 1024)
+      wrong("'threads' is no whole number from 1 to 1024; leave it out for 1");
+    study.threads = threads.get<int>();
+  }
+  study.metrics = words("metrics");
+  study.log = words("log");
+  study.higher = words("higher_is_better");
+  if (json_.contains("choose")) study.choose = word(json_["choose"], "choose");
+  if (json_.contains("panels")) {
+    study.panels = word(json_["panels"], "panels");
+    for (const Combination& each : study.combinations)
+      if (!each.settings.has(study.panels))
+        wrong("'panels': the variant ", each.name, " has no setting '", study.panels,
+              "'; name one that all have");
+  }
+  read_against(study);
+  if (json_.contains("claims")) {
+    require_list(json_["claims"], "claims");
+    if (json_["claims"].size() > most_claims) wrong("'claims' are more than ", most_claims, "; make fewer");
+    for (const Json& each : json_["claims"])
+      study.claims.push_back(claim(each, study, study.claims.size() + 1));
+  }
+  read_choose_seeds(study);
+  return study;
+}
+
+}  // namespace
+
+Study study_from(const std::string& path, std::string_view content) { return Reader(path, content).study(); }
+
+Study read_study(const std::string& path) { return study_from(path, read_file(path, largest_file)); }
+
+}  // namespace lamina
