@@ -42,7 +42,7 @@ void add_new(std::vector<std::string>& layers, const std::string& layer) {
 std::string number(double value) {
   if (std::isnan(value)) return "";
   char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.4g", value);
+  std::snprintf(buffer, sizeof buffer, "%.3g", value);
   return buffer;
 }
 
@@ -98,14 +98,12 @@ std::string to_csv(const std::vector<InspectedTensor>& tensors) {
 }
 
 std::string tensor_table(const std::vector<InspectedTensor>& tensors) {
-  std::string table =
-      "| layer | parameter | shape | of | mean | deviation | min | max "
-      "|\n|---|---|---|---|---|---|---|---|\n";
+  std::string table = "| parameter | shape | mean | deviation | min | max |\n|---|---|---|---|---|---|\n";
   for (const InspectedTensor& tensor : tensors) {
     const Summary& s = tensor.summary;
-    table +=
-        text("| ", tensor.layer, " | ", tensor.name, " | ", tensor.shape, " | ", what_of(tensor), " | ",
-             number(s.mean), " | ", number(s.deviation), " | ", number(s.min), " | ", number(s.max), " |\n");
+    table += text("| ", tensor.layer, '.', tensor.name, tensor.vectors ? ", lengths" : "", " | ",
+                  tensor.shape, " | ", number(s.mean), " | ", number(s.deviation), " | ", number(s.min),
+                  " | ", number(s.max), " |\n");
   }
   return table;
 }

@@ -36,7 +36,7 @@ Inspection only_layer(const Inspection& all, const std::string& layer);
 /// layer,parameter,shape,of,mean,deviation,min,max
 std::string to_csv(const std::vector<InspectedTensor>& tensors);
 
-/// The same as a markdown table.
+/// The same as a markdown table; "lengths" are those of a weight's vectors.
 std::string tensor_table(const std::vector<InspectedTensor>& tensors);
 
 /// Two markdown tables of one recorded step: the layers' activities, and the weight vectors' updates. For a

@@ -85,7 +85,8 @@ int run(const InspectFlags& flags) {
   const RunConfig& config = folder.config();
   std::cout << flags.run << ": lamina " << config.experiment << ' ' << config.variant << '\n';
   if (!seen.tensors.empty()) {
-    std::cout << "\nThe saved model:\n\n" << aligned_tables(tensor_table(seen.tensors));
+    std::cout << "\nThe saved model; of weights the lengths of their vectors:\n\n"
+              << aligned_tables(tensor_table(seen.tensors));
     write_file(out + "/inspect.csv", to_csv(seen.tensors));
     std::cout << "\ntable: " << out << "/inspect.csv\n";
   }
@@ -97,7 +98,7 @@ int run(const InspectFlags& flags) {
   const std::uint64_t first = seen.rows.front().step, last = seen.rows.back().step;
   for (const std::uint64_t step : {first, last}) {
     std::cout << "\nIn training step " << step << " (" << folder.file("record.csv") << "):\n\n"
-              << step_tables(seen.rows, step);
+              << aligned_tables(step_tables(seen.rows, step));
     if (first == last) break;
   }
   std::cout << '\n';

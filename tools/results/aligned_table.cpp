@@ -59,12 +59,42 @@ Row wrapped(std::string_view text, size_t width) {
   return lines;
 }
 
+/// Widths that cut neither a cell nor a title's words.
+std::vector<size_t> least_widths(const Row& titles, const std::vector<Row>& rows) {
+  std::vector<size_t> least(titles.size());
+  for (size_t i = 0; i < titles.size(); ++i) {
+    for (const Row& row : rows) least[i] = std::max(least[i], width_of(shown(row[i])));
+    for (const std::string& word : wrapped(titles[i], 0)) least[i] = std::max(least[i], width_of(word));
+  }
+  return least;
+}
+
+/// The columns in groups that fit. Each begins with the first column, which names the rows.
+std::vector<std::vector<size_t>> groups_that_fit(const std::vector<size_t>& least, size_t room) {
+  std::vector<std::vector<size_t>> groups{{0}};
+  size_t width = least[0];
+  for (size_t i = 1; i < least.size(); ++i) {
+    if (width + gap + least[i] > room && groups.back().size() > 1) {
+      groups.push_back({0});
+      width = least[0];
+    }
+    groups.back().push_back(i);
+    width += gap + least[i];
+  }
+  return groups;
+}
+
+Row columns_of(const Row& row, const std::vector<size_t>& columns) {
+  Row some;
+  for (const size_t i : columns) some.push_back(row[i]);
+  return some;
+}
+
 /// The titles, and below them the rows.
 class AlignedTable {
  public:
   AlignedTable(Row titles, std::vector<Row> rows, size_t room)
       : titles_(std::move(titles)), rows_(std::move(rows)), widths_(titles_.size()) {
-    for (Row& row : rows_) row.resize(titles_.size());
     choose_widths(room);
   }
 
@@ -102,10 +132,8 @@ class AlignedTable {
 
   /// As wide as titles and cells; while that is too much, the widest title that its cells let is wrapped more narrowly.
   void choose_widths(size_t room) {
-    std::vector<size_t> least(titles_.size());
+    const std::vector<size_t> least = least_widths(titles_, rows_);
     for (size_t i = 0; i < titles_.size(); ++i) {
-      for (const Row& row : rows_) least[i] = std::max(least[i], width_of(shown(row[i])));
-      for (const std::string& word : wrapped(titles_[i], 0)) least[i] = std::max(least[i], width_of(word));
       widths_[i] = std::max(least[i], width_of(titles_[i]));
       numeric_.push_back(is_numeric(i));
     }
@@ -138,6 +166,18 @@ class AlignedTable {
   std::vector<bool> numeric_;
 };
 
+/// One table, or where it is too wide several below each other.
+std::string aligned(const Row& titles, const std::vector<Row>& rows, size_t room) {
+  std::string all;
+  for (const std::vector<size_t>& columns : groups_that_fit(least_widths(titles, rows), room)) {
+    std::vector<Row> parts;
+    parts.reserve(rows.size());
+    for (const Row& row : rows) parts.push_back(columns_of(row, columns));
+    all += (all.empty() ? "" : "\n") + AlignedTable(columns_of(titles, columns), parts, room).text();
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string aligned_tables(std::string_view markdown, int width) {
@@ -156,8 +196,11 @@ std::string aligned_tables(std::string_view markdown, int width) {
     }
     const Row titles = cells_of(lines[i]);
     std::vector<Row> rows;
-    for (i += 2; is_row(i); ++i) rows.push_back(cells_of(lines[i]));
-    all += AlignedTable(titles, rows, static_cast<size_t>(std::max(width, 1))).text();
+    for (i += 2; is_row(i); ++i) {
+      rows.push_back(cells_of(lines[i]));
+      rows.back().resize(titles.size());
+    }
+    all += aligned(titles, rows, static_cast<size_t>(std::max(width, 1)));
   }
   return all;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Markdown tables as a terminal shows them: columns aligned, titles in several lines where they are wider than their
-// numbers and the table is wider than the terminal.
+// numbers and the table is wider than the terminal. What even then does not fit follows below, behind the first column.
 //
 //   | variant | test error | seconds |       variant     test error  seconds
 //   |---|---|---|                      ->    ----------  ----------  -------

@@ -54,7 +54,8 @@ TEST_CASE("the saved model: lengths of weight vectors, values of everything else
   CHECK(bias.summary.max == 4);
   CHECK(to_csv({bias}) == "layer,parameter,shape,of,mean,deviation,min,max\nlogits,bias,[3],values,1," +
                               std::string("2.160246899469287,-1,4\n"));
-  CHECK(contains(tensor_table({bias}), "| logits | bias | [3] | values | 1 | 2.16 | -1 | 4 |"));
+  CHECK(contains(tensor_table({weight}), "| hidden1.weight, lengths |"));
+  CHECK(contains(tensor_table({bias}), "| logits.bias | [3] | 1 | 2.16 | -1 | 4 |"));
 }
 
 TEST_CASE("one layer, with those inside it; others are listed") {

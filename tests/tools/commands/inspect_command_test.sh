@@ -17,9 +17,10 @@ check "the record is in the run's folder" grep -q '^9,hidden1,weight.angle.mean,
 check "the same weights with and without a record" \
       cmp -s recorded/model.safetensors plain/layer-b128/model.safetensors
 check "inspects a record" shows "In training step 9" inspect recorded --out seen
+check "its tables are aligned, and fit" [ "$(grep -c '^|' out)" = 0 -a "$(awk 'length($0) > 80' out | wc -l)" = 0 ]
 check "writes a table" [ -s seen/inspect.csv ]
 check "and a figure" [ -s seen/inspect.svg ]
-check "one layer" shows "hidden1.norm  gain " inspect recorded --layer hidden1 --out seen
+check "one layer" shows "hidden1.norm.gain        [1000] " inspect recorded --layer hidden1 --out seen
 check "only that layer" [ "$(grep -c logits out)" = 0 ]
 check "a run without a record says how to record" shows "--record every=100" inspect plain/none-b128
 check "several runs" refuses 1 "plain/layer-b128, plain/none-b128" inspect plain

@@ -31,6 +31,20 @@ TEST_CASE("titles are wrapped where the table is too wide, and never cut") {
   CHECK(narrow.find("LN-LSTM, gain 1.0") != std::string::npos);
 }
 
+TEST_CASE("columns for which there is no room follow below, behind the first column") {
+  CHECK(aligned_tables("| layer | mean | deviation |\n|---|---|---|\n| hidden | 0.25 | 1 |\n| logits | 2 |\n",
+                       18) ==
+        "layer   mean\n"
+        "------  ----\n"
+        "hidden  0.25\n"
+        "logits     2\n"
+        "\n"
+        "layer   deviation\n"
+        "------  ---------\n"
+        "hidden          1\n"
+        "logits\n");
+}
+
 TEST_CASE("characters are counted, not bytes, and columns with words are words") {
   CHECK(aligned_tables("| δ | norm |\n|---|---|\n| γβ | layer |\n| x | none |\n", 80) ==
         "δ   norm\n--  -----\nγβ  layer\nx   none\n");
