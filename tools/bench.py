@@ -81,18 +81,15 @@ def compare(args, case, variant):
         side.close()
     ms = quartile_of(turns, 0)
     row = {"case": case, "variant": variant, "ms": ms, "peer_ms": None, "ratio": None, "interval": None,
-           "fraction": 1e3 * facts[0]["gflop"] / ms / lower_part(peaks, 0.75), "rss": facts[0]["peak_rss_mb"],
-           "peer_rss": None, "backend": facts[0]["backend"]}
+           "too_noisy": False, "fraction": 1e3 * facts[0]["gflop"] / ms / lower_part(peaks, 0.75),
+           "rss": facts[0]["peak_rss_mb"], "peer_rss": None, "backend": facts[0]["backend"]}
     if len(sides) > 1:
         best = min(range(1, len(sides)), key=lambda side: quartile_of(turns, side))
         ratio = lambda some: quartile_of(some, best) / quartile_of(some, 0)
         row.update(peer_ms=quartile_of(turns, best), ratio=ratio(turns), interval=middle_of_resamples(turns, ratio),
                    peer_rss=facts[best]["peak_rss_mb"])
+        row["too_noisy"] = row["interval"][1] - row["interval"][0] > 0.05 * row["ratio"]
     return row
-
-
-def is_noisy(row):
-    return row["interval"][1] - row["interval"][0] > 0.05 * row["ratio"]
 
 
 def print_table(rows):
@@ -105,7 +102,7 @@ def print_table(rows):
         peer = ratio = interval = memory = ""
         if row["ratio"]:
             peer, memory = f"{row['peer_ms']:.2f}", f"{row['peer_rss']:.0f}"
-            ratio = "too noisy" if is_noisy(row) else f"{row['ratio']:.2f}"
+            ratio = "too noisy" if row["too_noisy"] else f"{row['ratio']:.2f}"
             interval = "{:.2f} to {:.2f}".format(*row["interval"])
         print(f"| {row['case']} | {row['variant']} | {row['ms']:.2f} | {peer} | {ratio} | {interval} | "
               f"{share} | {cost} | {row['rss']:.0f} | {memory} |")
@@ -132,6 +129,7 @@ def write_json(args, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", nargs="+", help="all by default; build/bench_steps --list shows them")
+    parser.add_argument("--variant", nargs="+", help="of these cases (default: all that PyTorch's script has)")
     parser.add_argument("--bursts", type=int, default=40, help="of each side (default: 40)")
     parser.add_argument("--burst", type=float, default=0.15, metavar="SECONDS", help="length of one, or one step (default: 0.15)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of each side (default: one per core)")
@@ -145,11 +143,16 @@ def main():
         parser.error("--bursts and --threads are at least 1, --burst is a number of seconds above 0")
     variants = {each["case"]: each["beside_pytorch"] for each in listed(args.program) if each["beside_pytorch"]}
     args.case = chosen(parser, args.case, variants)
+    names = [(case, variant) for case in args.case for variant in variants[case]
+             if variant in (args.variant or variants[case])]
+    if not names:
+        parser.error(f"{', '.join(args.case)}: no variant {' or '.join(args.variant)} beside PyTorch; "
+                     f"{args.program} --list shows them")
     args.has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
     if alone := [case for case in args.case if not peer_of(args, case)]:
         print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed in "
               + ", ".join(alone))
-    rows = [compare(args, case, variant) for case in args.case for variant in variants[case]]
+    rows = [compare(args, case, variant) for case, variant in names]
     print(f"\n{rows[0]['backend']}; {args.bursts} bursts of {args.burst} s, sides in turn; load "
           f"{os.getloadavg()[0]:.1f} at the end\n")
     print_table(rows)

@@ -81,8 +81,8 @@ STATE = {"weight": ("F32", [2, 2], [1, 2, 3, 4]), "bias": ("F32", [2], [5, 6])}
 METRICS = b"epoch,step,train_nll,valid_error,test_error,seconds\n1,10,0.5,0.25,nan,1e-3\n2,20,-inf,0.2,0.1,2\n"
 STUDY = b"scheme,norm,transformation,change,value\nlayer,layer,weight matrix re-scaling,0.5,1e-9\n"
 BENCH = json.dumps({"machine": "CPU", "backend": "OpenBLAS", "bursts": 40, "seconds": 0.15, "rows": [
-    {"case": "mnist", "variant": "none", "ms": 1.25, "peer_ms": 2, "ratio": 1.6, "interval": [1.5, 1.75], "fraction": 0.5},
-    {"case": "mnist", "variant": "ln", "ms": 1.5, "peer_ms": None, "ratio": None, "interval": None, "fraction": 1}]}).encode()
+    {"case": "mnist", "variant": "none", "ms": 1.25, "peer_ms": 2, "ratio": 1.6, "interval": [1.5, 1.75], "too_noisy": False, "fraction": 0.5},
+    {"case": "mnist", "variant": "ln", "ms": 1.5, "peer_ms": None, "ratio": None, "interval": None, "too_noisy": False, "fraction": 1}]}).encode()
 
 JSON_WORDS = ["{", "}", "[", "]", '":', ",", "null", "true", "1e308", "-1", "18446744073709551615", '\\"', "\\u0000"]
 TEXT_WORDS = ["\n\n", "\r\n", ". ", "! ", "? ", "Mr. ", "\u201c", "\u201d", "\u2019", "'s", "n't", " - ", "_", "\xe9",
@@ -130,7 +130,7 @@ SEEDS = {
     "csv": ([METRICS, STUDY], ["nan", "inf", ",", "\r\n"]),
     "report": ([bytes([i]) + (METRICS if i < 7 else STUDY) for i in range(8)],
                ["nan", "inf", ",", "\n", "epoch", "step", "train_nll", "norm", "scheme", "1e308"]),
-    "bench": ([BENCH], JSON_WORDS + ['"rows"', '"ratio"', '"interval"', '"ms"', '"peer_ms"', '"case"', '"variant"', '"fraction"']),
+    "bench": ([BENCH], JSON_WORDS + ['"rows"', '"ratio"', '"interval"', '"too_noisy"', '"ms"', '"peer_ms"', '"case"', '"variant"', '"fraction"']),
 }
 
 

@@ -15,7 +15,6 @@ namespace lamina {
 namespace {
 
 constexpr size_t most_bytes = size_t{16} << 20;
-constexpr double noisy_from = 0.05;  ///< width of an interval, in units of the ratio, as in tools/bench.py
 
 double number_or_nan(const Json& value) { return value.is_number() ? value.get<double>() : NAN; }
 
@@ -31,7 +30,7 @@ Json table_of(const Json& measured) {
     const double ratio = number_or_nan(row.at("ratio"));
     const auto interval = row.at("interval").is_null() ? std::array<double, 2>{NAN, NAN}
                                                        : row.at("interval").get<std::array<double, 2>>();
-    const bool noisy = interval[1] - interval[0] > noisy_from * ratio;
+    const bool noisy = row.at("too_noisy").get<bool>();
     const auto norm = norm_named(variant);
     rows.push_back(
         {{"label", text(name, ", ", variant)},

@@ -32,8 +32,16 @@ chmod +x python && touch peer
 check "bench.py: a row for each variant, with both times, ratio, interval and memory" \
   [ "$(grep -cE '^\| mnist_mlp_b4 \| (none|ln|bn|wn) \| [0-9.]+ \| 100.00 \| ([0-9.]+|too noisy) \| [0-9.]+ to [0-9.]+ \| [0-9]+% \| [0-9.]+ \| [0-9]+ \| 300 \|$' table)" = 4 ]
 check "and the same as JSON" grep -qF '"bursts": 6' bench.json
-"$top/tools/bench.py" --program "$steps" --python ./python --peer peer --case gru --bursts 4 --burst 0.001 --threads 1 >table
+"$top/tools/bench.py" --program "$steps" --python ./python --peer peer --case gru --bursts 4 --burst 0.001 --threads 1 --json noisy.json >table
+check "bench.py: all variants that PyTorch has" [ "$(grep -c '^| gru | ' table)" = 2 ]
+"$top/tools/bench.py" --program "$steps" --python ./python --peer peer --case gru lstm --variant ln --bursts 2 --burst 0.001 --threads 1 >one
+rows=$(grep -oE '^\| (gru|lstm) \| [a-z]+ ' one | tr -d '\n')
+check "bench.py: or only those that are named" [ "$rows" = "| gru | ln | lstm | ln " ]
+if "$top/tools/bench.py" --program "$steps" --case gru --variant wn >out 2>err; then refused=false; else refused=true; fi
+check "bench.py: a variant that no case has is refused" $refused
+check "and named" grep -qF 'gru: no variant wn beside PyTorch' err
 check "bench.py: a ratio whose interval is wide is none" grep -qE '^\| gru \| none \| [0-9.]+ \| [0-9.]+ \| too noisy \|' table
+check "and the file says so" grep -qF '"too_noisy": true' noisy.json
 "$top/tools/bench.py" --program "$steps" --python /bin/false --case mnist_mlp_b4 --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: without PyTorch Lamina alone, and it says so" grep -qF 'only Lamina is timed in mnist_mlp_b4' table
 "$steps" --list >cases
