@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the commands of README.md, CONTRIBUTING.md and of the pages in core/ and models/*/, so that they stay correct.
+# Runs the commands of README.md, CONTRIBUTING.md and of the pages in core/, models/*/ and tools/bench, so that they stay correct.
 #
 #   tools/test-readme.sh [FILE...]
 #
@@ -18,7 +18,7 @@ seconds_for_a_block=300
 
 if [ $# = 0 ]; then
   shopt -s nullglob
-  set -- README.md CONTRIBUTING.md core/*.md models/*/*.md
+  set -- README.md CONTRIBUTING.md core/*.md core/gemm/*.md models/*/*.md tools/bench/*.md
 fi
 
 scratch=$(mktemp -d)

@@ -77,6 +77,20 @@ void fill(const Product& q) {
 
 using Method = void (*)(const Product&);
 
+Method method_of(Path path) {
+  switch (path) {
+    case Path::blas:
+      return blas_product;
+    case Path::dot:
+      return dot_product;
+    case Path::stream:
+      return stream_product;
+    case Path::blocked:
+      return blocked_product;
+  }
+  return blocked_product;
+}
+
 /// A split of c into row_parts x column_parts pieces, one for each thread.
 struct TeamSplit {
   size_t row_parts, column_parts, rows, columns;
@@ -118,6 +132,12 @@ void run(const Product& q, Method method) {
 
 }  // namespace
 
+Path kernels::choose_path(Product& q) {
+  if (blas_is_faster(q.m, q.n, q.k)) return Path::blas;
+  if (lane_use(q.n) < 0.8 && lane_use(q.m) > lane_use(q.n) + 0.15) q = exchanged(q);
+  return suits_dot_products(q) ? Path::dot : suits_streaming(q) ? Path::stream : Path::blocked;
+}
+
 void gemm(size_t m, size_t n, size_t k, const real* a, size_t lda, const real* b, size_t ldb, real* c,
           size_t ldc, const GemmOptions& options) {
   Product q = {.m = m,
@@ -137,9 +157,8 @@ void gemm(size_t m, size_t n, size_t k, const real* a, size_t lda, const real* b
     q.addend = {options.bias, 0, 1};
   if (m == 0 || n == 0) return;
   if (k == 0) return fill(q);
-  if (blas_is_faster(m, n, k)) return run(q, blas_product);
-  if (lane_use(n) < 0.8 && lane_use(m) > lane_use(n) + 0.15) q = exchanged(q);
-  run(q, suits_dot_products(q) ? dot_product : suits_streaming(q) ? stream_product : blocked_product);
+  const Path path = choose_path(q);
+  run(q, method_of(path));
 }
 
 }  // namespace lamina

@@ -155,6 +155,11 @@ struct Product {
   ConstView addend;
 };
 
+/// The ways to compute a product; core/gemm/README.md says which shape takes which.
+enum class Path { blas, dot, stream, blocked };
+/// The path of q. Where it fills the vectors better, q becomes the product of its transposed matrices.
+Path choose_path(Product& q);
+
 /// Packs panels and walks them tile by tile: right for all but the flattest shapes (core/gemm/blocked.cpp).
 void blocked_product(const Product& product);
 /// b stored transposed and few rows: every element of c is a dot product of two contiguous rows

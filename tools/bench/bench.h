@@ -36,6 +36,22 @@ std::vector<double> times_of(double seconds, size_t least, const Step& step) {
   return times;
 }
 
+/// Best seconds of one call of each, all taking turns so that a slow spell of the machine hits all of them; `flops` is the
+/// size of one, by which so many calls are timed together that the clock does not matter.
+inline std::vector<double> best_times(const std::vector<std::function<void()>>& candidates, double flops,
+                                      double seconds = 0.4) {
+  const int calls = std::max(1, static_cast<int>(4e7 / flops));
+  std::vector<double> best(candidates.size(), 1e9);
+  const double end = now() + seconds;
+  for (int round = 0; round < 4 || now() < end; ++round)
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const double begin = now();
+      for (int call = 0; call < calls; ++call) candidates[i]();
+      best[i] = std::min(best[i], (now() - begin) / calls);
+    }
+  return best;
+}
+
 /// How long to measure and with how many threads.
 struct Flags {
   double seconds;

@@ -40,27 +40,13 @@ const std::vector<ProductShape> usual_shapes = {
     {4000, 1600, 400, "NN"}, {128, 2048, 1024, "NN"}, {1920, 300, 2048, "NN"}, {2048, 2048, 2048, "NN"},
 };
 
-/// Best time of one call, the candidates taking turns so that a slow spell of the machine hits all of them.
-std::vector<double> best_times(const std::vector<std::function<void()>>& candidates, double flops) {
-  const int calls = std::max(1, static_cast<int>(4e7 / flops));
-  std::vector<double> best(candidates.size(), 1e9);
-  const double end = bench::now() + 0.4;
-  for (int round = 0; round < 4 || bench::now() < end; ++round)
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      const double begin = bench::now();
-      for (int call = 0; call < calls; ++call) candidates[i]();
-      best[i] = std::min(best[i], (bench::now() - begin) / calls);
-    }
-  return best;
-}
-
 /// With one thread, then with two: GFLOP/s of the first candidate with its share of the peak, and of the second. A third
 /// is work of the same size for every thread; where there is none, `no_third` stands in its place.
 void print_rates(const std::vector<std::function<void()>>& candidates, double flops,
                  const std::vector<double>& peaks, const char* no_third) {
   for (size_t team = 1; team <= peaks.size(); ++team) {
     set_threads(static_cast<int>(team));
-    const auto times = best_times(candidates, flops);
+    const auto times = bench::best_times(candidates, flops);
     const double rate = flops / times[0] / 1e9;
     std::printf("  |%6.0f %4.0f%% %6.0f", rate, 100 * rate / peaks[team - 1], flops / times[1] / 1e9);
     if (times.size() > 2)

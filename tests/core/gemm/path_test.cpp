@@ -1,0 +1,65 @@
+// Which path a shape takes, as core/gemm/README.md says.
+
+#include <doctest/doctest.h>
+
+#include "core/gemm/kernel.h"
+
+using namespace lamina;
+using namespace lamina::kernels;
+
+namespace {
+
+Product product_of(size_t m, size_t n, size_t k, Transpose a = Transpose::no, Transpose b = Transpose::no) {
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .a_op = a,
+          .b_op = b,
+          .a = nullptr,
+          .lda = a == Transpose::yes ? m : k,
+          .b = nullptr,
+          .ldb = b == Transpose::yes ? k : n,
+          .c = {nullptr, n, 1},
+          .addend = {}};
+}
+
+Path path_of(Product q) { return choose_path(q); }
+
+bool blas_has_wider_vectors() { return blas_vector_bytes() > vector_bytes || vector_bytes == 16; }
+
+}  // namespace
+
+TEST_CASE("gemm: the path of a product depends on its shape" * doctest::skip(blas_has_wider_vectors())) {
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  CHECK(path_of(product_of(128, 1000, 784)) == Path::blocked);
+  CHECK(path_of(product_of(784, 1000, 128, yes)) == Path::blocked);
+  // few rows, or a short k
+  CHECK(path_of(product_of(4, 1000, 1000)) == Path::stream);
+  CHECK(path_of(product_of(5, 1000, 1000)) == Path::blocked);
+  CHECK(path_of(product_of(1000, 1000, 8, yes)) == Path::stream);
+  CHECK(path_of(product_of(1000, 1000, 9, yes)) == Path::blocked);
+  // b transposed: at most 128 rows, a of 192 Ki numbers, and k at least four times the rows
+  CHECK(path_of(product_of(128, 1000, 1000, no, yes)) == Path::dot);
+  CHECK(path_of(product_of(129, 1000, 1000, no, yes)) == Path::blocked);
+  CHECK(path_of(product_of(128, 1000, 1537, no, yes)) == Path::blocked);
+  CHECK(path_of(product_of(128, 1000, 511, no, yes)) == Path::blocked);
+  CHECK(path_of(product_of(4, 1000, 1000, no, yes)) == Path::dot);
+}
+
+TEST_CASE("gemm: a narrow product becomes that of its transposed matrices" *
+          doctest::skip(blas_has_wider_vectors())) {
+  Product narrow = product_of(128, lanes / 2, 1000);
+  CHECK(choose_path(narrow) == Path::dot);
+  CHECK(narrow.m == lanes / 2);
+  CHECK(narrow.n == 128);
+  CHECK(narrow.c.row == 1);
+  Product wide = product_of(128, 4 * lanes + lanes / 2, 1000);  // fills nine tenths
+  CHECK(choose_path(wide) == Path::blocked);
+  CHECK(wide.m == 128);
+}
+
+TEST_CASE("gemm: OpenBLAS serves large products where its vectors are as wide") {
+  const bool as_wide = blas_vector_bytes() >= vector_bytes;
+  CHECK((path_of(product_of(1536, 1536, 1536)) == Path::blas) == as_wide);
+  CHECK((path_of(product_of(1535, 1536, 1536)) == Path::blas) == blas_has_wider_vectors());
+}
