@@ -312,7 +312,7 @@ CLAIMS := $(BUILD)/report/claims.json
 PACKAGES := $(BUILD)/report/node_modules
 
 $(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
-	@command -v npm >/dev/null || { echo "make report takes uPlot from npm: run tools/install-deps.sh --report" >&2; exit 1; }
+	@command -v npm >/dev/null || tools/install-deps.sh --report
 	@mkdir -p $(@D) && cp $^ $(@D)
 	@cd $(@D) && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

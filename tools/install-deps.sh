@@ -6,13 +6,13 @@
 #   tools/install-deps.sh --dev     also Open MPI, the formatter, the linter, clang++, the fuzzer, CMake, Doxygen, mutool, and npm and a browser for the report
 #   tools/install-deps.sh --bench   also the PyTorch that `make bench` is compared with
 #   tools/install-deps.sh --slides  also pandoc (170 MB), with which `make slides` makes slides of the course
-#   tools/install-deps.sh --missing lists the packages that it would install, and installs none
+#   tools/install-deps.sh --plan    says what it would install, how large it is and how long that takes, and installs none
 set -euo pipefail
 
 packages=(g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
           libpugixml-dev libcpp-httplib-dev gnuplot-nox graphviz)
 # Node from elsewhere, which includes its own npm, conflicts with Debian's npm.
-npm=() list=
+npm=() only_plan=
 command -v npm >/dev/null && command -v node >/dev/null || npm=(nodejs npm)
 for option in "$@"; do
   case $option in
@@ -20,8 +20,8 @@ for option in "$@"; do
     --dev) packages+=(git cmake libopenmpi-dev openmpi-bin iproute2 doxygen mupdf-tools clang clang-format clang-tidy libclang-rt-dev libomp-dev chromium "${npm[@]}") ;;
     --bench) packages+=(python3-torch python3-numpy) ;;
     --slides) packages+=(pandoc) ;;
-    --missing) list=1 ;;
-    *) echo "usage: tools/install-deps.sh [--report] [--dev] [--bench] [--slides] [--missing]" >&2; exit 2 ;;
+    --plan) only_plan=1 ;;
+    *) echo "usage: tools/install-deps.sh [--report] [--dev] [--bench] [--slides] [--plan]" >&2; exit 2 ;;
   esac
 done
 
@@ -54,18 +54,62 @@ for package in "${packages[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 
-if [ -n "$list" ]; then
+seconds_a_package=1  # unpacked and set up on a virtual disk
+# "86 packages, 40.3 MB to download, 204 MB on the disk: about 90 s and the download"; nothing where apt-get has no lists.
+size() {
+  local said all download disk
+  # Without locks, so that it also answers to who is not root.
+  said=$(LC_ALL=C apt-get -o Debug::NoLocking=1 install --assume-no --no-install-recommends "${missing[@]}" 2>/dev/null || true)
+  all=$(sed -n 's|^.* upgraded, \([0-9]*\) newly installed.*|\1|p' <<<"$said")
+  download=$(sed -n 's|^Need to get \([^/]* [kMG]*B\).*|\1|p' <<<"$said")
+  disk=$(sed -n 's|^After this operation, \(.*\) of additional.*|\1|p' <<<"$said")
+  [ -z "$download" ] || echo "$all packages, $download to download, $disk on the disk: about $((all * seconds_a_package + 5)) s and the download"
+}
+
+# Counts on one line of a terminal what apt-get downloads, unpacks and sets up; elsewhere it says the last of each.
+count() {  # count TOTAL
+  local line what before='' n=0
+  while IFS= read -r line; do
+    case $line in
+      Get:*) what="packages downloaded" ;;
+      'Unpacking '*) what="packages unpacked" ;;
+      'Setting up '*) what="packages set up" ;;
+      *) continue ;;
+    esac
+    [ "$what" = "$before" ] && n=$((n + 1)) || n=1
+    before=$what
+    if [ -t 1 ]; then
+      printf '\r[%s/%s] %s\033[K' "$n" "$1" "$what"
+    elif [ "$n" = "$1" ]; then
+      echo "[$n/$1] $what"
+    fi
+  done
+  [ ! -t 1 ] || [ -z "$before" ] || echo
+}
+
+if [ -n "$only_plan" ]; then
+  [ ${#missing[@]} = 0 ] && exit
   echo "${missing[*]}"
+  size
   exit
 fi
 
 if [ ${#missing[@]} -gt 0 ]; then
-  echo "Will install with apt-get: ${missing[*]}"
+  echo "Will install with apt-get: ${missing[*]}" | fold -s -w 80
   need_root "apt-get install ${missing[*]}"
   # A fresh machine has no package lists, and old lists name files that the mirrors no longer have.
+  echo "Reading the mirrors' lists ..."
   as_root apt-get update -qq
-  apt-get install --assume-no --no-install-recommends "${missing[@]}" 2>/dev/null | grep -E '^(Need to get|After this)' || true
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null
+  sizes=$(size)
+  [ -z "$sizes" ] || echo "$sizes"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q -o Dpkg::Use-Pty=0 --no-install-recommends "${missing[@]}" \
+    </dev/null 2>&1 | tee "$log" | count "${sizes%% *}" || {
+    tail -n 20 "$log" >&2
+    echo "apt-get could not install all of them; see above" >&2
+    exit 1
+  }
 else
   echo "Nothing to install."
 fi

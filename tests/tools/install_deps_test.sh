@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
 
-for tool in bash cat env grep readlink; do ln -s "$(command -v "$tool")" "$scratch/$tool"; done
+for tool in bash cat env fold grep head mktemp readlink rm sed tail tee; do ln -s "$(command -v "$tool")" "$scratch/$tool"; done
 stub() {  # stub NAME BODY
   printf '#!%s/bash\n%s\n' "$scratch" "$2" >"$scratch/$1"
   chmod +x "$scratch/$1"
@@ -30,9 +30,10 @@ check() {  # check TITLE EXIT-CODE PATTERN-IN-OUTPUT EXPECTED-CALLS OPTION...
 
 all="g++ make pkg-config libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
 all+=" libpugixml-dev libcpp-httplib-dev gnuplot-nox graphviz"
+asks="apt-get -o Debug::NoLocking=1 install --assume-no --no-install-recommends"  # without root
 calls_for() {  # the calls that install these packages, after saying how large they are
-  printf 'apt-get update -qq\napt-get install --assume-no --no-install-recommends %s\n' "$1"
-  printf 'apt-get install -y -qq --no-install-recommends %s' "$1"
+  printf 'apt-get update -qq\n%s %s\n' "$asks" "$1"
+  printf 'apt-get install -y -q -o Dpkg::Use-Pty=0 --no-install-recommends %s' "$1"
 }
 stub gcc 'echo no-such-machine'
 user 0
@@ -45,9 +46,26 @@ check "refuses unknown options" 2 '^usage' '' --everything
 installed "${all/ doctest-dev/}"
 check "installs only what is missing, and says so first" 0 '^Will install with apt-get: doctest-dev$' \
       "$(calls_for doctest-dev)"
-check "--missing lists it and installs nothing" 0 '^doctest-dev$' '' --missing
-stub apt-get "echo \"apt-get \$*\" >>$scratch/calls; [[ \" \$* \" != *--assume-no* ]] || echo 'Need to get 12 kB of archives.'"
-check "says how much is downloaded" 0 '^Need to get 12 kB' "$(calls_for doctest-dev)"
+check "--plan without apt's lists names it and installs nothing" 0 '^doctest-dev$' "$asks doctest-dev" --plan
+stub apt-get "echo \"apt-get \$*\" >>$scratch/calls
+if [[ \" \$* \" == *--assume-no* ]]; then
+  echo '0 upgraded, 2 newly installed, 0 to remove and 130 not upgraded.'
+  echo 'Need to get 12.5 kB/21 kB of archives.'
+  echo 'After this operation, 3 MB of additional disk space will be used.'
+elif [[ \" \$* \" == *' -y '* ]]; then
+  printf '%s\n' 'Get:1 http://mirror a' 'Get:2 http://mirror b' noise 'Unpacking a ...' 'Unpacking b ...' 'Setting up a ...'
+  [ -z \"\${BROKEN-}\" ] || { echo 'E: no space'; exit 100; }
+  echo 'Setting up b ...'
+fi"
+size='2 packages, 12\.5 kB to download, 3 MB on the disk: about 7 s and the download'
+check "--plan says how large it is, and how long it takes" 0 "^$size\$" "$asks doctest-dev" --plan
+check "so does installing" 0 "^$size\$" "$(calls_for doctest-dev)"
+for what in downloaded unpacked "set up"; do
+  check "  which counts the packages $what" 0 "^\[2/2\] packages $what\$" "$(calls_for doctest-dev)"
+done
+export BROKEN=1
+check "when apt-get fails, its own words" 1 '^E: no space$' "$(calls_for doctest-dev)"
+unset BROKEN
 stub apt-get "echo \"apt-get \$*\" >>$scratch/calls"
 installed "$all python3-numpy"
 check "--bench adds PyTorch" 0 '^Will install with apt-get: python3-torch$' "$(calls_for "python3-torch")" --bench

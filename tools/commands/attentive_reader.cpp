@@ -257,8 +257,8 @@ void add_attentive_reader_command(Command& program) {
   Command& command =
       program.add_command("attentive-reader", "a reader of cloze questions (Section 6.2, Figure 2)");
   command.footer(
-      "Without --norm and --gain it trains the five curves of Figure 2: none, batch, batch-everywhere, and "
-      "layer with\ngains that start at 1 and at 0.1.\n"
+      "Without --norm and --gain it trains the five curves of Figure 2: none, batch,\n"
+      "batch-everywhere, and layer with gains that start at 1 and at 0.1.\n"
       "Example: lamina attentive-reader --lr 1e-3 --updates 2000 --validate-every 100 --out runs/reader\n"
       "         lamina attentive-reader --data cnn --norm none,layer --out runs/cnn\n"
       "         lamina attentive-reader show runs/reader/layer-gain-1 7");

@@ -274,8 +274,8 @@ void add_order_embedding_command(Command& program) {
   Command& command = program.add_command(
       "order-embedding", "order embeddings of images and language (Section 6.1, Figure 1, Table 2)");
   command.footer(
-      "Without --score and --norm it trains the three rows of Table 2: cosine, order, and order with layer "
-      "norm.\n"
+      "Without --score and --norm it trains the three rows of Table 2: cosine,\n"
+      "order, and order with layer norm.\n"
       "Example: lamina order-embedding --epochs 24 --out runs/order\n"
       "         lamina order-embedding --data coco --score order --norm none,layer --out runs/coco\n"
       "         lamina order-embedding search runs/order/order-layer \"two dogs chase a ball\"");

@@ -90,9 +90,10 @@ void add_study_command(Command& program) {
       "   \"settings\": {\"preset\": \"small\", \"epochs\": 3},\n"
       "   \"variants\": {\"norm\": [\"none\", \"layer\"], \"batch\": [128, 4]},\n"
       "   \"seeds\": [1, 2, 3, 4, 5]}\n"
-      "trains 2 x 2 variants with 5 seeds each; [{...}, {...}] in 'variants' names combinations instead.\n"
-      "The other keys are in models/evidence/README.md. Seeds and variants can be added later; what is\n"
-      "finished is not trained again, what was interrupted goes on.\n"
+      "trains 2 x 2 variants with 5 seeds each; [{...}, {...}] in 'variants' names\n"
+      "combinations instead. The other keys are in models/evidence/README.md. Seeds\n"
+      "and variants can be added later; what is finished is not trained again, what\n"
+      "was interrupted goes on.\n"
       "Example: lamina study models/mnist/studies/batch.json --out runs/batch-study");
   const auto flags = std::make_shared<StudyFlags>();
   command.add("FILE", flags->file, "the study: an experiment, its variants and seeds").required();

@@ -76,10 +76,7 @@ class TransformerCommand final : public TrainingCommand {
   }
 
   void add_model_flags() {
-    fields
-        .add("--placement", placements_,
-             "where the normalization stands, or several separated by commas: " +
-                 joined(names_in(placement_table)))
+    fields.add("--placement", placements_, "where the normalization stands, or several separated by commas")
         .separated_by_commas()
         .one_of(names_in(placement_table))
         .show_default("pre");

@@ -14,8 +14,10 @@
 
 #include "core/distributed/group.h"
 #include "core/error.h"
+#include "models/run/terminal.h"
 #include "tools/flags/flag_value.h"
 #include "tools/flags/suggestion.h"
+#include "tools/flags/wrapped_text.h"
 #include "tools/programs/process.h"
 
 namespace lamina {
@@ -84,6 +86,30 @@ void refuse_empty_values(int argc, const char* const* argv) {
                                  "the value is empty; give one or leave the flag out");
 }
 
+/// CLI11's --help, in a terminal in lines that fit it.
+class FittingFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return help_entry(make_option_name(option, is_positional) + make_option_opts(option),
+                      make_option_desc(option), width());
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return help_entry(command->get_display_name(true), command->get_description(), width());
+  }
+  std::string make_description(const CLI::App* command) const override {
+    std::string description;
+    for (const std::string& line : wrapped(command->get_description(), width())) description += line + '\n';
+    return description;
+  }
+
+ private:
+  static size_t width() {
+    constexpr int most = 100;
+    return redraws() ? static_cast<size_t>(std::min(terminal_width(), most))
+                     : std::numeric_limits<size_t>::max();
+  }
+};
+
 constexpr std::chrono::seconds patience{5};
 
 /// Most errors meet all ranks: the first one says them, and its end is the others'. One that has waited for that in vain
@@ -147,7 +173,9 @@ Flag Flag::show_default(const std::string& value) const { return {option_->defau
 Command::Command(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {}
 
 Command::Command(const std::string& name, const std::string& description)
-    : Command(std::make_shared<CLI::App>(description, name)) {}
+    : Command(std::make_shared<CLI::App>(description, name)) {
+  app_->formatter(std::make_shared<FittingFormatter>());
+}
 
 std::string Command::name() const { return app_->get_name(); }
 std::string Command::description() const { return app_->get_description(); }

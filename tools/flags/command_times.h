@@ -13,6 +13,6 @@ std::string time_of(std::string_view words);
 
 /// How the times were measured.
 inline constexpr const char* times_are =
-    "Times are those of one core of an AMD EPYC (Zen 5), on built-in data with the small preset.";
+    "Times: one core of an AMD EPYC (Zen 5), built-in data, the small preset.";
 
 }  // namespace lamina

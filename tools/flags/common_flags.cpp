@@ -24,7 +24,7 @@ size_t every_of(const std::string& value) {
 CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_names,
                          const CommonDefaults& defaults)
     : norms{norm_names.front()}, fields(command) {
-  fields.add("--norm", norms, "normalization, or several separated by commas: " + joined(norm_names))
+  fields.add("--norm", norms, "normalization, or several separated by commas")
       .separated_by_commas()
       .one_of(norm_names)
       .show_default(norm_names.front());

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "tools/flags/wrapped_text.h"
+
 namespace lamina {
 
 namespace {
@@ -12,12 +14,6 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr size_t gap = 2;
-
-/// The characters of UTF-8 text.
-size_t width_of(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
 
 std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -40,24 +36,6 @@ bool is_bold(std::string_view cell) {
   return cell.size() > 4 && cell.starts_with("**") && cell.ends_with("**");
 }
 std::string shown(const std::string& cell) { return is_bold(cell) ? cell.substr(2, cell.size() - 4) : cell; }
-
-/// The words in lines of at most `width`, where no word is longer.
-Row wrapped(std::string_view text, size_t width) {
-  Row lines{""};
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    const std::string word(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    std::string& last = lines.back();
-    if (last.empty())
-      last = word;
-    else if (width_of(last) + 1 + width_of(word) <= width)
-      last += ' ' + word;
-    else
-      lines.push_back(word);
-  }
-  return lines;
-}
 
 /// Widths that cut neither a cell nor a title's words.
 std::vector<size_t> least_widths(const Row& titles, const std::vector<Row>& rows) {

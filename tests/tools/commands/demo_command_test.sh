@@ -27,8 +27,25 @@ check "runs are not mixed" refuses 2 "--out shown: is there already" demo --out 
 
 "$repository/tools/demo-plan.sh" build/lamina >plan
 check "make demo says what it will do" [ "$(grep -cE '^[123]\. ' plan)" = 3 ]
-check "  and how long it trains" grep -q '^3\. trains six small models: one to two minutes on two cores$' plan
+check "  and how long it trains" grep -qE '^3\. trains six small models: about [0-9]+ minutes? on [0-9]+ cores?$' plan
+check "  that these are estimates" grep -q 'the times are estimates' plan
+check "  and what comes after it" grep -q '^After it, make report' plan
 "$repository/tools/demo-plan.sh" build/nothing-of-it-is-built/lamina BUILD=build/nothing-of-it-is-built >plan
 check "  and how long it compiles" grep -qE '^2\. compiles [1-9][0-9]+ files: about [0-9]+ minutes? on [0-9]+ cores?$' plan
+
+mkdir bare
+for tool in bash cut dirname env fold grep head make nproc sed; do ln -s "$(command -v "$tool")" "bare/$tool"; done
+stub() { printf '#!%s\n%s\n' "$(command -v bash)" "$2" >"bare/$1" && chmod +x "bare/$1"; }
+stub dpkg-query "echo not-installed"
+stub apt-get "[ ! -e $scratch/lists ] || printf '%s\n' '0 upgraded, 86 newly installed, 0 to remove and 1 not upgraded.' \
+  'Need to get 40.3 MB of archives.' 'After this operation, 204 MB of additional disk space will be used.'"
+PATH=$scratch/bare "$repository/tools/demo-plan.sh" build/lamina >plan
+check "a fresh machine: the packages" grep -q libopenblas-openmp-dev plan
+check "  what they were elsewhere" grep -q 'on a fresh Debian 12: 86 packages' plan
+touch lists
+PATH=$scratch/bare "$repository/tools/demo-plan.sh" build/lamina >plan
+check "  where apt-get knows, how many, how large and how long" \
+  grep -q '86 packages, 40.3 MB to download, 204 MB on the disk: about 91 s and the download' <(tr -s '\n ' ' ' <plan)
+check "  in lines that fit" [ "$(awk 'length($0) > 80' plan | wc -l)" = 0 ]
 
 finish

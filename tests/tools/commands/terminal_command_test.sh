@@ -40,6 +40,20 @@ LAMINA_SMOKE=50 "$in_terminal" --columns 50 --stop-at "left in all" "$lamina" mn
   --batch 128,4 --epochs 50 --out none >screen && echo "a run of 50 epochs was not stopped"
 check "a narrow terminal is not overrun" fits <(bars screen) 49
 
+# --- --help and list. Examples stay whole, so that they can be copied.
+help_fits() {  # help_fits COLUMNS SED-COMMAND: without what this leaves out
+  local command
+  for command in "" $("$lamina" list | cut -f1); do
+    "$in_terminal" --columns "$1" "$lamina" $command --help >screen
+    fits <(lines screen | grep -vE 'lamina ' | sed "$2") "$1" || return 1
+  done
+}
+check "--help fits 80 columns" help_fits 80 ''
+check "  and its flags 50" help_fits 50 '/^FILE is JSON/,$d; /^[^ ]/d'
+"$in_terminal" "$lamina" list >screen
+check "list, too, in two columns" [ "$(grep -cE '^  [a-z-]+ {10,}[a-zA-Z]' screen)" = "$("$lamina" list | wc -l)" ]
+check "  that fit" fits <(lines screen) 80
+
 # --- Ctrl-C: table and figure of what is done
 LAMINA_SMOKE=2 "$in_terminal" --stop-at "variant 2/2: layer" "$lamina" mnist --preset small --norm none,layer --batch 4 --epochs 2 \
   --out stopped >screen
