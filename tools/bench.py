@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from bench_turns import Resident, bench_steps, chosen, listed, lower_part, middle_of_resamples
+from bench_turns import REST, Resident, bench_steps, chosen, listed, lower_part, middle_of_resamples
 
 SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
@@ -31,7 +31,6 @@ OWN_PEERS = {case: os.path.join(PEERS, "torch_transformer.py")
              for case in ("transformer", "transformer_small", "transformer_write", "transformer_small_write")}  # the other cases are in the script that --peer names
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                 "MALLOC_TOP_PAD_": "67108864"}
-REST = 0.01  # seconds between bursts, in which threads that spin go to sleep
 
 
 def peer_of(args, case):

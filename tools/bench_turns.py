@@ -9,6 +9,8 @@ import random
 import subprocess
 import sys
 
+REST = 0.01  # seconds between bursts, in which threads that spin go to sleep
+
 
 def listed(program):
     """What --list says: one {"case": ..., "beside_pytorch": [variants], "alone": [variants]} per case."""
