@@ -16,7 +16,7 @@ built build/lamina || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 check() {  # check TITLE CONDITION-COMMAND...
   local title=$1
@@ -56,6 +56,6 @@ killed_and_resumed() {
 }
 
 finish() {
-  echo "$passed passed, $failed failed"
+  echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
   [ "$failed" = 0 ]
 }

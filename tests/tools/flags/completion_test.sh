@@ -32,6 +32,29 @@ check "files where the program knows nothing" completes "" mnist --data fi
 check "nothing for what it has not" completes "" mnist --zz
 check "bash falls back on files" grep -q '^complete -o default -F _lamina lamina$' script
 
+# --- zsh, with the Tab key in a terminal of its own
+zsh_completes() {  # zsh_completes WANTED TYPED: behind Tab and Return lamina is called with the words WANTED
+  [ "$(timeout 60 zsh -f "$scratch/keys.zsh" "$2")" = "$1" ]
+}
+if command -v zsh >/dev/null; then
+  cat >keys.zsh <<'END'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'PS1=; autoload -U compinit && compinit -u -D; source ./script; lamina() { print -r "got:$*:" }; print ready:'
+while zpty -r shell line; do [[ $line == *ready:$'\r'* ]] && break; done
+zpty -w -n shell "lamina $1"$'\t\n'
+while zpty -r shell line; do [[ $line == *got:*:* ]] && break; done
+print -r -- ${${line#*got:}%%:*}
+END
+  check "zsh: a command" zsh_completes "mnist" "mn"
+  check "  a flag" zsh_completes "mnist --norm" "mnist --nor"
+  check "  its values" zsh_completes "mnist --norm layer" "mnist --norm la"
+  check "  a command of a command" zsh_completes "attentive-reader show" "attentive-reader s"
+  check "  files" zsh_completes "mnist --data script" "mnist --data scr"
+else
+  skipped=5
+fi
+
 check "the manual names every command" [ "$(grep -c '^\.SS ' lamina.1)" -ge "$("$lamina" list | wc -l)" ]
 every_flag() {  # in --help of every command
   local command flag section missing=0
