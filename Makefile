@@ -308,7 +308,7 @@ faults: $(COMMAND) $(FAULT_LIBRARY)  ## every experiment under faults: CLASSES, 
 
 PAGE := $(BUILD)/report/page.html
 PAGE_PARTS := $(addprefix tools/report/page/,build.mjs page.html page.css) $(wildcard tools/report/page/*.js)
-CLAIMS := $(BUILD)/report/claims.json
+KNOWN := $(addprefix $(BUILD)/report/,claims.json curves.json)
 PACKAGES := $(BUILD)/report/node_modules
 
 $(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
@@ -317,10 +317,12 @@ $(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
 	@cd $(@D) && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# Its verdicts stand beside it.
-$(PAGE): $(PAGE_PARTS) $(PACKAGES) $(CLAIMS)
+# Its verdicts and the paper's curves stand beside it.
+$(PAGE): $(PAGE_PARTS) $(PACKAGES) $(KNOWN)
 	@node tools/report/page/build.mjs $(PACKAGES) > $@
-$(CLAIMS): models/evidence/claims.json
+$(BUILD)/report/claims.json: models/evidence/claims.json
+$(BUILD)/report/curves.json: tools/report/paper/curves.json
+$(KNOWN):
 	@mkdir -p $(@D) && cp $< $@
 
 report: setup  ## writes report/index.html: the paper's figures and tables beside the runs in RUNS, or all

@@ -44,7 +44,7 @@ int write(const ReportFlags& flags) {
   const std::string page = read_page();
   const Findings findings = look_at(flags, never_enough);
   for (const std::string& file : findings.unreadable) std::cerr << "report: not shown: " << file << '\n';
-  Json document = make_document(findings, read_claims());
+  Json document = make_document(findings, read_claims(), read_panels());
   const auto folder = std::filesystem::path(flags.out).parent_path();
   std::error_code problem;
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
@@ -63,8 +63,9 @@ int write(const ReportFlags& flags) {
 /// The page shows as much as can be read in ten seconds.
 LiveContent content_now(const std::string& page, const ReportFlags& flags, const Enough& ending) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  const Json document = make_document(
-      look_at(flags, [&] { return ending() || std::chrono::steady_clock::now() > until; }), read_claims());
+  const Json document =
+      make_document(look_at(flags, [&] { return ending() || std::chrono::steady_clock::now() > until; }),
+                    read_claims(), read_panels());
   return {.page = fill_page(page, document, true), .data = embeddable(document)};
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.h"
 #include "tools/report/paper/pairs.h"
 #include "tools/report/paper/values.h"
 #include "tools/results/band.h"
+#include "tools/results/norm_table.h"
 
 namespace lamina {
 
@@ -87,7 +89,7 @@ bool is_in(const ChartPlan& plan, const Trace& trace) {
   return plan.low.empty() || std::ranges::any_of(y, [](double value) { return std::isfinite(value); });
 }
 
-/// What keeps the paper's values out of a chart: it shows nothing on real data, or only smaller models.
+/// What keeps the paper's curves and values out of a chart: it shows nothing on real data, or only smaller models.
 std::string why_left_out(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::string& facet) {
   std::string reason;
   for (const Trace& trace : traces) {
@@ -98,30 +100,50 @@ std::string why_left_out(const Exhibit& exhibit, const std::vector<Trace>& trace
   return reason;
 }
 
-/// What the paper prints of the chart: its axes, and the values that its text gives, where ours can be set against them.
-Json paper_of(const Exhibit& exhibit, const ChartPlan& plan, const std::vector<Trace>& traces,
-              const std::string& facet) {
-  const PaperChart* const paper = paper_chart(exhibit.id, plan.y);
-  if (paper == nullptr) return nullptr;
-  const PaperAxes& axes = paper->axes;
+Json paper_curves(const PaperPanel& panel, const std::string& column) {
+  std::vector<PaperCurve> in_order = panel.curves;
+  std::ranges::stable_sort(in_order, {}, [](const PaperCurve& curve) { return rank_of(curve.norm); });
+  Json curves = Json::array();
+  for (const PaperCurve& curve : in_order) {
+    if (curve.column != column || curve.norm == "level") continue;  // the text gives levels exactly
+    Json& added = curves.emplace_back(
+        Json{{"label", title_of(curve.norm)}, {"norm", curve.norm}, {"name", curve.name}});
+    for (const auto& [name, values] : {std::pair{"x", &curve.x}, {"y", &curve.y}})
+      for (const double value : *values) added[name].push_back(rounded(value));
+  }
+  return curves;
+}
+
+/// What the paper's figure has of the chart, its axes and curves, and the values that its text gives; null where it has none.
+/// `reason`: what keeps curves and values out.
+Json paper_of(const Exhibit& exhibit, const ChartPlan& plan, const PaperPanel* panel,
+              const std::string& reason) {
+  if (panel == nullptr) return nullptr;
+  const PaperAxis& y = panel->y;
+  const auto ends = [](const PaperAxis& axis) {
+    return Json{rounded(axis.ours(axis.low)), rounded(axis.ours(axis.high))};
+  };
   Json values = Json::array();
-  const std::string reason = why_left_out(exhibit, traces, facet);
-  for (const PaperValue& value : paper->values)
-    if (reason.empty())
-      values.push_back({{"title", value.title},
-                        {"norm", value.norm},
-                        {"x", rounded(value.x)},
-                        {"y", value.y},
-                        {"source", value.source}});
-  return {{"axes", {{"x", {axes.x_low, axes.x_high}}, {"y", {axes.y_low, axes.y_high}}}},
-          {"source", paper->axes_source},
-          {"left_out", paper->values.empty() ? "" : reason},
-          {"values", std::move(values)}};
+  for (const PaperValue& value : paper_values(exhibit.id, plan.y))
+    values.push_back({{"title", value.title},
+                      {"norm", value.norm},
+                      {"x", rounded(value.x)},
+                      {"y", value.y},
+                      {"source", value.source}});
+  return {{"figure", text("Figure ", panel->figure)},
+          {"axes", {{"x", ends(panel->x)}, {"y", ends(y)}}},
+          {"source", source_of(*panel)},
+          {"data", exhibit.paper_data},
+          {"line", {{"width", rounded(y.log ? y.line : y.times * y.line)}, {"log", y.log}}},
+          {"left_out", reason},
+          {"curves", reason.empty() ? paper_curves(*panel, plan.y) : Json::array()},
+          {"values", reason.empty() ? std::move(values) : Json::array()}};
 }
 
 }  // namespace
 
-Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
+Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces,
+               const std::vector<PaperPanel>& panels) {
   Json charts = Json::array();
   for (const std::string& facet : facets_of(traces))
     for (const ChartPlan& plan : exhibit.charts) {
@@ -133,13 +155,15 @@ Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
       }
       if (curves.empty()) continue;
       add_levels(plan, traces, facet, curves);
-      charts.push_back({{"title", facet.empty() ? plan.title : plan.title + ", " + facet},
-                        {"x", plan.x_label},
-                        {"y", plan.y_label},
-                        {"log_x", plan.log_x},
-                        {"log_y", plan.log_y},
-                        {"curves", curves},
-                        {"paper", paper_of(exhibit, plan, traces, facet)}});
+      const std::string reason = why_left_out(exhibit, traces, facet);
+      charts.push_back(
+          {{"title", facet.empty() ? plan.title : plan.title + ", " + facet},
+           {"x", plan.x_label},
+           {"y", plan.y_label},
+           {"log_x", plan.log_x},
+           {"log_y", plan.log_y},
+           {"curves", curves},
+           {"paper", paper_of(exhibit, plan, panel_of(panels, exhibit.id, plan.y, facet), reason)}});
     }
   return charts;
 }

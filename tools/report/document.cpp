@@ -55,10 +55,11 @@ Json pictures_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
 }
 
 /// The charts of the exhibit's file, and those of single updates.
-Json all_charts(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
-  Json charts = charts_of(exhibit, traces);
+Json all_charts(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs,
+                const std::vector<PaperPanel>& panels) {
+  Json charts = charts_of(exhibit, traces, panels);
   const Exhibit updates = updates_of(exhibit);
-  for (Json& chart : charts_of(updates, traces_of(updates, runs))) {
+  for (Json& chart : charts_of(updates, traces_of(updates, runs), {})) {
     chart["by_update"] = true;
     charts.push_back(std::move(chart));
   }
@@ -76,7 +77,8 @@ Json quick_of(const Exhibit& exhibit) {
   return {{"command", quick}, {"time", time_of(quick.substr(begin, quick.find(" --out") - begin))}};
 }
 
-Json exhibit_json(const Exhibit& exhibit, const Findings& findings, const std::vector<KnownClaim>& claims) {
+Json exhibit_json(const Exhibit& exhibit, const Findings& findings, const std::vector<KnownClaim>& claims,
+                  const std::vector<PaperPanel>& panels) {
   const std::vector<Trace> traces = traces_of(exhibit, findings.runs);
   Json runs = runs_of(exhibit, findings.runs);
   Json badges = summary_badges(exhibit, runs);
@@ -93,7 +95,7 @@ Json exhibit_json(const Exhibit& exhibit, const Findings& findings, const std::v
           {"readme", exhibit.readme},
           {"badges", std::move(badges)},
           {"verdict", verdict_on(exhibit.id, claims)},
-          {"charts", all_charts(exhibit, traces, findings.runs)},
+          {"charts", all_charts(exhibit, traces, findings.runs, panels)},
           {"tables", tables_of(exhibit, traces, findings.runs)},
           {"pictures", pictures_of(exhibit, findings.runs)},
           {"runs", std::move(runs)}};
@@ -166,9 +168,10 @@ std::string pretty(double value, int digits) {
   return plain.substr(0, exponent) + " × 10" + power;
 }
 
-Json make_document(const Findings& findings, const std::vector<KnownClaim>& claims) {
+Json make_document(const Findings& findings, const std::vector<KnownClaim>& claims,
+                   const std::vector<PaperPanel>& panels) {
   Json list = Json::array();
-  for (const Exhibit& exhibit : exhibits()) list.push_back(exhibit_json(exhibit, findings, claims));
+  for (const Exhibit& exhibit : exhibits()) list.push_back(exhibit_json(exhibit, findings, claims, panels));
   list.push_back(speed_exhibit(findings.measured));
   return {{"program", text("lamina ", version, ", ", sizeof(real) == 4 ? "float" : "double")},
           {"date", today()},

@@ -5,7 +5,8 @@
 //   exhibits: [{part, id, title, section, subject, claim, setting, finding, command, quick: {command, time} or null, readme, badges,
 //     verdict: {badge, sentence, claims: [{claim, badge, number, seeds, data, name, page}]} or null,
 //     charts: [{title, x, y, log_x, log_y, curves: [{label, norm, dash, x: [..], y: [..],
-//       low: [..], high: [..]}], by_update, paper: {axes, source, left_out, values} or null}],
+//       low: [..], high: [..]}], by_update, paper: {figure, axes, source, data, line, left_out,
+//       curves: [{label, norm, name, x, y}], values: [{title, norm, x, y, source}]} or null}],
 //     tables: [{title, columns, rows: [{label, norm, source, cells, group}]}],
 //     pictures: [{title, run, source}],
 //     runs: [{path, norm, badges, command, made_with, problems}]}]}
@@ -20,14 +21,16 @@
 
 #include "tools/report/exhibits.h"
 #include "tools/report/paper/claims.h"
+#include "tools/report/paper/curves.h"
 #include "tools/report/runs.h"
 
 namespace lamina {
 
 using Json = nlohmann::ordered_json;
 
-/// The whole report on these findings, with the verdicts on these claims.
-Json make_document(const Findings& findings, const std::vector<KnownClaim>& claims = {});
+/// The whole report on these findings, with the verdicts on these claims and these of the paper's curves.
+Json make_document(const Findings& findings, const std::vector<KnownClaim>& claims = {},
+                   const std::vector<PaperPanel>& panels = {});
 
 /// The last exhibit: milliseconds per step beside PyTorch's, from the files of tools/bench.py.
 Json speed_exhibit(const std::vector<std::string>& files);

@@ -90,6 +90,7 @@ struct Exhibit {
   std::vector<ChartPlan> charts = {};
   std::vector<Measure> measures = {};
   std::vector<PaperRow> paper = {};
+  std::string paper_data = {};                  ///< what the paper's curves were trained on: "the CNN corpus"
   std::vector<std::string> paper_columns = {};  ///< heads of the paper's table, where they are no measures
   std::vector<TablePlan> tables = {};
   std::vector<PicturePlan> pictures = {};

@@ -1,9 +1,14 @@
 // The paper beside ours: pairs with their difference, what its figures print, and the verdicts on its claims.
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "core/error.h"
 #include "tests/temporary_folder.h"
 #include "tests/tools/report/runs_folder.h"
 #include "tools/report/paper/claims.h"
+#include "tools/report/paper/values.h"
 
 using namespace lamina;
 using namespace lamina::report_test;
@@ -74,7 +79,7 @@ TEST_CASE("Table 1 is paired entry by entry, and an entry that differs says so")
   CHECK(rows[1]["cells"] == Json({"yes", "no, 0.5", "differs"}));
 }
 
-TEST_CASE("DRAW's bounds in the paper stand beside runs on real data only") {
+TEST_CASE("DRAW's bounds and curves in the paper stand beside runs on real data only") {
   const TemporaryFolder folder;
   make_draw(folder / "a", {{"data", "mnist"}});
   const Json real = exhibit_on(folder.path(), "figure-4")["charts"][0]["paper"];
@@ -83,10 +88,86 @@ TEST_CASE("DRAW's bounds in the paper stand beside runs on real data only") {
   CHECK(real["values"][1]["y"] == 82.09);
   CHECK(real["values"][0]["x"].is_null());
   CHECK(real["axes"]["y"] == Json({80, 100}));
+  CHECK(real["data"] == "binarized MNIST");
+  CHECK(real["source"] == "Figure 4, page 9; x: Epoch, 0 to 100; y: Test Variational Bound, 80 to 100");
+  REQUIRE(real["curves"].size() == 3);
+  for (const auto& [i, label] : {std::pair{0, "baseline"}, {1, "weight norm"}, {2, "layer norm"}})
+    CHECK(real["curves"][i]["label"] == label);
   make_draw(folder / "a", {{"data", ""}});
   const Json synthetic = exhibit_on(folder.path(), "figure-4")["charts"][0]["paper"];
   CHECK(synthetic["values"].empty());
+  CHECK(synthetic["curves"].empty());
   CHECK(synthetic["left_out"] == "synthetic data");
+  CHECK(exhibit_on(folder.path(), "figure-4")["charts"][1]["paper"].is_null());
+}
+
+TEST_CASE("the paper's curves come in units of our columns") {
+  const TemporaryFolder folder;
+  make_run_of("order-embedding", folder / "a", {{"norm", "layer"}, {"data", "coco"}},
+              "epoch,step,valid_image_r1,valid_image_r5,valid_image_r10\n1,300,1,2,3\n");
+  const Json paper = exhibit_on(folder.path(), "figure-1")["charts"][0]["paper"];
+  CHECK(paper["axes"] == Json({{"x", {0, 90000}}, {"y", {34, 43}}}));
+  CHECK(paper["curves"][1]["name"] == "Order-Embedding + LN");
+  CHECK(paper["curves"][1]["x"].back() == 165 * 300);
+  make_run_of("skip-thoughts", folder / "a", {{"norm", "layer"}, {"data", "books"}}, "");
+  write_file(folder / "a/tasks.csv", "step,sick_r\n50000,0.8\n");
+  const Json scores = exhibit_on(folder.path(), "figure-3")["charts"][0]["paper"];
+  CHECK(scores["axes"] == Json({{"x", {50000, 1000000}}, {"y", {0.82, 0.86}}}));
+  CHECK(scores["line"] == Json({{"width", 0.00024}, {"log", false}}));
+  REQUIRE(scores["curves"].size() == 2);
+}
+
+TEST_CASE("a batch size has the paper's curves of the same one") {
+  const TemporaryFolder folder;
+  for (const char* batch : {"4", "64", "128"})
+    make_run_of("mnist", folder / batch, {{"norm", "layer"}, {"data", "mnist"}, {"batch", batch}},
+                "epoch,step,train_nll,test_error\n1,1,0.1,0.02\n");
+  const Json charts = exhibit_on(folder.path(), "figure-6")["charts"];
+  REQUIRE(charts.size() == 6);
+  for (const Json& chart : charts) {
+    const std::string title = chart["title"];
+    if (title.ends_with(" 64")) {
+      CHECK(chart["paper"].is_null());
+      continue;
+    }
+    const Json layer = chart["paper"]["curves"].back();
+    CHECK(layer["name"] == (title.ends_with(" 4") ? "LayerNorm bz4" : "LayerNorm bz128"));
+    if (title.starts_with("Training")) CHECK(layer["x"][0] == 1);  // the paper's epoch 0
+  }
+}
+
+TEST_CASE("the curves that were read off end where the paper's tables and text say") {
+  for (const PaperPanel& panel : committed_panels()) {
+    CHECK(panel.page == std::array{6, 7, 8, 9, 9, 10}[static_cast<size_t>(panel.figure - 1)]);
+    for (const PaperCurve& curve : panel.curves) {
+      REQUIRE(curve.x.size() == curve.y.size());
+      CHECK_MESSAGE(curve.x.size() <= 225, curve.name);
+      for (const PaperValue& value : paper_values(panel.exhibit, curve.column)) {
+        const bool same = value.norm == curve.norm && (curve.norm == "level" || std::isfinite(value.x));
+        if (!same || curve.norm == "none") continue;  // of the baseline Table 3 has an earlier score
+        const double half_digit = value.y < 1 ? 0.0005 : 0.05;
+        CHECK_MESSAGE(std::abs(curve.y.back() - value.y) <= half_digit + panel.y.times * panel.y.line,
+                      panel.panel, curve.name);
+      }
+    }
+  }
+}
+
+TEST_CASE("Table 3's scores of the baseline are those of its curve after 800,000 updates") {
+  for (const PaperPanel& panel : committed_panels()) {
+    if (panel.exhibit != "figure-3") continue;
+    const PaperCurve& curve = panel.curves[1];
+    const auto place = std::ranges::find(curve.x, 800000.0);
+    REQUIRE((curve.norm == "none" && place != curve.x.end()));
+    const double table = paper_values("figure-3", curve.column)[1].y;
+    CHECK_MESSAGE(std::abs(curve.y[static_cast<size_t>(place - curve.x.begin())] - table) <=
+                      (table < 1 ? 0.00101 : 0.051),
+                  panel.panel);
+  }
+}
+
+TEST_CASE("a file of curves that is no such file is refused in a line with the remedy") {
+  CHECK_THROWS_WITH_AS(panels_from("x.json", "{}"), doctest::Contains("x.json: is damaged"), DataError);
 }
 
 TEST_CASE("cells that the paper has as exact and are not are marked") {

@@ -154,6 +154,10 @@ const leastContrast = (page) => page.evaluate(() => {
 
 const page = await open(fileOf("full.html"));
 check("the page is under 3 MB", statSync("full.html").size < 3e6, statSync("full.html").size);
+// These runs are short, and of other sizes than the paper's: its curves are switched off for a while.
+const paperBoxes = page.locator(".paper-curves input");
+const besideThePaper = await pictures(page, "figure-6");
+for (const box of await paperBoxes.all()) await box.uncheck();
 const expected = { "section-3-1": 2, "section-5-2": 1, "section-5-2-gain": 1, "figure-1": 3, "figure-2": 1, "figure-3": 6, "figure-4": 2, "figure-5": 2, "figure-6": 4, "section-6-7": 4, transformer: 2 };
 for (const [section, count] of Object.entries(expected)) {
   for (const norm of section === "section-3-1" ? ["none", "layer"] : norms) {
@@ -167,8 +171,11 @@ for (const [section, count] of Object.entries({ "placement-stream": 1, "placemen
     check(`${section}: shows ${name}`, ink.length === count && ink.every((pixels) => pixels > 20), ink);
   }
 
+for (const box of await paperBoxes.all()) await box.check();
+check("the paper's curves can be switched off and on", JSON.stringify(await pictures(page, "figure-6")) === JSON.stringify(besideThePaper));
+
 // How many pixels have the colour of a curve's band: a part of its ink on the panel.
-const bandOf = (page, section, norm) => page.evaluate(([section, norm]) => {
+const bandOf = (page, section, norm, share = 0.18) => page.evaluate(([section, norm, share]) => {
   const probe = document.createElement("span");
   const rgb = (color) => { probe.style.color = color; document.body.append(probe);
     const found = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number); probe.remove(); return found; };
@@ -176,9 +183,9 @@ const bandOf = (page, section, norm) => page.evaluate(([section, norm]) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;
   for (let i = 0; i < data.length; i += 4)
-    if (Math.abs(data[i + 3] - 0.18 * 255) < 3 && ink.every((value, k) => Math.abs(value - data[i + k]) < 12)) count += 1;
+    if (Math.abs(data[i + 3] - share * 255) < 3 && ink.every((value, k) => Math.abs(value - data[i + k]) < 12)) count += 1;
   return count;
-}, [section, norm]);
+}, [section, norm, share]);
 for (const norm of norms) check(`a band around ${norm}`, await bandOf(page, "study-norms", norm) > 1000, await bandOf(page, "study-norms", norm));
 await page.locator("#study-norms .switches").getByLabel("layer norm").uncheck();
 check("which goes with its curve", await bandOf(page, "study-norms", "layer") === 0 && await bandOf(page, "study-norms", "batch") > 1000);
@@ -228,7 +235,7 @@ check("and its cells are marked", marks.length === 3 && marks.every((text) => te
 check("our run and the paper's row in pairs", (await page.locator("#figure-4 .tables .table").first().innerText()).includes("difference"));
 check("an exhibit links to the paper and to its experiment", await page.locator("#figure-6 .sources a[href='https://arxiv.org/abs/1607.06450']").count() === 1 &&
   (await page.locator("#figure-6 .sources").innerText()).includes("models/mnist/README.md"));
-check("what is known of the paper's curves is said", (await page.locator("#figure-4 .note").first().innerText()).includes("82.36") && (await page.locator("#figure-4").innerText()).includes("no points were read off"));
+check("what is known of the paper's curves is said", (await page.locator("#figure-4 .note").first().innerText()).includes("82.36") && (await page.locator("#figure-4").innerText()).includes("read off its figure to within the width of a line, 0.07"));
 const own = (await pictures(page, "figure-6"))[0];
 await page.locator("#figure-6").getByRole("button", { name: "paper's axes" }).first().click();
 check("a chart takes the paper's axes", (await pictures(page, "figure-6"))[0] !== own);
@@ -237,6 +244,16 @@ await page.locator("#figure-6 select").selectOption("5");
 check("curves can be smoothed", (await pictures(page, "figure-6"))[0] !== own);
 await page.locator("#figure-6 select").selectOption("1");
 check("and are as before", (await pictures(page, "figure-6"))[0] === own);
+
+const papers = page.locator("#figure-6 .paper-curves"), paleOf = (norm) => bandOf(page, "figure-6", norm, 0.5);
+check("the paper's curves have switches of their own", (await papers.innerText()).includes("read off Figure 6") && await papers.getByRole("checkbox").count() === 3);
+for (const norm of ["baseline", "batch norm", "layer norm"]) await page.locator("#figure-6 .switches").getByLabel(norm).uncheck();
+for (const norm of norms) check(`the paper's curve of ${norm} is drawn pale`, await paleOf(norm) > 20, await paleOf(norm));
+await papers.getByLabel("layer norm").uncheck();
+check("one is switched off alone", await paleOf("layer") === 0 && await paleOf("batch") > 20, [await paleOf("layer"), await paleOf("batch")]);
+await papers.getByLabel("layer norm").check();
+for (const norm of ["baseline", "batch norm", "layer norm"]) await page.locator("#figure-6 .switches").getByLabel(norm).check();
+check("and all are as before", (await pictures(page, "figure-6"))[0] === own);
 
 // --- Pictures
 
@@ -276,7 +293,7 @@ await over.scrollIntoViewIfNeeded();
 const box = await over.boundingBox();
 await page.mouse.move(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
 const values = await page.locator("#figure-6 .readout").first().locator("div").allTextContents();
-check("hovering shows every curve's value", values.length === 4 && values.every((value) => /\d/.test(value)), values);
+check("hovering shows every curve's value, and the paper's", values.length === 7 && values.filter((value) => value.startsWith("paper, ")).length === 3 && values.every((value) => /\d/.test(value)), values);
 await page.mouse.down();
 await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.8 * box.height, { steps: 4 });
 await page.mouse.up();
@@ -324,6 +341,7 @@ for (const width of [1400, 400])
 const many = await open(fileOf("many.html"));
 const names = await many.locator("#figure-6 .switches label").allTextContents();
 check("runs that only their seeds tell apart are one curve", names.length === 16 && names.includes("layer norm, 5 seeds"), names);
+for (const box of await many.locator("#figure-6 .paper-curves input").all()) await box.uncheck(); // five times as long as ours
 check("with a band", await bandOf(many, "figure-6", "layer") > 500);
 const legend = await many.locator("#figure-6 .switches").boundingBox(), drawing = await many.locator("#figure-6 .plot").first().boundingBox();
 check("a legend of many curves is lower than the chart", legend.height < drawing.height / 2, legend);

@@ -32,9 +32,15 @@ inline Json exhibit_of(const Json& document, const std::string& id) {
   return {};
 }
 
-/// The exhibit on what is below a folder.
+/// The committed points of the paper's curves.
+inline std::vector<PaperPanel> committed_panels() {
+  const std::string path = "tools/report/paper/curves.json";
+  return panels_from(path, read_file(path));
+}
+
+/// The exhibit on what is below a folder, beside the paper's curves.
 inline Json exhibit_on(const std::string& root, const std::string& id) {
-  return exhibit_of(make_document(find_runs({root})), id);
+  return exhibit_of(make_document(find_runs({root}), {}, committed_panels()), id);
 }
 
 }  // namespace lamina::report_test

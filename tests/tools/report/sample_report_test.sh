@@ -23,6 +23,7 @@ EOF
 }
 check "one command makes it" makes_it
 check "Figure 6 has five seeds of each norm" shows figure-6 'all(curve["label"].endswith("5 seeds") for curve in exhibit["charts"][0]["curves"])'
+check "beside the paper's" shows figure-6 '[curve["label"] for curve in exhibit["charts"][0]["paper"]["curves"]] == ["baseline", "batch norm", "layer norm"]'
 check "and its verdict" shows figure-6 'exhibit["verdict"]["badge"]["text"].startswith("holds")'
 check "the studies of later papers are there" shows study-norms 'exhibit["charts"] and exhibit["tables"]'
 check "the labs are there" shows lab-gain 'exhibit["charts"] and exhibit["tables"]'

@@ -7,6 +7,9 @@ const Charts = (() => {
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colorOf = (norm) => color(`--norm-${norm}`) || color("--norm-other");
 
+  // What a curve of the paper is called among the labels that are hidden.
+  const paperKey = (curve) => `paper: ${curve.label}`;
+
   const raised = (n) => String(n).replace(/./g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
   const power = (value) => "10" + raised(Math.round(Math.log10(value)));
   function number(value, digits = 4) {
@@ -37,6 +40,15 @@ const Charts = (() => {
       const keep = x.map((v) => v !== null && (!logX || v > 0));
       return [x.filter((_, i) => keep[i]), drawable(smoothed(y, smooth), logY).filter((_, i) => keep[i])];
     }));
+  }
+
+  // A curve of the paper at x, on the line between two of its points; null beyond its ends and in gaps.
+  function valueAt({ x: xs, y: ys }, x) {
+    const after = xs.findIndex((each) => each !== null && each >= x);
+    if (xs[after] === x) return ys[after];
+    if (after < 1 || xs[after - 1] === null) return null;
+    const [x0, x1, y0, y1] = [xs[after - 1], xs[after], ys[after - 1], ys[after]];
+    return y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
   }
 
   // The ends of an x axis: those of the data; around a single point, what makes its place clear.
@@ -75,7 +87,7 @@ const Charts = (() => {
       plot.over.append(this.box);
     }
 
-    follow(u, curves) {
+    follow(u, curves, papers) {
       const { idx, left, top } = u.cursor, most = 8;
       this.box.hidden = idx == null || left < 0;
       if (this.box.hidden) return;
@@ -85,7 +97,9 @@ const Charts = (() => {
       this.box.replaceChildren(Parts.make("div", {}, `${u.series[0].label} ${number(u.data[0][idx])}`),
         ...near.sort((a, b) => b.value - a.value).map(({ curve, value }) =>
           Parts.make("div", {}, Parts.swatch(curve.norm || "other", curve.dash), `${curve.label} `, Parts.make("b", {}, number(value)))),
-        ...(known.length > most ? [Parts.make("div", {}, `and ${known.length - most} more`)] : []));
+        ...(known.length > most ? [Parts.make("div", {}, `and ${known.length - most} more`)] : []),
+        ...(known.length > most ? [] : papers).map((curve) => ({ curve, value: valueAt(curve, u.data[0][idx]) })).filter(({ value }) => value !== null).map(({ curve, value }) =>
+          Parts.make("div", {}, Parts.paperSwatch(curve.norm), `paper, ${curve.label} `, Parts.make("b", {}, number(value)))));
       this.box.classList.toggle("at-left", left > u.over.clientWidth / 2);
     }
   }
@@ -121,8 +135,8 @@ const Charts = (() => {
         focus: { alpha: 0.35 },
         legend: { show: false },
         scales: {
-          x: { time: false, distr: state.logX ? 3 : 1, range: (_, min, max) => (this.zoomed ? [min, max] : rangeOfX(min, max, state.logX)) },
-          y: { distr: state.logY ? 3 : 1, ...((chart.curves.some((curve) => curve.low) || this.levels().length > 0) && { range: (_, min, max) => (this.zoomed ? [min, max] : this.rangeOfY(min, max)) }) },
+          x: { time: false, distr: state.logX ? 3 : 1, range: (_, min, max) => (this.zoomed ? [min, max] : rangeOfX(...this.withPaper("x", min, max), state.logX)) },
+          y: { distr: state.logY ? 3 : 1, ...((chart.curves.some((curve) => curve.low) || this.levels().length > 0 || this.paperCurves().length > 0) && { range: (_, min, max) => (this.zoomed ? [min, max] : this.rangeOfY(min, max)) }) },
         },
         axes: [axis(chart.x, state.logX, { size: 30, space: 56 }), axis(chart.y, state.logY, { size: 58, space: 30 })],
         series: [
@@ -133,8 +147,8 @@ const Charts = (() => {
           })),
         ],
         hooks: {
-          drawAxes: [(u) => { this.inside(u, () => { this.drawBands(u); this.drawPaper(u); }); }],
-          setCursor: [(u) => this.readout.follow(u, chart.curves)],
+          drawAxes: [(u) => { this.inside(u, () => { this.drawBands(u); this.drawPaperCurves(u); this.drawPaper(u); }); }],
+          setCursor: [(u) => this.readout.follow(u, chart.curves, this.paperCurves())],
           setSelect: [(u) => { this.zoomed = u.select.width > 0 || u.select.height > 0; }], setScale: [keepZoom] },
       }, this.data(), this.box);
       this.readout = new Readout(this.plot);
@@ -164,7 +178,18 @@ const Charts = (() => {
     // The paper's values that are levels, of curves that can be drawn on this axis.
     levels() { return (this.chart.paper?.values ?? []).filter((value) => value.x === null && (!this.state.logY || value.y > 0)); }
 
-    rangeOfY(min, max) {
+    // The paper's curves that are shown.
+    paperCurves() { return (this.chart.paper?.curves ?? []).filter((curve) => !this.hidden.has(paperKey(curve))); }
+
+    // The ends of our curves and of the paper's.
+    withPaper(axis, min, max) {
+      const log = axis === "x" ? this.state.logX : this.state.logY;
+      const values = this.paperCurves().flatMap((curve) => curve[axis]).filter((v) => v !== null && (!log || v > 0));
+      return values.length ? [Math.min(min ?? Infinity, ...values), Math.max(max ?? -Infinity, ...values)] : [min, max];
+    }
+
+    rangeOfY(...ours) {
+      const [min, max] = this.withPaper("y", ...ours);
       const ends = [...this.bands().flatMap((curve) => [...curve.low, ...curve.high]), ...this.levels().map((level) => level.y)]
         .filter((v) => v !== null && (!this.state.logY || v > 0));
       const low = Math.min(min ?? Infinity, ...ends), high = Math.max(max ?? -Infinity, ...ends);
@@ -202,7 +227,26 @@ const Charts = (() => {
       ctx.globalAlpha = 1;
     }
 
-    // What the paper prints, faint: levels as lines with their names above and below in turn, values as circles.
+    // The paper's curves, thin and pale behind ours.
+    drawPaperCurves(u) {
+      const { ctx } = u;
+      ctx.globalAlpha = 0.5;
+      ctx.lineWidth = 1.25 * devicePixelRatio;
+      for (const { norm, x, y } of this.paperCurves()) {
+        ctx.strokeStyle = colorOf(norm);
+        ctx.beginPath();
+        let drawing = false;
+        x.forEach((value, i) => {
+          const seen = value !== null && (!this.state.logX || value > 0) && (!this.state.logY || y[i] > 0);
+          if (seen) ctx[drawing ? "lineTo" : "moveTo"](u.valToPos(value, "x", true), u.valToPos(y[i], "y", true));
+          drawing = seen;
+        });
+        ctx.stroke();
+      }
+      ctx.globalAlpha = 1;
+    }
+
+    // What the paper's text gives, faint: levels as lines with their names above and below in turn, values as circles.
     drawPaper(u) {
       const { ctx, bbox } = u, scale = devicePixelRatio;
       ctx.lineWidth = 1.5 * scale;
@@ -239,6 +283,7 @@ const Charts = (() => {
     }
 
     show(label, visible) {
+      if ((this.chart.paper?.curves ?? []).some((curve) => paperKey(curve) === label)) this.draw(); // other ends of the axes
       this.chart.curves.forEach((curve, i) => { if (curve.label === label) this.plot.setSeries(i + 1, { show: visible }); });
     }
 
@@ -264,5 +309,5 @@ const Charts = (() => {
   for (const query of ["(prefers-color-scheme: dark)", "print"])
     matchMedia(query).addEventListener("change", () => all.forEach((chart) => chart.draw()));
 
-  return { Chart, number };
+  return { Chart, number, paperKey };
 })();

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { make, badge, swatch, command, table, checkbox, folded, fileLink } = Parts;
+  const { make, badge, swatch, paperSwatch, command, table, checkbox, folded, fileLink } = Parts;
   const paper = "https://arxiv.org/abs/1607.06450";
   const most_switches = 12; // more curves than this are in a box that scrolls, and can be chosen all at once
   const states = new Map(); // what the reader chose, by exhibit: { hidden: labels, smooth, charts: { title: state } }
@@ -29,8 +29,25 @@
   function note(known) {
     if (!known) return null;
     const values = known.values.map((value) => `${value.title}: ${value.y} (${value.source})`);
-    const omitted = known.left_out ? `The paper's values are left out, since ours are of other things: ${known.left_out}. ` : "";
-    return make("p", { class: "fine note" }, omitted, values.length ? `In the paper ${values.join("; ")}. ` : null, `The paper's axes: ${known.source}.`);
+    const width = known.line.log ? `a factor of ${known.line.width}` : known.line.width;
+    return make("p", { class: "fine note" },
+      known.left_out ? `The paper's curves and values are left out, since ours are of other things: ${known.left_out}. ` : null,
+      known.curves.length ? `Pale: the paper's curves, read off its figure to within the width of a line, ${width}. They are of ${known.data}: only runs on the same data can be compared with them. ` : null,
+      values.length ? `In the paper ${values.join("; ")}. ` : null, `The paper's axes: ${known.source}.`);
+  }
+
+  // A switch for each of the paper's curves.
+  function paperSwitches(exhibit, state, toggle) {
+    const known = exhibit.charts.flatMap((each) => each.paper?.curves ?? []);
+    const curves = new Map(known.map((curve) => [Charts.paperKey(curve), curve]));
+    if (curves.size === 0) return null;
+    const figure = exhibit.charts.find((each) => each.paper).paper.figure;
+    return make("fieldset", { class: "paper-curves" }, make("legend", {}, `Paper, read off ${figure}:`),
+      [...curves].map(([key, curve]) => {
+        const item = checkbox(curve.label, `${exhibit.id} ${key}`, !state.hidden.has(key), (on) => toggle(key, on));
+        item.firstChild.after(paperSwatch(curve.norm));
+        return item;
+      }));
   }
 
   // One switch for every curve of the exhibit, whichever charts it is in; and how much all curves are smoothed.
@@ -57,6 +74,7 @@
       } }, [1, 5, 15, 51].map((n) => make("option", { value: n, selected: state.smooth === n }, n === 1 ? "1 point" : `${n} points`))));
     return make("div", { class: "choices" },
       list,
+      paperSwitches(exhibit, state, toggle),
       make("p", { class: "tools" }, smoothing, make("span", { class: "hint" }, "drag in a chart to zoom, double-click to leave")));
   }
 
@@ -125,7 +143,7 @@
       head(exhibit),
       make("div", { class: "drawn" }, switches(exhibit, state, charts),
         charted(exhibit, drawn),
-        exhibit.charts.some((plan) => plan.paper) ? make("p", { class: "fine" }, "Of the paper's curves this page has what its text, tables and axes print. The curves themselves are pictures; no points were read off them by eye.") : null),
+        exhibit.charts.some((plan) => plan.paper) ? make("p", { class: "fine" }, "The paper's figures are drawings: tools/paper-curves.py takes the corners of their lines from its PDF, by the marks of the axes. Nothing is measured by eye; shaded bands are left out.") : null),
       tables(exhibit),
       make("div", { class: "gallery" }, Pictures.gallery(exhibit)),
       make("div", { class: "how" }, missing(exhibit),
@@ -134,7 +152,7 @@
   }
 
   // Only what is not the curves' points decides whether a section must be laid out again.
-  const frameOf = (exhibit) => JSON.stringify(exhibit.charts.map((each) => [each.title, each.curves.map((curve) => curve.label)]));
+  const frameOf = (exhibit) => JSON.stringify(exhibit.charts.map((each) => [each.title, each.curves.map((curve) => curve.label), each.paper?.curves.map((curve) => curve.label)]));
 
   // Makes a change and leaves what is folded and focused as it was.
   function keeping(root, change) {

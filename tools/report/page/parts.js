@@ -38,6 +38,13 @@ const Parts = (() => {
     return picture;
   }
 
+  // The same of the paper's curves: thin and pale.
+  function paperSwatch(norm) {
+    const picture = swatch(norm);
+    picture.classList.add("of-paper");
+    return picture;
+  }
+
   // A command with a button that copies it.
   function command(text, key) {
     const code = make("code", {}, text);
@@ -91,5 +98,5 @@ const Parts = (() => {
   const setRepository = (way) => { repository = way; };
   const fileLink = (path, text = path) => (repository ? make("a", { href: repository + path }, text) : make("code", {}, text));
 
-  return { make, setLooks, dashOf, badge, swatch, command, table, checkbox, folded, setRepository, fileLink };
+  return { make, setLooks, dashOf, badge, swatch, paperSwatch, command, table, checkbox, folded, setRepository, fileLink };
 })();

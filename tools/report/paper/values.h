@@ -1,6 +1,5 @@
 #pragma once
-// What the paper prints of its figures in numbers: the ends of their axes, and the values that text and tables give. Its
-// curves are pictures, of which nothing was read off by eye.
+// What the paper's text and tables give of its figures in numbers.
 
 #include <string>
 #include <vector>
@@ -16,20 +15,7 @@ struct PaperValue {
   const char* source;  ///< "Section 6.4, page 9"
 };
 
-/// In the units of our columns.
-struct PaperAxes {
-  double x_low, x_high, y_low, y_high;
-};
-
-struct PaperChart {
-  const char* exhibit;  ///< "figure-4"
-  const char* column;   ///< ours of the y axis: "test_bound"
-  PaperAxes axes;
-  const char* axes_source;  ///< where and in which units: "Figure 4, page 9"
-  std::vector<PaperValue> values = {};
-};
-
-/// Of this chart of ours; nullptr when the paper has none.
-const PaperChart* paper_chart(const std::string& exhibit, const std::string& column);
+/// Of this chart of ours; none for most.
+std::vector<PaperValue> paper_values(const std::string& exhibit, const std::string& column);
 
 }  // namespace lamina
