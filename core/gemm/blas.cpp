@@ -5,18 +5,14 @@
 // smallest products; one with the same vectors wins on large matrices, where packing is amortized.
 
 #include <cblas.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <string>
 
+#include "core/gemm/blas_thread.h"
 #include "core/gemm/kernel.h"
 
-extern "C" {
-char* openblas_get_corename(void);
-int openblas_get_parallel(void);
-void openblas_set_num_threads(int);
-}
+extern "C" char* openblas_get_corename(void);
 
 namespace lamina::kernels {
 
@@ -33,30 +29,6 @@ int blas_vector_bytes() {
 }
 
 namespace {
-
-/// Keeps OpenBLAS to the calling thread for as long as it lives. Lamina's threads already divide the work: a
-/// second set would compete for the cores, and the way OpenBLAS splits a product changes the last bits. Its
-/// OpenMP build asks OpenMP how many threads it may use, a setting per thread: it is restored, for programs
-/// that use OpenMP themselves. Its build with its own threads has one global setting, which is not restored.
-class OnThisThread {
- public:
-  OnThisThread() : before_(omp_get_max_threads()) {
-    if (before_ > 1) omp_set_num_threads(1);
-    constexpr int own_threads = 1;
-    [[maybe_unused]] static const bool told = [] {
-      if (openblas_get_parallel() == own_threads) openblas_set_num_threads(1);
-      return true;
-    }();
-  }
-  ~OnThisThread() {
-    if (before_ > 1) omp_set_num_threads(before_);
-  }
-  OnThisThread(const OnThisThread&) = delete;
-  OnThisThread& operator=(const OnThisThread&) = delete;
-
- private:
-  int before_;
-};
 
 CBLAS_TRANSPOSE blas(Transpose op) { return op == Transpose::yes ? CblasTrans : CblasNoTrans; }
 

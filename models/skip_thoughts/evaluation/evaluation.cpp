@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/math/random.h"
 #include "core/threads/parallel.h"
+#include "models/skip_thoughts/evaluation/curvature_bound.h"
 #include "models/skip_thoughts/evaluation/early_stopping.h"
 #include "models/skip_thoughts/evaluation/regression.h"
 #include "models/skip_thoughts/evaluation/scores.h"
@@ -18,6 +19,14 @@ namespace lamina::skip_thoughts {
 namespace {
 
 constexpr std::array<double, 9> strengths{1, 2, 4, 8, 16, 32, 64, 128, 256};  // C
+
+/// What is known of the curvature for any C, of features in a matrix: it is as good for a C that is not far from this
+/// one. Of CR's sentences with all nine C: 71 evaluations of the loss instead of 683 without.
+InverseHessian known_curvature(const Tensor* matrix, size_t classes) {
+  constexpr double middle = 4;
+  if (matrix == nullptr) return {};
+  return InverseCurvature(*matrix, classes, middle);
+}
 
 /// Cases cut into `parts` of about the same size: number `index`, and all others.
 struct Fold {
@@ -45,7 +54,11 @@ void for_each_counted(size_t count, const std::function<void()>& done, const Bod
 class CrossValidation {
  public:
   CrossValidation(const Features& x, const std::vector<int>& classes, const EvaluationOptions& options)
-      : x_(x), classes_(classes), labels_(hard_labels(classes, 2)), options_(options) {}
+      : x_(x),
+        classes_(classes),
+        labels_(hard_labels(classes, 2)),
+        known_(known_curvature(x.matrix(), 2)),
+        options_(options) {}
 
   /// The accuracy on the cases that the fold holds out.
   double run(const Fold& fold) const {
@@ -55,13 +68,13 @@ class CrossValidation {
       const Fold part = fold_of(fold.rest, inner, std::max<size_t>(options_.inner_folds, 10));
       Regression regression;
       for (size_t i = 0; i < strengths.size(); ++i) {
-        regression = fit(x_, labels_, part.rest, strengths[i], regression);  // a warm start
+        regression = fit(x_, labels_, part.rest, strengths[i], regression, known_);  // a warm start
         accuracy[i] += accuracy_of(regression, part.held_out);
         fitted[i] = regression;
       }
     }
     const auto best = static_cast<size_t>(std::ranges::max_element(accuracy) - accuracy.begin());
-    return accuracy_of(fit(x_, labels_, fold.rest, strengths[best], fitted[best]), fold.held_out);
+    return accuracy_of(fit(x_, labels_, fold.rest, strengths[best], fitted[best], known_), fold.held_out);
   }
 
  private:
@@ -77,6 +90,7 @@ class CrossValidation {
   const Features& x_;
   const std::vector<int>& classes_;
   Labels labels_;
+  InverseHessian known_;
   const EvaluationOptions& options_;
 };
 
@@ -143,8 +157,10 @@ RelatednessScores predict_relatedness(const Representation& of, const Relatednes
   if (options.sick == SickFit::penalty) {
     std::array<Regression, strengths.size()> fitted;
     std::array<double, strengths.size()> r{};
+    const Tensor matrix = x->matrix() == nullptr ? Tensor() : x->matrix()->slice(0, train);
+    const InverseHessian known = known_curvature(x->matrix() == nullptr ? nullptr : &matrix, 5);
     for_each_counted(strengths.size(), done, [&](size_t i) {
-      fitted[i] = fit(*x, labels, rows, strengths[i]);
+      fitted[i] = fit(*x, labels, rows, strengths[i], {}, known);
       r[i] = judge(fitted[i]);
     });
     chosen = fitted[static_cast<size_t>(std::ranges::max_element(r) - r.begin())];

@@ -1,5 +1,5 @@
 #pragma once
-// A classifier's input: a matrix of features, dense or sparse, of which it needs only two products.
+// A classifier's input: a matrix of features, dense or sparse, of which it needs two products.
 
 #include <memory>
 #include <utility>
@@ -19,6 +19,8 @@ class Features {
   virtual real dot(size_t row, const real* w) const = 0;
   /// w += factor x_row
   virtual void add(size_t row, real factor, real* w) const = 0;
+  /// All of it [rows x columns], where it is stored so; else nullptr.
+  virtual const Tensor* matrix() const { return nullptr; }
 };
 
 /// A tensor [rows x columns].
@@ -35,6 +37,7 @@ class DenseFeatures final : public Features {
 #pragma omp simd
     for (size_t i = 0; i < columns(); ++i) w[i] += factor * x[i];
   }
+  const Tensor* matrix() const override { return &values_; }
 
  private:
   Tensor values_;

@@ -30,14 +30,20 @@ double largest(std::span<const real> a) {
   return static_cast<double>(most);
 }
 
-/// s = w' - w and y = g' - g of one step, and 1 / (s . y)
+/// s = w' - w and y = g' - g of one step, 1 / (s . y), and the multiple of the inverse Hessian known before that has this
+/// step's curvature: s . y / (y . known y).
 struct Curvature {
   Vector s, y;
-  double inverse;
+  double inverse, scale;
 };
 
+/// v = known v, or v itself where nothing is known.
+void multiply(const InverseHessian& known, Vector& v) {
+  if (known) known(v);
+}
+
 /// -H g, with the inverse Hessian H that the remembered steps imply.
-Vector direction(const Vector& gradient, const std::deque<Curvature>& steps) {
+Vector direction(const Vector& gradient, const std::deque<Curvature>& steps, const InverseHessian& known) {
   Vector d(gradient.size());
   for (size_t i = 0; i < d.size(); ++i) d[i] = -gradient[i];
   std::vector<double> along(steps.size());
@@ -45,10 +51,9 @@ Vector direction(const Vector& gradient, const std::deque<Curvature>& steps) {
     along[k] = steps[k].inverse * dot(steps[k].s, d);
     add(d, -along[k], steps[k].y);
   }
-  if (!steps.empty()) {
-    const auto scale = static_cast<real>(1 / (steps.back().inverse * dot(steps.back().y, steps.back().y)));
-    for (real& value : d) value *= scale;
-  }
+  multiply(known, d);
+  if (!steps.empty())
+    for (real& value : d) value *= static_cast<real>(steps.back().scale);
   for (size_t k = 0; k < steps.size(); ++k)
     add(d, along[k] - steps[k].inverse * dot(steps[k].y, d), steps[k].s);
   return d;
@@ -63,9 +68,10 @@ double minimize(const Objective& f, std::span<real> w, const LbfgsOptions& optio
   Vector gradient(w.size()), next(w.size()), next_gradient(w.size());
   double value = f(w, gradient);
   for (size_t step = 0; step < options.most_steps && largest(gradient) > options.tolerance; ++step) {
-    const Vector d = direction(gradient, steps);
+    const Vector d = direction(gradient, steps, options.known);
     const double slope = dot(gradient, d);
-    double length = steps.empty() ? 1 / std::sqrt(dot(gradient, gradient)) : 1, next_value = value;
+    const bool scaled = options.known || !steps.empty();
+    double length = scaled ? 1 : 1 / std::sqrt(dot(gradient, gradient)), next_value = value;
     bool found = false;
     for (int i = 0; i < most_halvings && !found; ++i, length /= 2) {
       next.assign(w.begin(), w.end());
@@ -74,12 +80,15 @@ double minimize(const Objective& f, std::span<real> w, const LbfgsOptions& optio
       found = next_value <= value + enough * length * slope;
     }
     if (!found) break;  // converged to within the rounding of f
-    Curvature curvature{next, next_gradient, 0};
+    Curvature curvature{next, next_gradient, 0, 0};
     add(curvature.s, -1, w);
     add(curvature.y, -1, gradient);
     const double product = dot(curvature.s, curvature.y);
     if (product > 0) {
+      Vector known_y = curvature.y;
+      multiply(options.known, known_y);
       curvature.inverse = 1 / product;
+      curvature.scale = product / dot(curvature.y, known_y);
       steps.push_back(std::move(curvature));
       if (steps.size() > options.memory) steps.pop_front();
     }

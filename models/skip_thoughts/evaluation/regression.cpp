@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "models/skip_thoughts/evaluation/lbfgs.h"
 
 namespace lamina::skip_thoughts {
 
@@ -78,15 +77,17 @@ size_t Regression::predict(const Features& x, size_t row) const {
 }
 
 Regression fit(const Features& x, const Labels& labels, std::span<const int> rows, double C,
-               const Regression& start) {
+               const Regression& start, const InverseHessian& known) {
   if (!(C > 0) || rows.empty() || labels.shares.size() != x.rows() * labels.classes)
     fail("regression: C is ", C, ", ", rows.size(), " cases of ", x.rows(), " rows with ",
          labels.shares.size(), " labels; C and the cases must be positive, and each row labelled");
   Regression result{.classes = labels.classes, .weights = start.weights};
   result.weights.resize((labels.classes - 1) * (x.columns() + 1));
+  std::vector<int> rising(rows.begin(), rows.end());  // memory is read faster in its own order
+  std::ranges::sort(rising);
   minimize([&](std::span<const real> w,
-               std::span<real> gradient) { return loss_of(x, labels, rows, C, w, gradient); },
-           result.weights);
+               std::span<real> gradient) { return loss_of(x, labels, rising, C, w, gradient); },
+           result.weights, {.known = known});
   return result;
 }
 
