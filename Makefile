@@ -68,7 +68,11 @@ COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
 SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES) \
            $(ORACLE_SOURCES)
 
-objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(1))
+# In double some objects are float's. What is installed stands alone.
+include tools/scalar_free.mk
+SHARED_SOURCES := $(if $(INSTALLED),,$(filter $(SCALAR_FREE_SOURCES),$(if $(filter double,$(REAL)),$(SOURCES))))
+objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(filter-out $(SHARED_SOURCES),$(1))) $(call shared_objects,$(filter $(SHARED_SOURCES),$(1)))
+shared_objects = $(patsubst %.cpp,$(call build_folder,float)/objects/%.o,$(1))
 LIBRARY := $(BUILD)/liblamina.a
 MODELS := $(BUILD)/liblamina-models.a
 TOOLS := $(BUILD)/liblamina-tools.a
@@ -142,6 +146,19 @@ $(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES))) $(BUILD)/precompiled/
 $(call objects,$(wildcard core/gemm/*.cpp)): private ROUTE :=
 endif
 
+ifndef INSTALLED
+$(call shared_objects,$(SCALAR_FREE_SOURCES)): private CXXFLAGS += -DLAMINA_SCALAR=see_tools_scalar_free_mk
+endif
+.PHONY: scalar-free
+ifeq ($(REAL),float)
+scalar-free: $(call objects,$(SCALAR_FREE_SOURCES))
+else
+scalar-free: force
+	@+$(SUBMAKE) REAL=float scalar-free
+$(call shared_objects,$(SHARED_SOURCES)): scalar-free
+	@:
+endif
+
 precompile = $(call say,$@)mkdir -p $(@D) && cp $< $@ && \
   $(CXX) $(CXXFLAGS) -MMD -MP -MT $@ -MF $@.d -x c++-header $< -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
 $(BUILD)/precompiled/standard.h $(BUILD)/precompiled/tests.h: $(BUILD)/precompiled/%.h: tools/precompiled/%.h $(BUILD)/flags
@@ -163,7 +180,8 @@ $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/bench/%.o
 $(COMMAND) $(BENCHMARKS): $(TOOLS) $(MODELS) $(LIBRARY)
 	$(LINK)
 
-$(BUILD)/lamina-double: force
+# Not beside this make, which may be compiling the objects that both need.
+$(BUILD)/lamina-double: force | scalar-free
 	@+$(SUBMAKE) REAL=double $(call build_folder,double)/lamina
 	@mkdir -p $(@D) && { [ $@ -ef $(call build_folder,double)/lamina ] || ln -sfr $(call build_folder,double)/lamina $@; }
 
