@@ -9,6 +9,7 @@
 #include "models/run/terminal.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/common_flags.h"
+#include "tools/flags/wrapped_text.h"
 #include "tools/results/aligned_table.h"
 #include "tools/results/demonstration.h"
 #include "tools/results/norm_table.h"
@@ -82,6 +83,15 @@ Demonstrated measured(const Part& part, const std::string& folder) {
   return shown;
 }
 
+/// Lines that fit the terminal; elsewhere one.
+std::string paragraph(const std::string& words) {
+  std::string lines;
+  for (const std::string& line :
+       wrapped(words, redraws() ? static_cast<size_t>(terminal_width()) : words.size()))
+    lines += line + '\n';
+  return lines;
+}
+
 /// As one calls it from here: "build/lamina" in a clone.
 std::string this_program() {
   const auto path =
@@ -97,15 +107,20 @@ void conclude(const std::vector<Demonstrated>& all, const DemoFlags& flags) {
     std::cout << "picture: " << flags.out << '/' << part.name << "/figure.png\n";
   for (const Demonstrated& one : all)
     std::cout << '\n'
-              << "The paper, " << one.claim << "\nThis run, " << one.what << ": " << shown_by(one) << ".\n";
+              << paragraph("The paper, " + one.claim)
+              << paragraph(text("This run, ", one.what, ": ", shown_by(one), '.'));
   const std::string program = this_program();
-  std::cout << "\nOne seed decides nothing: --seeds 5 behind any experiment trains five and says what "
-               "holds.\n\nNext:\n"
-            << "  " << program << " attentive-reader show " << flags.out
-            << "/stories/layer-gain-1 7   where the reader looked\n"
-            << "  " << program
-            << " list                             all experiments, with the time each takes\n"
-            << "  make report                                 every figure of the paper beside your runs\n";
+  std::cout
+      << '\n'
+      << paragraph(
+             "One seed decides nothing: --seeds 5 behind any experiment trains five and says what holds.")
+      << "\nNext:\n"
+      << "  " << program << " attentive-reader show " << flags.out << "/stories/layer-gain-1 7\n"
+      << "      where the reader looked\n"
+      << "  " << program << " list\n"
+      << "      all experiments, with the time each takes\n"
+      << "  make report\n"
+      << "      every figure of the paper beside your runs\n";
 }
 
 int run(const DemoFlags& flags) {

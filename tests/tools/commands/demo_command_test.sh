@@ -23,6 +23,9 @@ says() {  # says COLUMN NONE BATCH LAYER: the sentence with these runs' numbers 
 }
 check "what this run showed of stories" says valid_error stories/none stories/batch stories/layer-gain-1
 check "  and of digits" says test_error digits/none-b4 digits/batch-b4 digits/layer-b4
+"$repository/tests/tools/in_terminal.py" "$lamina" demo --seed 3 --threads 2 --out in-terminal >screen || echo "the demo failed"
+sed -E $'s/\r$//; s/.*\r//; s/\033\\[[0-9;]*[mK]//g' screen | sed -n '/^The paper, /,$p' >end
+check "its end fits a terminal" [ -s end -a "$(awk 'length($0) > 80' end | wc -l)" = 0 ]
 check "runs are not mixed" refuses 2 "--out shown: is there already" demo --out shown
 
 "$repository/tools/demo-plan.sh" build/lamina >plan
