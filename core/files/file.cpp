@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/files_read.h"
 
 namespace lamina {
 
@@ -213,6 +214,7 @@ Descriptor open_to_read(const std::string& path) {
   if (file.number() < 0) fail_to_read(path, errno);
   if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
   require_regular(path, status.st_mode);
+  FilesRead::note(path);
   return file;
 }
 

@@ -10,6 +10,7 @@
 #include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/files/file.h"
+#include "core/files/files_read.h"
 #include "core/files/folder.h"
 #include "core/gemm/gemm.h"
 #include "core/threads/parallel.h"
@@ -289,6 +290,16 @@ void TrainingCommand::require_enough_for_ranks() const {
                        " ranks, which share each batch; choose a larger one, or start fewer ranks");
 }
 
+/// What is built in depends on flags and program alone.
+TrainingData TrainingCommand::load_same() {
+  FilesRead files;
+  TrainingData data = load();
+  if (distributed::is_shared())
+    distributed::require_same("the data",
+                              text(data.source, '\n', data.cases, ' ', data.called, '\n', files.contents()));
+  return data;
+}
+
 int TrainingCommand::run() {
   if (!resume && optimizer_ == "sgd" && !fields.given("--lr"))  // the presets have one for Adam alone
     fail<UsageError>("--optimizer sgd: give its learning rate with --lr; that of the preset is Adam's");
@@ -305,8 +316,7 @@ int TrainingCommand::run() {
   choose_statistics();
   set_threads_of_rank();
   require_enough_for_ranks();
-  const TrainingData data = load();
-  distributed::require_same("the data", text(data.source, '\n', data.cases, ' ', data.called));
+  const TrainingData data = load_same();
   require_fitting(data);
 
   const std::vector<Variant> all = variants();

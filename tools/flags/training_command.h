@@ -83,6 +83,7 @@ class TrainingCommand : public CommonFlags {
   std::optional<RunFolder> folder_to_resume();
   void require_same(const RunFolder& run) const;
   void require_same_start() const;
+  TrainingData load_same();
   void set_threads_of_rank();
   void choose_statistics() const;
   void require_enough_for_ranks() const;
