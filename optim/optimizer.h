@@ -2,6 +2,7 @@
 // What all optimizers share: the interface for a training loop, the state for a checkpoint, and the rows of a
 // table that a step need not update.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -56,6 +57,10 @@ class Optimizer {
   /// that does not use the table leaves all of it unchanged. `rows` is called at each step and must list all
   /// rows whose gradient is not zero. Throws Error when `table` is not a parameter.
   void update_only(const Tensor& table, std::function<std::span<const int>()> rows);
+
+  /// From here on a step updates only the numbers in this range of the flat buffers and their state: other processes hold
+  /// the same ones and update the rest (core/distributed/machine/shared_model.h).
+  void update_part(Range range) { own_part_ = range; }
 
   const std::string& name() const { return name_; }  ///< "adam", "sgd"
 
@@ -119,7 +124,8 @@ class Optimizer {
   size_t groups_;
   real learning_rate_ = 0;
   std::vector<Part> parts_;  // of the current step
-  std::vector<Lazy> lazy_;   // in the order of the flat buffers
+  Range own_part_{0, static_cast<size_t>(-1)};
+  std::vector<Lazy> lazy_;  // in the order of the flat buffers
 };
 
 template <class Make>
@@ -127,7 +133,9 @@ void Optimizer::update_each(const Make& make) {
   for (const Part& part : parts_) {
     const auto update = make(part);
     const auto update_range = [&](size_t begin, size_t end) {
-      for_each_index(end - begin, [=](size_t i) { update(begin + i); });
+      begin = std::max(begin, own_part_.begin);
+      end = std::min(end, own_part_.end);
+      if (begin < end) for_each_index(end - begin, [=](size_t i) { update(begin + i); });
     };
     size_t done = part.begin;
     for (const Lazy& lazy : lazy_) {

@@ -6,7 +6,8 @@
 
 namespace lamina::distributed {
 
-GradientSum::GradientSum(Parameters& parameters, size_t bucket) : parameters_(parameters) {
+GradientSum::GradientSum(Parameters& parameters, size_t bucket, NeighbourSum* neighbours)
+    : parameters_(parameters), neighbours_(neighbours) {
   if (!is_shared()) return;
   const auto& learned = parameters.learned();
   for (size_t i = 0; i < learned.size(); ++i) number_of_[learned[i].value.storage()->id] = i;
@@ -59,6 +60,7 @@ void GradientSum::backward_ends(const Tape::Node& node) {
     start_next();
     ++started_early_;
   }
+  if (neighbours_ != nullptr) neighbours_->progress();
   group().progress();
 }
 
@@ -77,6 +79,7 @@ void GradientSum::start_next() {
     if (!storage.gradient_written) std::fill_n(storage.gradient, storage.size, real{0});
     storage.gradient_written = true;
   }
+  if (neighbours_ != nullptr) return neighbours_->start(bucket.range);
   real* const begin = learned[bucket.first].value.storage()->gradient;
   group().start_sum(std::span(begin, bucket.range.size()));
 }
@@ -85,6 +88,7 @@ void GradientSum::finish() {
   if (!is_shared()) return;
   listening_.reset();
   while (started_ < buckets_.size()) start_next();
+  if (neighbours_ != nullptr) neighbours_->finish();
   group().finish();
 }
 

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "core/distributed/machine/neighbour_sum.h"
 #include "core/listener.h"
 #include "core/parameters.h"
 
@@ -30,7 +31,9 @@ inline constexpr size_t smallest_bucket = size_t{1} << 18;
 class GradientSum final : public TapeListener {
  public:
   /// `parameters` must outlive this, and may not grow.
-  explicit GradientSum(Parameters& parameters, size_t bucket = smallest_bucket);
+  /// `neighbours`: sums them instead of the group, unless null; must outlive this, too.
+  explicit GradientSum(Parameters& parameters, size_t bucket = smallest_bucket,
+                       NeighbourSum* neighbours = nullptr);
 
   void begin();
   void finish();
@@ -52,6 +55,7 @@ class GradientSum final : public TapeListener {
   void cut_into_buckets(size_t size);
 
   Parameters& parameters_;
+  NeighbourSum* neighbours_;
   std::map<std::uint64_t, size_t> number_of_;  ///< of a parameter, by its buffer's id
   std::vector<std::uint64_t> uses_;            ///< by ops whose backward pass is to come, of each parameter
   std::vector<bool> used_;                     ///< by any op of this step

@@ -2,6 +2,7 @@
 // the library has no MPI in it.
 
 #include "core/distributed/group.h"
+#include "core/distributed/machine/waiting.h"
 #include "core/error.h"
 
 #ifdef LAMINA_MPI
@@ -13,10 +14,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <limits>
-#include <thread>
 #include <vector>
 
 namespace lamina::distributed {
@@ -155,20 +154,10 @@ class MpiGroup final : public Group {
     }
   }
 
-  /// Waits without keeping a core busy for long, which another rank may need to come here: where cores are scarce, who
-  /// has slept comes to its turn much sooner than who has only let others pass.
   static void wait(std::vector<MPI_Request>& requests) {
-    using namespace std::chrono_literals;
-    constexpr int tries_at_full_speed = 100, tries_with_others = 200;
     int done = requests.empty() ? 1 : 0;
-    for (int tries = 0; done == 0; tries = std::min(tries + 1, tries_with_others)) {
+    for (Waiting another; done == 0; another())
       MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
-      if (done != 0 || tries < tries_at_full_speed) continue;
-      if (tries < tries_with_others)
-        std::this_thread::yield();
-      else
-        std::this_thread::sleep_for(20us);
-    }
     requests.clear();
   }
 

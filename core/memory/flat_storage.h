@@ -8,7 +8,8 @@
 namespace lamina::detail {
 
 struct FlatStorage : Storage {
-  FlatStorage() {
+  /// One part: without gradients. `room` as in GrowingBuffer.
+  explicit FlatStorage(size_t parts = 2, size_t room = 0) : buffer(parts, room), has_gradients(parts > 1) {
     flat = true;
     owns_values = owns_gradient = false;
   }
@@ -16,7 +17,8 @@ struct FlatStorage : Storage {
   /// Moves a tensor's values and gradient in; returns where they begin in both buffers, in numbers.
   size_t take(Storage& tensor);
 
-  GrowingBuffer buffer{2};
+  GrowingBuffer buffer;
+  bool has_gradients;
 };
 
 }  // namespace lamina::detail

@@ -36,7 +36,8 @@ GrowingBuffer::~GrowingBuffer() {
 }
 
 void GrowingBuffer::reserve() {
-  for (size_t bytes = wanted(); bytes >= parts_ * huge_page; bytes /= 2) {
+  const size_t most = room_ > 0 ? parts_ * round_up(room_, huge_page) : wanted();
+  for (size_t bytes = most; bytes >= parts_ * huge_page; bytes /= 2) {
     room_ = bytes / parts_ / huge_page * huge_page;
     mapped_ = parts_ * room_ + huge_page;
     map_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -2,8 +2,8 @@
 // Memory that grows and never moves: a range of addresses is reserved once and filled with memory as needed.
 //
 // Several parts grow together, and a block has the same offset in each. The reserved range costs no memory.
-// It is as large as the machine's memory, or half of what `ulimit -v` leaves: optimizers need as much again
-// beside the parameters.
+// It is as large as the machine's memory, or half of what `ulimit -v` leaves (optimizers need as much again
+// beside the parameters), unless its maker knows how much is needed.
 
 #include <cstddef>
 
@@ -11,7 +11,8 @@ namespace lamina {
 
 class GrowingBuffer {
  public:
-  explicit GrowingBuffer(size_t parts) : parts_(parts) {}
+  /// `room`: the bytes that a part can grow to; 0: as many as the system grants.
+  explicit GrowingBuffer(size_t parts, size_t room = 0) : parts_(parts), room_(room) {}
   ~GrowingBuffer();
   GrowingBuffer(const GrowingBuffer&) = delete;
   GrowingBuffer& operator=(const GrowingBuffer&) = delete;
@@ -33,11 +34,11 @@ class GrowingBuffer {
  private:
   void reserve();
 
-  size_t parts_;
+  size_t parts_, room_;  // bytes of each part
   void* map_ = nullptr;
   size_t mapped_ = 0;
   std::byte* begin_ = nullptr;
-  size_t room_ = 0, usable_ = 0, size_ = 0;  // bytes of each part
+  size_t usable_ = 0, size_ = 0;  // of each part
 };
 
 }  // namespace lamina

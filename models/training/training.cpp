@@ -100,6 +100,7 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
     stop(trained.folder, text("step ", step + 1, ": ", what.substr(0, what.find("; "))), nullptr, saved_step);
   }
   trained.optimizer.step();
+  ranks.update_done();
   recorded.after_update();
   row.learning_rate = static_cast<double>(trained.optimizer.learning_rate());
   if (has_row) records.rows.append(row);
@@ -184,11 +185,11 @@ class Training {
         events_(event_file()),
         records_{.recording = {trained.folder, trained.parameters, position_.step},
                  .rows = {trained.folder, plan.steps_per_epoch, position_.step}},
-        rank_steps_(trained.parameters),
         saved_step_(position_.step),
         began_(now() - position_.seconds),
         last_save_(now()) {
     share_state(trained.parameters, trained.optimizer, position_);
+    rank_steps_.emplace(trained.parameters, trained.optimizer);
   }
 
   Outcome run() {
@@ -204,7 +205,7 @@ class Training {
       if (position_.step % plan_.steps_per_epoch == 0 || position_.step == saved_step_)
         progress.label(text(only ? label.name : text("variant ", label.number, '/', label.of), ", ",
                             plan_.epoch, " ", epoch(), "/", plan_.epochs));
-      const StepResult result = train_step(trained_, records_, rank_steps_, position_.step, saved_step_);
+      const StepResult result = train_step(trained_, records_, *rank_steps_, position_.step, saved_step_);
       position_.loss_sum += result.loss;
       ++position_.step;
       progress.step(result.loss);
@@ -243,7 +244,7 @@ class Training {
   MetricsFile metrics_;
   std::optional<EventFile> events_;  ///< for TensorBoard, when the run's settings ask for it
   StepRecords records_;
-  RankSteps rank_steps_;
+  std::optional<RankSteps> rank_steps_;
   std::uint64_t saved_step_;
   const double began_;
   double last_save_;
@@ -334,7 +335,7 @@ Outcome follow(const Trained& trained, const TrainingPlan& plan) {
   Position position;
   share_state(trained.parameters, trained.optimizer, position);
   StepRecords none;
-  RankSteps rank_steps(trained.parameters);
+  RankSteps rank_steps(trained.parameters, trained.optimizer);
   const CatchInterrupts catching;
   if (position.step == 0) evaluate(trained, plan, position);
   for (const std::uint64_t total = steps_of(plan); position.step < total;) {

@@ -1,27 +1,16 @@
 #include "models/training/training_ranks.h"
 
-#include <cstring>
 #include <span>
 #include <string>
 
 #include "core/distributed/group.h"
 #include "core/distributed/shared_parameters.h"
 #include "core/error.h"
+#include "core/math/digest.h"
 
 namespace lamina {
 
 namespace {
-
-/// FNV-1a over the values' words.
-std::uint64_t digest_of(std::span<const real> values) {
-  std::uint64_t digest = 14695981039346656037U;
-  for (const real value : values) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof value);
-    digest = (digest ^ bits) * 1099511628211U;
-  }
-  return digest;
-}
 
 void broadcast(std::span<real> values) { distributed::group().broadcast(std::as_writable_bytes(values)); }
 
@@ -31,6 +20,16 @@ void broadcast(Number& number) {
 }
 
 }  // namespace
+
+RankSteps::RankSteps(Parameters& parameters, Optimizer& optimizer)
+    : optimizer_(optimizer),
+      model_(parameters, optimizer.state()),
+      gradients_(parameters, distributed::smallest_bucket, model_.sum()),
+      exchanged_(2) {
+  optimizer.update_part(model_.own_part());
+}
+
+RankSteps::~RankSteps() { optimizer_.update_part(distributed::all_parameters); }
 
 void RankSteps::Step::forward_done(double loss, bool interrupted) {
   steps_.exchanged_[0] = loss;
@@ -55,7 +54,7 @@ void share_state(Parameters& parameters, Optimizer& optimizer, Position& positio
 
 void require_equal_parameters(Parameters& parameters, std::uint64_t step) {
   if (!distributed::is_shared()) return;
-  const std::uint64_t own = digest_of(parameters.values());
+  const std::uint64_t own = digest_of(std::as_bytes(parameters.values()));
   std::uint64_t first = own;
   broadcast(first);
   if (first != own)

@@ -7,6 +7,7 @@
 
 #include "core/distributed/batch_part.h"
 #include "core/distributed/gradient_sum.h"
+#include "core/distributed/machine/shared_model.h"
 #include "core/parameters.h"
 #include "models/run/run_state.h"
 #include "optim/optimizer.h"
@@ -16,7 +17,11 @@ namespace lamina {
 /// The steps of this rank in a run.
 class RankSteps {
  public:
-  explicit RankSteps(Parameters& parameters) : gradients_(parameters), exchanged_(2) {}
+  /// All ranks together, after share_state(). The ranks of a machine then hold one model (SharedModel), until this ends.
+  RankSteps(Parameters& parameters, Optimizer& optimizer);
+  ~RankSteps();
+  RankSteps(const RankSteps&) = delete;
+  RankSteps& operator=(const RankSteps&) = delete;
 
   /// While one lives, a step that the ranks share.
   class Step {
@@ -28,6 +33,9 @@ class RankSteps {
     /// After backward(): waits for the sums of all losses and gradients.
     void backward_done();
 
+    /// After the optimizer's step: waits until all have updated their parts.
+    void update_done() { steps_.model_.updated(); }
+
     double loss() const { return steps_.exchanged_[0]; }           ///< of the whole batch
     bool interrupted() const { return steps_.exchanged_[1] > 0; }  ///< any rank
 
@@ -37,6 +45,8 @@ class RankSteps {
   };
 
  private:
+  Optimizer& optimizer_;
+  distributed::SharedModel model_;
   distributed::GradientSum gradients_;
   std::vector<double> exchanged_;  ///< loss, and how many ranks were interrupted
 };

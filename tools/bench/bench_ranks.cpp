@@ -14,6 +14,7 @@
 
 #include "core/distributed/gradient_sum.h"
 #include "core/distributed/group.h"
+#include "core/distributed/machine/shared_model.h"
 #include "core/error.h"
 #include "core/tape.h"
 #include "core/threads/parallel.h"
@@ -50,7 +51,10 @@ class Trainer {
   Trainer(const NamedTrainingStep& experiment, size_t own_cases)
       : step_(experiment.make({.norm = experiment.norms.front(), .batch = own_cases})),
         adam_(*step_.parameters, {.learning_rate = real(1e-5)}),
-        gradients_(*step_.parameters) {}
+        model_(*step_.parameters, adam_.state()),
+        gradients_(*step_.parameters, distributed::smallest_bucket, model_.sum()) {
+    adam_.update_part(model_.own_part());
+  }
 
   /// As in training (RankSteps), but that the step's cases are this rank's already.
   void step() {
@@ -64,12 +68,14 @@ class Trainer {
     }
     gradients_.finish();
     adam_.step();
+    model_.updated();
   }
   size_t parameters() const { return step_.parameters->count(); }
 
  private:
   TrainingStep step_;
   Adam adam_;
+  distributed::SharedModel model_;
   distributed::GradientSum gradients_;
   std::vector<double> exchanged_{0, 0};
 };

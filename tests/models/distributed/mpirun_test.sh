@@ -83,8 +83,8 @@ draw draw --norm layer --batch 62
 handwriting handwriting --norm layer --updates 20 --length 30 --batch 6
 order order-embedding --norm layer --batch 62
 reader attentive-reader --norm layer --updates 20 --validate-every 10 --batch 6 --lr 1e-5
-each attentive-reader --norm batch --sync-batch-norm --updates 4 --validate-every 2 --batch 6 --lr 1e-5
-everywhere attentive-reader --norm batch-everywhere --padding cyclic --sync-batch-norm --updates 4 --validate-every 2 --batch 6 --lr 1e-5
+each attentive-reader --norm batch --sync-batch-norm --updates 20 --validate-every 10 --batch 6 --lr 1e-5
+everywhere attentive-reader --norm batch-everywhere --padding cyclic --sync-batch-norm --updates 20 --validate-every 10 --batch 6 --lr 1e-5
 skip skip-thoughts --norm layer --batch 22
 transformer transformer --norm layer --updates 20 --validate-every 10 --batch 6 --dropout 0.2
 END
@@ -105,6 +105,13 @@ check "local batch norm is another computation" bash -c "
 ranks 4 "$lamina" mnist --norm layer --batch 62 --preset small --out again >/dev/null
 check "4 ranks repeat bit for bit" cmp -s again/model.safetensors losses-mnist-4/model.safetensors
 check "config.json holds the ranks" grep -q '"ranks": 4' again/config.json
+
+# --- ranks that share no memory, as on several machines: the same sums, in messages
+for name in draw order; do
+  case $name in draw) arguments=(draw --norm layer --batch 62) ;; order) arguments=(order-embedding --norm layer --batch 62) ;; esac
+  LAMINA_SHARED_MEMORY=0 ranks 2 "$lamina" "${arguments[@]}" --preset small --out "apart-$name" >/dev/null
+  check "$name, 2 ranks that share no memory: bit for bit as those that do" cmp -s "apart-$name/model.safetensors" "losses-$name-2/model.safetensors"
+done
 
 # --- what is said
 ranks 2 "$lamina" mnist --batch 62 --preset small --out said >log 2>&1
@@ -127,6 +134,14 @@ check "another flag on one rank" says 2 "rank 1: a flag of rank 1 is not that of
   ranks 1 "$lamina" mnist --batch 64 --lr 0.1 --out lr : -n 1 "$lamina" mnist --batch 64 --lr 0.2 --out lr
 check "another experiment on one rank" says 2 "the program of rank 1 is not that of rank 0" \
   ranks 1 "$lamina" mnist --batch 64 --out lr : -n 1 "$lamina" convnet --batch 64 --out lr
+mkdir -p place-0/books place-1/books
+for _ in $(seq 200); do echo "It is a truth universally acknowledged, that a test is in want of a text."; done >place-0/books/tale.txt
+sed '100s/is in/as in/' place-0/books/tale.txt >place-1/books/tale.txt
+tale=(transformer --data books --preset small --updates 2 --out tale)
+check "data of the same size with another byte on one rank" \
+  says 2 "rank 1: the data of rank 1 is not that of rank 0: books/tale.txt: $(stat -c %s place-0/books/tale.txt) bytes, digest" \
+  ranks 1 -wdir place-0 "$lamina" "${tale[@]}" : -n 1 -wdir place-1 "$lamina" "${tale[@]}"
+check "  and with the same" ranks 1 -wdir place-0 "$lamina" "${tale[@]}" : -n 1 -wdir place-0 "$lamina" "${tale[@]}" >log
 check "--sync-batch-norm without batch norm" refuses 2 "--sync-batch-norm: --norm names no batch norm" mnist --norm layer --sync-batch-norm
 check "skip-thoughts --lazy" says 2 "--lazy" ranks 2 "$lamina" skip-thoughts --lazy --preset small --out lazy
 

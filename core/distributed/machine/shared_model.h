@@ -1,0 +1,62 @@
+#pragma once
+// One copy of a model's values and of its optimizer's state for all ranks of a machine.
+//
+// While a SharedModel lives, the ranks have these in common memory, at the addresses where each has had its own: a step of
+// the optimizer updates this rank's part of them, and after updated() every rank sees all. Gradients stay each rank's
+// own, but the others can read them, so that their sums need no messages.
+//
+//   SharedModel model(parameters, optimizer.state());     // all ranks together, with equal models
+//   optimizer.update_part(model.own_part());
+//   ... gradients summed (gradient_sum.h), optimizer.step() ...
+//   model.updated();
+//
+// Does nothing in a process alone, and where ranks cannot read each other's memory: on several machines, in containers of
+// their own, or with LAMINA_SHARED_MEMORY=0. Then each rank updates a model of its own.
+
+#include <optional>
+#include <vector>
+
+#include "core/distributed/machine/memory_file.h"
+#include "core/distributed/machine/neighbour_sum.h"
+#include "core/parameters.h"
+
+namespace lamina::distributed {
+
+/// Of the flat buffers.
+inline constexpr Range all_parameters{0, static_cast<size_t>(-1)};
+
+class SharedModel {
+ public:
+  /// `parameters` must outlive this, and may not grow. `state` are tensors in the layout of parameters.values().
+  explicit SharedModel(Parameters& parameters, const std::vector<Parameters::Entry>& state = {});
+  /// Every rank has a copy of its own again.
+  ~SharedModel();
+  SharedModel(const SharedModel&) = delete;
+  SharedModel& operator=(const SharedModel&) = delete;
+
+  /// Sums over the ranks' gradients; null where nothing is shared.
+  NeighbourSum* sum() { return sum_ ? &*sum_ : nullptr; }
+
+  /// Of the flat buffers, where the optimizer is to update them (Optimizer::update_part()): all where nothing is shared.
+  Range own_part() const { return own_part_; }
+
+  /// After the optimizer's step: waits for those of the other ranks.
+  void updated();
+
+ private:
+  struct Block {
+    std::byte* place;
+    size_t bytes;  ///< whole pages
+  };
+  void find_blocks(const std::vector<Parameters::Entry>& state);
+  std::vector<Descriptor> open_files(const Descriptor& own) const;
+  void share(const std::vector<Descriptor>& files);
+
+  Parameters& parameters_;
+  Range own_part_ = all_parameters;
+  std::vector<Block> blocks_;  ///< gradients, values, and state of the optimizer
+  std::vector<Block> views_;   ///< of each rank: a page of signals, then its gradients
+  std::optional<NeighbourSum> sum_;
+};
+
+}  // namespace lamina::distributed
