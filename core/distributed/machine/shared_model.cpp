@@ -86,6 +86,7 @@ void SharedModel::share(const std::vector<Descriptor>& files) {
     views_.push_back({view, bytes});
     ranks.push_back({reinterpret_cast<real*>(view + page_size()), reinterpret_cast<Signals*>(view)});
   }
+  ranks[own].values = reinterpret_cast<real*>(blocks_[0].place);  // seen twice, pages would count twice
   new (ranks[own].signals) Signals;
   size_t begin = page_size();
   for (const Block& block : blocks_) {
@@ -104,8 +105,9 @@ void SharedModel::share(const std::vector<Descriptor>& files) {
 }
 
 SharedModel::~SharedModel() {
-  for (const Block& block : blocks_) replace_by_copy(block.place, block.bytes);
+  sum_.reset();
   for (const Block& view : views_) ::munmap(view.place, view.bytes);
+  for (const Block& block : blocks_) replace_by_copy(block.place, block.bytes);
 }
 
 void SharedModel::updated() {
