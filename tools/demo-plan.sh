@@ -18,7 +18,7 @@ minutes() {  # minutes SECONDS
   [ "$n" = 1 ] && echo "about 1 minute" || echo "about $n minutes"
 }
 packages() {  # packages NAMES SIZES: what tools/install-deps.sh --plan says, in lines that fit
-  local known=${2:-"apt-get has no lists yet; on a bare Debian 12: 133 packages, 107 MB, about 2 minutes and the download"}
+  local known=${2:-"apt-get has no lists yet; on a bare Debian 12: 133 packages, 107 MB, about 84 s and the download"}
   fold -s -w 77 <<<"$known ($1)" | sed 's/^/   /'
 }
 

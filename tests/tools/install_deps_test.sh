@@ -57,7 +57,7 @@ elif [[ \" \$* \" == *' -y '* ]]; then
   [ -z \"\${BROKEN-}\" ] || { echo 'E: no space'; exit 100; }
   echo 'Setting up b ...'
 fi"
-size='2 packages, 12\.5 kB to download, 3 MB on the disk: about 7 s and the download'
+size='2 packages, 12\.5 kB to download, 3 MB on the disk: about 6 s and the download'
 check "--plan says how large it is, and how long it takes" 0 "^$size\$" "$asks doctest-dev" --plan
 check "so does installing" 0 "^$size\$" "$(calls_for doctest-dev)"
 for what in downloaded unpacked "set up"; do

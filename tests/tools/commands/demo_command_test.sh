@@ -48,7 +48,7 @@ check "  what they were elsewhere" grep -q 'on a bare Debian 12: 133 packages' p
 touch lists
 PATH=$scratch/bare "$repository/tools/demo-plan.sh" build/lamina >plan
 check "  where apt-get knows, how many, how large and how long" \
-  grep -q '86 packages, 40.3 MB to download, 204 MB on the disk: about 91 s and the download' <(tr -s '\n ' ' ' <plan)
+  grep -q '86 packages, 40.3 MB to download, 204 MB on the disk: about 56 s and the download' <(tr -s '\n ' ' ' <plan)
 check "  in lines that fit" [ "$(awk 'length($0) > 80' plan | wc -l)" = 0 ]
 
 finish
