@@ -71,10 +71,13 @@ std::vector<double> gather(double own) {
 
 void require_same(const std::string& what, const std::string& own) {
   const std::string first = broadcast(own);
+  const std::vector<double> differ = gather(first != own ? 1 : 0);
   if (first != own)
     fail<UsageError>(what, " of rank ", group().rank(),
                      " is not that of rank 0: ", first_difference(own, first), ", and ",
                      first_difference(first, own), "; start all ranks alike");
+  // The others wait here for the end that the error brings, and so leave nothing behind of a run that never began.
+  if (std::ranges::find(differ, 1) != differ.end()) gather(0);
 }
 
 // Open MPI; Hydra (MPICH, Intel MPI) and Slurm's own; Slurm through PMIx.
