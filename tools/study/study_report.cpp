@@ -220,6 +220,14 @@ std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRu
   return panels;
 }
 
+std::vector<Panel> compared_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
+  std::vector<Panel> panels;
+  for (const std::string& metric : shown_metrics(study, runs))
+    if (panels.size() < most_panels)
+      panels.push_back(metric_panel(study, runs, metric, "", compared_by_claims(study, runs), single));
+  return panels;
+}
+
 void report_study(const Study& study, const std::string& folder, bool single) {
   const std::vector<MeasuredRun> runs = without_unwanted(study, measured_runs(study, folder));
   std::vector<Verdict> verdicts;
@@ -232,6 +240,9 @@ void report_study(const Study& study, const std::string& folder, bool single) {
   if (!verdicts.empty()) results.write("verdicts.json", verdicts_json(verdicts));
   if (const std::vector<Panel> panels = study_figure(study, runs, single); !panels.empty())
     results.draw("figure", panels);
+  if (study.against.empty() || study.claims.empty()) return;
+  if (const std::vector<Panel> panels = compared_figure(study, runs, single); !panels.empty())
+    results.draw("curves", panels);
 }
 
 }  // namespace lamina

@@ -29,6 +29,9 @@ std::string verdicts_json(const std::vector<Verdict>& verdicts);
 /// against updates, their range as a band; with `single` each run as well.
 std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single);
 
+/// What study_figure() shows where the study has nothing to show ends against: of the variants that the claims compare.
+std::vector<Panel> compared_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single);
+
 /// Writes all of these into the study's folder and prints the summary.
 void report_study(const Study& study, const std::string& folder, bool single);
 

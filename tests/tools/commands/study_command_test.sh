@@ -55,8 +55,12 @@ check "the first seed trains all, the others two of four" [ "$(line_of starts)" 
 check "what was chosen is said" grep -q "^chosen by valid_nll: none-lr0.001, layer-lr0.001; they alone train with the other seeds" out
 check "nothing is left to go" grep -q "4 variants with 3 seeds: 8 runs finished, 0 diverged, 0 failed, 0 to go" chosen/summary.md
 check "claims have all seeds" grep -q "n = 3 seeds, chosen by valid_nll with the first 1 seed from" chosen/summary.md
+check "the figure has the curves" [ ! -e chosen/curves.svg ]
+sed -i 's/"claims"/"against": "lr", "claims"/' s.json
 "$lamina" study s.json --out chosen >out 2>err || cat out err
 check "and nothing is trained twice" [ "$(line_of starts)" = 0 ]
+check "beside ends against the rate there are curves of what is compared" grep -q "lr 0.001" chosen/curves.svg
+check "and of nothing else" eval '! grep -q "lr 1e-06" chosen/curves.svg'
 
 # --- more seeds and variants later
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
