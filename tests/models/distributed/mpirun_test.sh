@@ -172,7 +172,7 @@ resumed() {  # resumed FROM TO: a run of 1 epoch with FROM ranks, and a second o
   LAMINA_SMOKE=1 ranks "$1" "$lamina" "${short[@]}" --out "$folder" >/dev/null || return 1
   sed -i 's/"smoke": 1/"smoke": 2/; s/"epochs": 1/"epochs": 2/' "$folder/config.json"
   ranks "$2" "$lamina" mnist --resume --out "$folder" >/dev/null 2>log || { cat log; return 1; }
-  grep -q "began with $1 ranks and goes on with $2" log && same whole "$folder" 1e-4 losses
+  grep -q "began with $1 ranks and goes on with $2" log && same whole "$folder" 1e-4 inf
 }
 "$lamina" "${short[@]}" --out whole >/dev/null
 check "4 ranks, resumed with 1" resumed 4 1
