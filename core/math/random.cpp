@@ -45,13 +45,13 @@ inline void philox_rounds(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, 
 
 // ---- words to numbers ---------------------------------------------------------------------------
 
-constexpr bool in_double = std::is_same_v<real, double>;
-constexpr size_t words_per_real = in_double ? 2 : 1;
+constexpr bool real_is_double = std::is_same_v<real, double>;
+constexpr size_t words_per_real = real_is_double ? 2 : 1;
 constexpr size_t reals_per_block = 4 / words_per_real;
 
 /// A number in [0, 1) from the bits that fit the significand: 24 of `first`, or 53 of both.
 inline real unit(std::uint32_t first, [[maybe_unused]] std::uint32_t second) {
-  if constexpr (in_double) {
+  if constexpr (real_is_double) {
     const std::uint64_t high = first >> 5, low = second >> 6;
     return static_cast<real>(high << 26 | low) * real(0x1p-53);
   } else {
@@ -62,7 +62,7 @@ inline real unit(std::uint32_t first, [[maybe_unused]] std::uint32_t second) {
 /// ln(x) of a positive normal number. x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s) with
 /// s = (m - 1) / (m + 1), |s| < 0.172, whose series needs 5 terms in float and 11 in double.
 inline real logarithm(real x) {
-  using Bits = std::conditional_t<in_double, std::uint64_t, std::uint32_t>;
+  using Bits = std::conditional_t<real_is_double, std::uint64_t, std::uint32_t>;
   constexpr int fraction_bits = std::numeric_limits<real>::digits - 1;
   constexpr Bits root_half = std::bit_cast<Bits>(std::numbers::sqrt2_v<real> / 2);
   const Bits above = std::bit_cast<Bits>(x) - root_half;
@@ -71,7 +71,7 @@ inline real logarithm(real x) {
   const real m = std::bit_cast<real>(fraction + root_half);
   const real s = (m - 1) / (m + 1);
   real series = 0;
-  constexpr int last = in_double ? 21 : 9;
+  constexpr int last = real_is_double ? 21 : 9;
 #pragma GCC unroll 11
   for (int power = last; power >= 1; power -= 2) series = series * s * s + real(1) / static_cast<real>(power);
   return exponent * std::numbers::ln2_v<real> + 2 * s * series;
@@ -84,7 +84,7 @@ inline void cosine_and_sine(real turns, real& cosine, real& sine) {
   const real angle = (turns - static_cast<real>(quarter) / 4) * (2 * std::numbers::pi_v<real>);
   const real square = angle * angle;
   real c = 1, s = 1;
-  constexpr int last = in_double ? 18 : 10;
+  constexpr int last = real_is_double ? 18 : 10;
 #pragma GCC unroll 9
   for (int power = last; power >= 2; power -= 2) {
     c = 1 - c * square / static_cast<real>(power * (power - 1));
@@ -191,7 +191,7 @@ std::uint32_t Random::bits() {
 
 real Random::uniform() {
   const std::uint32_t first = bits();
-  return unit(first, in_double ? bits() : 0);
+  return unit(first, real_is_double ? bits() : 0);
 }
 
 real Random::uniform(real low, real high) { return low + (high - low) * uniform(); }

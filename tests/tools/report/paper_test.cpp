@@ -91,7 +91,7 @@ TEST_CASE("DRAW's bounds and curves in the paper stand beside runs on real data 
   CHECK(real["data"] == "binarized MNIST");
   CHECK(real["source"] == "Figure 4, page 9; x: Epoch, 0 to 100; y: Test Variational Bound, 80 to 100");
   REQUIRE(real["curves"].size() == 3);
-  for (const auto& [i, label] : {std::pair{0, "baseline"}, {1, "weight norm"}, {2, "layer norm"}})
+  for (const auto& [i, label] : {std::pair{size_t{0}, "baseline"}, {1, "weight norm"}, {2, "layer norm"}})
     CHECK(real["curves"][i]["label"] == label);
   make_draw(folder / "a", {{"data", ""}});
   const Json synthetic = exhibit_on(folder.path(), "figure-4")["charts"][0]["paper"];
