@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
+#include <span>
 
 #include "core/listener.h"
+#include "core/math/digest.h"
 #include "core/memory/allocator.h"
 #include "core/ops/map.h"
 
@@ -25,14 +26,9 @@ std::uint32_t next_recording() {
   return number != 0 ? number : ++count;
 }
 
-/// A hash of the values' bits, to detect changes.
-std::uint64_t digest_of(const detail::Storage& storage) {
-  std::uint64_t digest = storage.size;
-  for (size_t i = 0; i < storage.size; ++i)
-    digest = (digest ^ std::bit_cast<std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>>(
-                           storage.values[i])) *
-             0x9E3779B97F4A7C15U;
-  return digest;
+/// Of the values' bits, to detect changes.
+std::uint64_t digest_of_values(const detail::Storage& storage) {
+  return digest_of(std::as_bytes(std::span(storage.values, storage.size)));
 }
 
 }  // namespace
@@ -162,12 +158,12 @@ void detail::before_writing(Storage* storage, const Shape& shape) {
 }
 
 void Tape::watch(detail::Storage* storage, const Shape& shape) {
-  watched_.push_back({detail::StorageHandle(storage), shape, digest_of(*storage)});
+  watched_.push_back({detail::StorageHandle(storage), shape, digest_of_values(*storage)});
 }
 
 void Tape::require_unwritten() const {
   for (const Watched& watched : watched_) {
-    if (digest_of(*watched.storage.get()) == watched.digest) continue;
+    if (digest_of_values(*watched.storage.get()) == watched.digest) continue;
     const auto uses = [&](const Node& node) {
       return std::ranges::any_of(node.outputs,
                                  [&](const Tensor& t) { return t.storage() == watched.storage.get(); }) ||

@@ -209,10 +209,9 @@ Exhibit figure_5() {
       .claim =
           "With layer norm the model reaches a log likelihood comparable to the baseline's, much faster.",
       .setting =
-          "Negative log likelihood, train and test, against updates on a log axis; the paper does not say of "
-          "how "
-          "much of a line. IAM-OnDB, "
-          "three LSTM layers of 400 units, batch 8, sequences of 500 points, Adam. Ours: means over 128 "
+          "Negative log likelihood, train and test, against updates on a log axis; the paper does not say "
+          "of how much of a line. IAM-OnDB, three LSTM layers of 400 units, batch 8, sequences of 500 "
+          "points, Adam. Ours: means over 128 "
           "test lines and 64 training lines every 200 updates, offsets divided by their deviations; another "
           "data set, or another pen, has another level.",
       .command = "lamina handwriting --data DIR --norm none,layer --out runs/handwriting",
@@ -254,10 +253,8 @@ Exhibit figure_6() {
   exhibit.claim = "Layer norm is robust to the batch size and converges faster than batch norm.";
   exhibit.setting =
       "Train NLL and test error against epochs, for batches of 128 and of 4. MNIST, 784-1000-1000-10, Adam. "
-      "The "
-      "paper's text gives no numbers. Its figure counts 65 epochs from 0, where the networks err on 2 to 3% "
-      "and so "
-      "are trained already: its 0 stands at our 1.";
+      "The paper's text gives no numbers. Its figure counts 65 epochs from 0, where the networks err on 2 to "
+      "3% and so are trained already: its 0 stands at our 1.";
   exhibit.paper_data = "MNIST";
   exhibit.command = "lamina mnist --data DIR --norm none,batch,layer --batch 128,4 --out runs/mnist";
   exhibit.readme = "models/mnist/README.md";

@@ -221,10 +221,11 @@ std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRu
 }
 
 std::vector<Panel> compared_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
+  const std::vector<size_t> compared = compared_by_claims(study, runs);
   std::vector<Panel> panels;
   for (const std::string& metric : shown_metrics(study, runs))
     if (panels.size() < most_panels)
-      panels.push_back(metric_panel(study, runs, metric, "", compared_by_claims(study, runs), single));
+      panels.push_back(metric_panel(study, runs, metric, "", compared, single));
   return panels;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // A bound of the second derivative H of a logistic regression's loss (regression.h), whatever its weights are (Boehning
-// 1992), and the inverse of that bound: with it as a beginning L-BFGS needs 5 to 10 steps instead of 50 to 100.
+// 1992), and the inverse of that bound: L-BFGS that begins with it needs fewer steps, as curvature_bound_test.cpp counts.
 //
 //   H <= 1/2 (I - 1 1^T / K) (x) X^T X / cases + 1 / (C cases) on all weights but the biases
 //

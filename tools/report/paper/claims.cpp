@@ -1,12 +1,9 @@
 #include "tools/report/paper/claims.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "core/error.h"
-#include "core/files/file.h"
-#include "tools/report/document.h"
-#include "tools/report/page.h"
+#include "tools/report/paper/known_file.h"
 #include "tools/report/tables.h"
 
 namespace lamina {
@@ -100,19 +97,14 @@ Json claim_json(const KnownClaim& claim) {
 }  // namespace
 
 std::vector<KnownClaim> claims_from(const std::string& path, std::string_view content) {
-  try {
+  return read_known(path, content, [](const Json& list) {
     std::vector<KnownClaim> claims;
-    for (const Json& each : Json::parse(content)) claims.push_back(claim_from(each));
+    for (const Json& each : list) claims.push_back(claim_from(each));
     return claims;
-  } catch (const Json::exception& problem) {
-    fail<DataError>(path, ": is damaged (", problem.what(), "); run make report again");
-  }
+  });
 }
 
-std::vector<KnownClaim> read_claims() {
-  const std::string path = beside_page("claims.json");
-  return std::filesystem::exists(path) ? claims_from(path, read_file(path)) : std::vector<KnownClaim>{};
-}
+std::vector<KnownClaim> read_claims() { return known_beside_page("claims.json", claims_from); }
 
 Json verdict_on(const std::string& exhibit, const std::vector<KnownClaim>& claims) {
   std::vector<KnownClaim> own;

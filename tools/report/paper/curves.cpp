@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files/file.h"
-#include "tools/report/document.h"
-#include "tools/report/page.h"
+#include "tools/report/paper/known_file.h"
 
 namespace lamina {
 
@@ -55,20 +52,14 @@ std::string axis_text(const PaperAxis& axis) {
 }  // namespace
 
 std::vector<PaperPanel> panels_from(const std::string& path, std::string_view content) {
-  try {
+  return read_known(path, content, [](const Json& document) {
     std::vector<PaperPanel> panels;
-    const Json document = Json::parse(content);
     for (const Json& each : document.at("panels")) panels.push_back(panel_from(each));
     return panels;
-  } catch (const Json::exception& problem) {
-    fail<DataError>(path, ": is damaged (", problem.what(), "); run make report again");
-  }
+  });
 }
 
-std::vector<PaperPanel> read_panels() {
-  const std::string path = beside_page("curves.json");
-  return std::filesystem::exists(path) ? panels_from(path, read_file(path)) : std::vector<PaperPanel>{};
-}
+std::vector<PaperPanel> read_panels() { return known_beside_page("curves.json", panels_from); }
 
 const PaperPanel* panel_of(const std::vector<PaperPanel>& panels, const std::string& exhibit,
                            const std::string& column, const std::string& facet) {
