@@ -39,5 +39,5 @@ echo "3. trains six small models: $(minutes $((cores > 1 ? training_on_two_cores
 if command -v npm >/dev/null; then
   echo "After it, make report takes some seconds."
 else
-  echo "After it, make report installs npm first, and takes about 2 minutes."
+  echo "After it, make report installs npm first, and takes about a minute."
 fi
