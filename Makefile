@@ -58,15 +58,18 @@ include tools/libraries.mk
 LIBRARY_SOURCES := $(wildcard $(LAMINA_SOURCES))
 MODEL_SOURCES := $(filter-out models/examples/% models/course/%,$(wildcard models/*/*.cpp models/*/*/*.cpp))
 BENCH_SOURCES := $(wildcard tools/bench/bench_*.cpp)
-TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES),$(wildcard $(addprefix tools/,*.cpp */*.cpp */*/*.cpp)))
+# A program that is linked with this one counts what it takes from the heap; others keep the C library's malloc.
+HEAP_COUNTER := tools/peers/heap_allocations.cpp
+BY_HAND := tools/peers/by_hand/by_hand.cpp
+TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES) $(HEAP_COUNTER) tools/peers/%,$(wildcard $(addprefix tools/,*.cpp */*.cpp */*/*.cpp)))
 # Programs of their own stand in these folders of tests.
 OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress guarded))
 TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard $(addprefix tests/,*.cpp */*.cpp */*/*.cpp */*/*/*.cpp))) \
                 tests/fuzz/targets.cpp tests/fuzz/input_file.cpp
 ORACLE_SOURCES := $(wildcard tests/oracle/answers/*.cpp)
 COMMAND_SOURCES := $(wildcard tools/lamina.cpp)
-SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(TEST_SOURCES) \
-           $(ORACLE_SOURCES)
+SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(HEAP_COUNTER) \
+           $(TEST_SOURCES) $(ORACLE_SOURCES)
 
 # In double some objects are float's. What is installed stands alone.
 include tools/scalar_free.mk
@@ -177,6 +180,7 @@ LINK = $(call say,$@)$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LI
 
 $(COMMAND): $(BUILD)/%: $(BUILD)/objects/tools/%.o
 $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/bench/%.o
+$(BUILD)/bench_small: $(call objects,$(HEAP_COUNTER))
 $(COMMAND) $(BENCHMARKS): $(TOOLS) $(MODELS) $(LIBRARY)
 	$(LINK)
 
@@ -185,7 +189,7 @@ $(BUILD)/lamina-double: force | scalar-free
 	@+$(SUBMAKE) REAL=double $(call build_folder,double)/lamina
 	@mkdir -p $(@D) && { [ $@ -ef $(call build_folder,double)/lamina ] || ln -sfr $(call build_folder,double)/lamina $@; }
 
-$(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
+$(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
 
 # The library's own build had these switched on, and the layout of its classes depends on them.
@@ -206,7 +210,7 @@ $(call objects,core/distributed/mpi.cpp): private CXXFLAGS += $(MPI_FLAGS)
 # The same tests with an allocator that puts every buffer against an unmapped page, and so for each parameter.
 GUARDED_ALLOCATOR := tests/guarded/allocator.cpp tests/guarded/growing_buffer.cpp
 
-$(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(GUARDED_ALLOCATOR)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
+$(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER) $(GUARDED_ALLOCATOR)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
 
 $(call objects,tests/core/tensor_index_test.cpp): private CXXFLAGS += -ULAMINA_CHECK_INDEX
@@ -299,6 +303,22 @@ bench: setup  ## times the products against OpenBLAS, then training steps agains
 	@+$(SUBMAKE) all
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
 	@tools/bench.py --json runs/bench.json
+
+# Other C++ code on small batches: each its own program, with Lamina's optimization, nothing of Lamina, and OpenBLAS.
+PEERS := $(BUILD)/peers/by_hand $(if $(wildcard /usr/include/dlib/dnn.h),$(BUILD)/peers/dlib)
+PEER_HEADERS := $(wildcard tools/peers/*.h)
+$(BUILD)/peers/dlib: tools/peers/dlib.cpp
+$(BUILD)/peers/dlib: private LDLIBS := -ldlib -lopenblas
+$(BUILD)/peers/by_hand: $(BY_HAND) $(wildcard tools/peers/by_hand/*.h)
+$(BUILD)/peers/by_hand: private LDLIBS := -ffast-math -lopenblas
+$(BUILD)/peers/%: $(HEAP_COUNTER) $(PEER_HEADERS) $(BUILD)/flags
+	$(call say,$@)mkdir -p $(@D) && $(CXX) $(CXXFLAGS) $(filter %.cpp,$^) $(LDLIBS) -o $@
+
+.PHONY: small-programs bench-small
+small-programs: $(BUILD)/bench_small $(PEERS)
+bench-small: setup  ## times small batches and inference on one thread, against PyTorch, dlib and C++ by hand
+	@+$(SUBMAKE) small-programs
+	@tools/bench_small.py
 
 # --- Fuzzing, by clang's libFuzzer: one program holds all targets.
 
@@ -453,7 +473,7 @@ tidy: $(addsuffix .ok,$(TIDY_GROUPS))
 
 # Sources that are read together shadow each other's names, so that warning is left to the builds.
 # The commands apart from what they call: each half takes about as long as the models.
-COMMAND_FILES := $(filter tools/commands/%,$(TOOL_SOURCES)) $(COMMAND_SOURCES) $(BENCH_SOURCES)
+COMMAND_FILES := $(filter tools/commands/%,$(TOOL_SOURCES)) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(BY_HAND)
 $(BUILD)/tidy/commands.ok: $(call objects,$(COMMAND_FILES))
 $(BUILD)/tidy/tools.ok: $(call objects,$(filter-out $(COMMAND_FILES),$(TOOL_SOURCES)))
 $(BUILD)/tidy/models.ok: $(call objects,$(MODEL_SOURCES))

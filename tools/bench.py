@@ -13,11 +13,10 @@ Example: tools/bench.py --case lstm gru --json runs/bench.json
 import argparse
 import json
 import os
-import subprocess
 import sys
-import time
 
-from bench_turns import REST, Resident, bench_steps, chosen, listed, lower_part, middle_of_resamples
+from bench_turns import (PEERS, TOP, bench_steps, chosen, has_torch, listed, lower_part, machine, pytorch, quartile_of,
+                         ratio_to_first, take_turns)
 
 SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
@@ -25,12 +24,8 @@ SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
             ("skip_thoughts", "none"), ("skip_thoughts", "ln"),
             *((case, variant) for case in ("transformer", "transformer_small") for variant in ("none", "ln", "rms")),
             ("transformer_write", "ln"), ("transformer_small_write", "ln")}  # PyTorch cases that also run under torch.jit
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PEERS = os.path.join(TOP, "tools", "peers")
 OWN_PEERS = {case: os.path.join(PEERS, "torch_transformer.py")
              for case in ("transformer", "transformer_small", "transformer_write", "transformer_small_write")}  # the other cases are in the script that --peer names
-TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
-                "MALLOC_TOP_PAD_": "67108864"}
 
 
 def peer_of(args, case):
@@ -44,37 +39,15 @@ def peers(args, case, variant):
     script = peer_of(args, case)
     if script is None:
         return []
-    command = [args.python, os.path.join(PEERS, "torch_turns.py"), script, "--case", case, "--variant", variant,
-               "--threads", str(args.threads)]
     modes = [[], ["--jit"]] if (case, variant) in SCRIPTED else [[]]
-    return [Resident(command + mode, TUNED_MALLOC) for mode in modes]
-
-
-def take_turns(args, sides):
-    """The bursts' milliseconds, a list for each turn with one number for each side, and the peak in each turn."""
-    turns, peaks = [], []
-    for _ in range(2):  # PyTorch's compiler settles within the first calls
-        for side in sides:
-            side.burst(args.burst)
-    for turn in range(args.bursts):
-        times = [0.0] * len(sides)
-        for place in range(len(sides)):
-            which = (turn + place) % len(sides)  # who goes first changes
-            time.sleep(REST)
-            times[which] = sides[which].burst(args.burst)
-        turns.append(times)
-        peaks.append(float(sides[0].ask("peak")))
-    return turns, peaks
-
-
-def quartile_of(turns, side):
-    return lower_part([times[side] for times in turns], 0.25)
+    return [pytorch(args.python, script, case, variant, args.threads, mode) for mode in modes]
 
 
 def compare(args, case, variant):
     """A row of the table."""
     sides = [bench_steps(args.program, case, variant, args.threads), *peers(args, case, variant)]
-    turns, peaks = take_turns(args, sides)
+    peaks = []
+    turns = take_turns(sides, args.bursts, args.burst, lambda: peaks.append(float(sides[0].ask("peak"))))
     facts = [json.loads(side.ask("facts")) for side in sides]
     for side in sides:
         side.close()
@@ -84,10 +57,9 @@ def compare(args, case, variant):
            "rss": facts[0]["peak_rss_mb"], "peer_rss": None, "backend": facts[0]["backend"]}
     if len(sides) > 1:
         best = min(range(1, len(sides)), key=lambda side: quartile_of(turns, side))
-        ratio = lambda some: quartile_of(some, best) / quartile_of(some, 0)
-        row.update(peer_ms=quartile_of(turns, best), ratio=ratio(turns), interval=middle_of_resamples(turns, ratio),
+        ratio, interval, too_noisy = ratio_to_first(turns, best)
+        row.update(peer_ms=quartile_of(turns, best), ratio=ratio, interval=interval, too_noisy=too_noisy,
                    peer_rss=facts[best]["peak_rss_mb"])
-        row["too_noisy"] = row["interval"][1] - row["interval"][0] > 0.05 * row["ratio"]
     return row
 
 
@@ -105,13 +77,6 @@ def print_table(rows):
             interval = "{:.2f} to {:.2f}".format(*row["interval"])
         print(f"| {row['case']} | {row['variant']} | {row['ms']:.2f} | {peer} | {ratio} | {interval} | "
               f"{share} | {cost} | {row['rss']:.0f} | {memory} |")
-
-
-def machine():
-    """The processor's name, as reported by Linux."""
-    with open("/proc/cpuinfo") as cpuinfo:
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
-    return f"{os.cpu_count()} cores of {names[0]}" if names else f"{os.cpu_count()} cores"
 
 
 def write_json(args, rows):
@@ -147,7 +112,7 @@ def main():
     if not names:
         parser.error(f"{', '.join(args.case)}: no variant {' or '.join(args.variant)} beside PyTorch; "
                      f"{args.program} --list shows them")
-    args.has_torch = subprocess.run([args.python, "-c", "import torch"], capture_output=True).returncode == 0
+    args.has_torch = has_torch(args.python)
     if alone := [case for case in args.case if not peer_of(args, case)]:
         print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed in "
               + ", ".join(alone))

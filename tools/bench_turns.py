@@ -1,4 +1,4 @@
-"""What tools/bench.py and tools/compare-builds share: programs that stay in memory and take turns, and the statistics of it.
+"""What tools/bench.py, tools/bench_small.py and tools/compare-builds share: programs that stay in memory and take turns, and the statistics of it.
 
 Such a program answers each line with one: a number of seconds with the mean milliseconds of a step in a burst of so long,
 "facts" with JSON. A bench_steps program lists its cases and answers "peak" as well.
@@ -8,7 +8,12 @@ import os
 import random
 import subprocess
 import sys
+import time
 
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PEERS = os.path.join(TOP, "tools", "peers")
+TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
+                "MALLOC_TOP_PAD_": "67108864"}  # with which PyTorch is fastest
 REST = 0.01  # seconds between bursts, in which threads that spin go to sleep
 
 
@@ -65,6 +70,16 @@ def bench_steps(program, case, variant, threads):
     return Resident([program, "--case", case, "--variant", variant, "--threads", str(threads), "--bursts"])
 
 
+def pytorch(python, script, case, variant, threads, mode=()):
+    command = [python, os.path.join(PEERS, "torch_turns.py"), script, "--case", case, "--variant", variant,
+               "--threads", str(threads), *mode]
+    return Resident(command, TUNED_MALLOC)
+
+
+def has_torch(python):
+    return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
+
+
 def middle_of_resamples(items, statistic, resamples=2000):
     """The middle 95% of a statistic over resampled items, a bootstrap interval; the same for the same items."""
     rng = random.Random(1)
@@ -75,3 +90,38 @@ def middle_of_resamples(items, statistic, resamples=2000):
 def lower_part(times, share):
     """The time that a share of the bursts does not exceed: neighbours only ever add time."""
     return sorted(times)[int(share * len(times))]
+
+
+def take_turns(sides, bursts, seconds, after_turn=lambda: None):
+    """The bursts' milliseconds, a list for each turn with one number for each side."""
+    turns = []
+    for _ in range(2):  # PyTorch's compiler settles within the first calls
+        for side in sides:
+            side.burst(seconds)
+    for turn in range(bursts):
+        times = [0.0] * len(sides)
+        for place in range(len(sides)):
+            which = (turn + place) % len(sides)  # who goes first changes
+            time.sleep(REST)
+            times[which] = sides[which].burst(seconds)
+        turns.append(times)
+        after_turn()
+    return turns
+
+
+def quartile_of(turns, side):
+    return lower_part([times[side] for times in turns], 0.25)
+
+
+def ratio_to_first(turns, side):
+    """How much longer a side takes than the first, a 95% interval of that, and whether it is too wide to say."""
+    ratio = lambda some: quartile_of(some, side) / quartile_of(some, 0)
+    value, interval = ratio(turns), middle_of_resamples(turns, ratio)
+    return value, interval, interval[1] - interval[0] > 0.05 * value
+
+
+def machine():
+    """The processor's name, as reported by Linux."""
+    with open("/proc/cpuinfo") as cpuinfo:
+        names = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
+    return f"{os.cpu_count()} cores of {names[0]}" if names else f"{os.cpu_count()} cores"

@@ -1,7 +1,6 @@
 // After the first steps of a loop with fixed shapes, a training step takes no memory from the system: neither
 // from the heap nor through the pool.
 
-#include <atomic>
 #include <cstdlib>
 
 #include "core/memory/allocator.h"
@@ -16,50 +15,7 @@
 #include "optim/moving_average.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
-
-// A sanitizer brings its own allocator, which must not be replaced: there, only the pool is checked.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-#define LAMINA_COUNTS_ALLOCATIONS
-
-static std::atomic<size_t> heap_allocations{0};
-
-// The program's own definitions take precedence over the C library's, which stay reachable by these names.
-// operator new ends in malloc, so this sees everything, OpenMP and BLAS included.
-extern "C" {
-void* __libc_malloc(size_t bytes);
-void* __libc_calloc(size_t count, size_t bytes);
-void* __libc_realloc(void* block, size_t bytes);
-void* __libc_memalign(size_t alignment, size_t bytes);
-
-void* malloc(size_t bytes) {
-  ++heap_allocations;
-  return __libc_malloc(bytes);
-}
-void* calloc(size_t count, size_t bytes) {
-  ++heap_allocations;
-  return __libc_calloc(count, bytes);
-}
-void* realloc(void* block, size_t bytes) {
-  ++heap_allocations;
-  return __libc_realloc(block, bytes);
-}
-void* memalign(size_t alignment, size_t bytes) {
-  ++heap_allocations;
-  return __libc_memalign(alignment, bytes);
-}
-void* aligned_alloc(size_t alignment, size_t bytes) {
-  ++heap_allocations;
-  return __libc_memalign(alignment, bytes);
-}
-int posix_memalign(void** block, size_t alignment, size_t bytes) {
-  ++heap_allocations;
-  *block = __libc_memalign(alignment, bytes);
-  return *block == nullptr ? ENOMEM : 0;
-}
-}
-#else
-static constexpr size_t heap_allocations = 0;
-#endif
+#include "tools/peers/heap_allocations.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -98,7 +54,7 @@ std::vector<Norm> schemes() {
 }
 
 struct Counts {
-  size_t heap = heap_allocations;
+  std::optional<size_t> heap = heap_allocations();
   size_t system = memory::statistics().system_allocations;
   size_t in_use = memory::statistics().bytes_in_use;
   bool operator==(const Counts&) const = default;
@@ -118,16 +74,15 @@ void check_steady(const Step& step) {
 }  // namespace
 
 TEST_CASE("a training step allocates nothing after two steps") {
-#ifdef LAMINA_COUNTS_ALLOCATIONS
-  const size_t before = heap_allocations;
+  const std::optional<size_t> before = heap_allocations();
   void* volatile block = ::operator new(1);  // volatile: a compiler may remove an unused allocation
   ::operator delete(block);
   block = std::aligned_alloc(64, 64);
   std::free(block);
-  CHECK(heap_allocations.load() == before + 2);
-#else
-  MESSAGE("sanitizer build: heap allocations are not counted, only those of the pool");
-#endif
+  if (before)
+    CHECK(heap_allocations() == *before + 2);
+  else
+    MESSAGE("sanitizer build: heap allocations are not counted, only those of the pool");
   for (const int team : {1, 2})
     for (const Norm norm : schemes())
       for (const size_t hidden : {33U, 400U}) {

@@ -68,7 +68,8 @@ check "when apt-get fails, its own words" 1 '^E: no space$' "$(calls_for doctest
 unset BROKEN
 stub apt-get "echo \"apt-get \$*\" >>$scratch/calls"
 installed "$all python3-numpy"
-check "--bench adds PyTorch" 0 '^Will install with apt-get: python3-torch$' "$(calls_for "python3-torch")" --bench
+check "--bench adds PyTorch and dlib" 0 '^Will install with apt-get: python3-torch libdlib-dev$' \
+      "$(calls_for "python3-torch libdlib-dev")" --bench
 
 installed "$all"
 check "--slides adds pandoc" 0 '^Will install with apt-get: pandoc$' "$(calls_for "pandoc")" --slides

@@ -2,20 +2,15 @@
 // What the benchmark programs share: the clock, the median, and the two flags that all of them have.
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "core/threads/parallel.h"
+#include "tools/peers/bursts.h"
 #include "tools/flags/command_line.h"
 
 namespace lamina::bench {
-
-/// Seconds from some moment on.
-inline double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

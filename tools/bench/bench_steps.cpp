@@ -226,12 +226,6 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-double peak_rss_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 /// A case with its optimizer, after its first step.
@@ -265,41 +259,27 @@ nlohmann::ordered_json facts_of(const std::string& name, const std::string& vari
           {"variant", variant},
           {"mode", "lamina"},
           {"params", trainer.timed().step.parameters->count()},
-          {"peak_rss_mb", rounded(peak_rss_mb())},
+          {"peak_rss_mb", rounded(bench::peak_rss_mb())},
           {"threads", threads()},
           {"gflop", rounded(trainer.timed().gflop)},
           {"first_loss", rounded(trainer.first_loss())},
           {"backend", gemm_backend()}};
 }
 
-/// Milliseconds of a step, in a burst of so many seconds and at least one step. The first step is not counted, since caches
-/// hold what the other program left.
-double burst(Trainer& trainer, double seconds) {
-  trainer.step();
-  const double begin = bench::now();
-  size_t steps = 0;
-  do {
-    trainer.step();
-    ++steps;
-  } while (bench::now() - begin < seconds);
-  return 1e3 * (bench::now() - begin) / static_cast<double>(steps);
-}
-
-/// Answers every word on standard input in a line: a number of seconds with the milliseconds of a step in such a burst,
-/// "peak" with the GFLOP/s of the multiply-add units, "facts" with the JSON above.
+/// Answers "peak" with the GFLOP/s of the multiply-add units, "facts" with the JSON above, and seconds as bursts.h says.
 void take_turns(const std::string& name, const std::string& variant) {
   Trainer trainer(name, variant);
-  for (std::string word; std::cin >> word;) {
-    if (word == "peak")
-      std::cout << measure_peak_gflops(threads()) << std::endl;
-    else if (word == "facts")
-      std::cout << facts_of(name, variant, trainer).dump() << std::endl;
-    else if (const std::optional<double> seconds = real_number(word))
-      std::cout << burst(trainer, *seconds) << std::endl;
-    else
-      fail<UsageError>("--bursts: '", word,
-                       "' on standard input is neither a number of seconds nor peak nor facts");
-  }
+  bench::answer_bursts([&] { trainer.step(); },
+                       [&](const std::string& word) {
+                         if (word == "peak")
+                           std::cout << measure_peak_gflops(threads());
+                         else if (word == "facts")
+                           std::cout << facts_of(name, variant, trainer).dump();
+                         else
+                           fail<UsageError>(
+                               "--bursts: '", word,
+                               "' on standard input is neither a number of seconds nor peak nor facts");
+                       });
 }
 
 void measure(const std::string& name, const std::string& variant, double seconds) {
