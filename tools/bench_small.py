@@ -3,9 +3,10 @@
 
 Two tables: training steps (forward, loss, backward, Adam) of each model at batch 1, 4 and 16, and the forward pass of one case
 with what it takes from the heap. The models are in tools/peers/small_case.h, the other sides in tools/peers. All stay in
-memory and take turns in bursts, as in tools/bench.py: times are lower quartiles, and each cell has the peer's time, its
-ratio to Lamina's (above 1: Lamina is faster) and a 95% bootstrap interval of the ratio, "too noisy" in place of a ratio whose
-interval is wider than 5%. Of PyTorch's modes, eager and torch.jit, the faster one is shown. A side that is not there (Debian:
+memory and take turns in bursts, as in tools/bench.py, and are started again some times, since where the system puts a process in
+memory moves it by some percent. Times are lower quartiles of all bursts, and each cell has the peer's time, its ratio to
+Lamina's (above 1: Lamina is faster) and a 95% bootstrap interval of the ratio, "too noisy" in place of a ratio whose interval is
+wider than 5%. Of PyTorch's modes, eager and torch.jit, the faster one is shown. A side that is not there (Debian:
 python3-torch, libdlib-dev; tools/install-deps.sh --bench, then make small-programs) is left out.
 
 Example: tools/bench_small.py --model lstm gru --kind b1 one
@@ -40,16 +41,20 @@ def peers_of(args, model, case):
 def compare(args, model, kind):
     """{side: {"ms", "params", "allocations", and of peers "ratio", "interval", "too_noisy"}} of one case."""
     case = f"{model}_{kind}"
-    names, sides = zip(("Lamina", Resident([os.path.join(args.build, "bench_small"), "--case", case])),
-                       *peers_of(args, model, case))
-    turns = take_turns(sides, args.bursts, args.burst)
+    turns = []
+    for _ in range(args.starts):
+        names, sides = zip(("Lamina", Resident([os.path.join(args.build, "bench_small"), "--case", case])),
+                           *peers_of(args, model, case))
+        turns += take_turns(sides, args.bursts, args.burst)
+        facts = [json.loads(side.ask("facts")) for side in sides]
+        for side in sides:
+            side.close()
     row = {}
-    for place, (name, side) in enumerate(zip(names, sides)):
-        facts, ms = json.loads(side.ask("facts")), quartile_of(turns, place)
-        side.close()
+    for place, name in enumerate(names):
+        ms = quartile_of(turns, place)
         if name in row and row[name]["ms"] <= ms:
             continue
-        row[name] = {"ms": ms, "params": facts["params"], "allocations": facts.get("allocations")}
+        row[name] = {"ms": ms, "params": facts[place]["params"], "allocations": facts[place].get("allocations")}
         if place > 0:
             ratio, interval, too_noisy = ratio_to_first(turns, place)
             row[name].update(ratio=ratio, interval=interval, too_noisy=too_noisy)
@@ -91,13 +96,14 @@ def main():
     parser.add_argument("--model", nargs="+", choices=MODELS, default=MODELS, help="all by default")
     parser.add_argument("--kind", nargs="+", choices=KINDS, default=KINDS,
                         help="batch sizes of training steps, and one: inference of one case (default: all)")
-    parser.add_argument("--bursts", type=int, default=40, help="of each side (default: 40)")
+    parser.add_argument("--starts", type=int, default=4, help="of all processes (default: 4)")
+    parser.add_argument("--bursts", type=int, default=12, help="of each side after each start (default: 12)")
     parser.add_argument("--burst", type=float, default=0.05, metavar="SECONDS", help="length of one, or one step (default: 0.05)")
     parser.add_argument("--build", default=os.path.join(TOP, "build"), help="where bench_small and peers/ are")
     parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
     args = parser.parse_args()
-    if args.bursts < 1 or not 0 < args.burst < 1000:
-        parser.error("--bursts is at least 1, --burst a number of seconds above 0")
+    if args.bursts < 1 or args.starts < 1 or not 0 < args.burst < 1000:
+        parser.error("--starts and --bursts are at least 1, --burst is a number of seconds above 0")
     if not os.path.exists(os.path.join(args.build, "bench_small")):
         parser.error(f"no bench_small in {args.build}; `make small-programs` builds it")
     args.has_torch = has_torch(args.python)
@@ -106,7 +112,8 @@ def main():
     if missing := [peer for peer in ["PyTorch", *PROGRAMS] if peer not in peers]:
         print(f"left out: {', '.join(missing)} (tools/install-deps.sh --bench, then make small-programs)")
     rows = [(model, kind, compare(args, model, kind)) for model in args.model for kind in args.kind]
-    print(f"\n{machine()}; one thread; {args.bursts} bursts of {args.burst} s, sides in turn; load {os.getloadavg()[0]:.1f} at the end")
+    print(f"\n{machine()}; one thread; {args.starts} starts of {args.bursts} bursts of {args.burst} s, sides in turn; "
+          f"load {os.getloadavg()[0]:.1f} at the end")
     for inference, title in ((False, "training steps, microseconds"), (True, "inference of one case, microseconds")):
         if some := [row for row in rows if (row[1] == "one") == inference]:
             print(f"\n{title}\n")
