@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -49,14 +50,24 @@ struct Parameters {
   }
 };
 
+/// How many columns of a product OpenBLAS 0.3.21 takes at once with its kernel for small products, which ends at a million
+/// multiply-adds and is up to eight times as fast with few rows.
+inline size_t columns_at_once(size_t rows, size_t columns, size_t inner) {
+  constexpr size_t most = 1'000'000, few_rows = 16;
+  if (rows > few_rows || rows * columns * inner <= most) return columns;
+  return std::max<size_t>(64, most / (rows * inner) / 64 * 64);
+}
+
 /// c [rows x columns] = a [rows x inner] b [inner x columns] + beta c; a single row by the product of a matrix and a vector.
 inline void product(size_t rows, size_t columns, size_t inner, const float* a, const float* b, float beta,
                     float* c) {
   const int m = static_cast<int>(rows), n = static_cast<int>(columns), k = static_cast<int>(inner);
-  if (m == 1)
-    cblas_sgemv(CblasRowMajor, CblasTrans, k, n, 1, b, n, a, 1, beta, c, 1);
-  else
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, beta, c, n);
+  if (m == 1) return cblas_sgemv(CblasRowMajor, CblasTrans, k, n, 1, b, n, a, 1, beta, c, 1);
+  const size_t piece = columns_at_once(rows, columns, inner);
+  for (size_t first = 0; first < columns; first += piece)
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m,
+                static_cast<int>(std::min(piece, columns - first)), k, 1, a, k, b + first, n, beta, c + first,
+                n);
 }
 
 /// c [rows x columns] = a [rows x inner] b^T, b [columns x inner], + beta c
