@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/threads/parallel.h"
-#include "tools/peers/bursts.h"
 #include "tools/flags/command_line.h"
+#include "tools/peers/bursts.h"
 
 namespace lamina::bench {
 

@@ -1,12 +1,12 @@
-// What a C++ programmer writes without any framework, in some 300 lines on OpenBLAS, in the table of small batches
+// What a C++ programmer writes without any framework, in some 500 lines on OpenBLAS, in the table of small batches
 // (tools/peers/small_case.h): every model with its gradient by hand, all memory taken once. Compiled with -ffast-math, with which
 // g++ vectorizes exp and tanh. A Transformer is more than one writes by hand.
 
 #include <memory>
 
-#include "tools/peers/small_case.h"
 #include "tools/peers/by_hand/digits_models.h"
 #include "tools/peers/by_hand/recurrent.h"
+#include "tools/peers/small_case.h"
 
 namespace {
 
