@@ -100,10 +100,10 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   }
 }
 
-void Recurrent::require_shapes(const Tensor& x, const SequenceOptions& with) const {
+void Recurrent::require_shapes(const Tensor& x, size_t width, const SequenceOptions& with) const {
   const Shape shape = x.shape();
-  if (shape.rank() != 3 || shape[2] != options_.input)
-    fail("recurrent '", name_, "': the input is ", shape, "; [T x B x ", options_.input, "] is needed");
+  if (shape.rank() != 3 || shape[2] != width)
+    fail("recurrent '", name_, "': the input is ", shape, "; [T x B x ", width, "] is needed");
   if (shape[0] == 0 || shape[1] == 0)
     fail("recurrent '", name_, "': the input ", shape, " has no ", shape[0] == 0 ? "steps" : "cases");
   if (with.mask.defined() && with.mask.shape() != Shape{shape[0], shape[1]})
@@ -175,14 +175,15 @@ RowStepOptions Recurrent::step_options(Mode mode, SequenceRecord* record) const 
           .record = record};
 }
 
-/// One piece, from step `begin` of the whole on: projects all inputs, then runs the recurrence.
-RecurrentState Recurrent::run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
-                              const Tensor& condition, size_t begin, const Tensor& hidden) const {
+/// One piece, from step `begin` of the whole on, whose inputs have been projected.
+RecurrentState Recurrent::run(const Tensor& projected, const RecurrentState& state,
+                              const SequenceOptions& with, const Tensor& condition, size_t begin,
+                              const Tensor& hidden) const {
   RowStepOptions step = step_options(with.mode, with.record);
   step.condition = condition;
   step.count_padded = with.count_padded;
   step.record_from = begin;
-  return recurrence({.step = step, .reverse = options_.reverse}, project(x), effective_hidden_weight(), state,
+  return recurrence({.step = step, .reverse = options_.reverse}, projected, effective_hidden_weight(), state,
                     with.mask, hidden);
 }
 
@@ -193,7 +194,7 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
   RecurrentState last;
   {
     const Tape::Pause pause;
-    last = run(x, state, with, condition, begin, hidden);
+    last = run(project(x), state, with, condition, begin, hidden);
   }
   const auto leaf = [](const Tensor& t) { return t.needs_gradient() ? t.detach().require_gradient() : t; };
   record("checkpoint", {hidden, last.c},
@@ -203,7 +204,8 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
            const Tensor again_x = leaf(x), again_hidden(hidden.shape());
            const RecurrentState again{.h = leaf(state.h), .c = leaf(state.c)};
            Tape tape;
-           const RecurrentState again_last = run(again_x, again, with, condition, begin, again_hidden);
+           const RecurrentState again_last =
+               run(project(again_x), again, with, condition, begin, again_hidden);
            if (last.c.gradient_data() != nullptr)
              tape.backward({{again_hidden, hidden.gradient()}, {again_last.c, last.c.gradient()}});
            else
@@ -219,7 +221,7 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
 }
 
 Sequence Recurrent::operator()(const Tensor& x, const SequenceOptions& with) const {
-  require_shapes(x, with);
+  require_shapes(x, options_.input, with);
   const Scope scope(name_);
   const size_t steps = x.shape()[0], rows = x.shape()[1];
   const size_t length = options_.norm == Norm::batch ? steps : piece_length(steps);
@@ -233,12 +235,24 @@ Sequence Recurrent::operator()(const Tensor& x, const SequenceOptions& with) con
     SequenceOptions piece = with;
     piece.record = record;
     if (with.mask.defined()) piece.mask = with.mask.slice(begin, begin + count);
-    const auto run_piece =
-        options_.checkpoint && Tape::current() != nullptr ? &Recurrent::run_again_later : &Recurrent::run;
-    state = (this->*run_piece)(x.slice(begin, begin + count), state, piece, condition, begin,
-                               hidden.slice(begin, begin + count));
+    const Tensor part = x.slice(begin, begin + count), states = hidden.slice(begin, begin + count);
+    state = options_.checkpoint && Tape::current() != nullptr
+                ? run_again_later(part, state, piece, condition, begin, states)
+                : run(project(part), state, piece, condition, begin, states);
   }
   return {.hidden = hidden, .last = state};
+}
+
+Sequence Recurrent::from_projected(const Tensor& projected, const SequenceOptions& with) const {
+  require_shapes(projected, cell_->form().gates * options_.hidden, with);
+  const Scope scope(name_);
+  const size_t steps = projected.shape()[0], rows = projected.shape()[1];
+  SequenceOptions all = with;
+  all.record = record_for(with.record, name_, steps);
+  const Tensor condition = with.condition.defined() ? project_condition(with.condition) : Tensor();
+  const Tensor hidden({steps, rows, options_.hidden});
+  return {.hidden = hidden,
+          .last = run(projected, initial_state(with.initial, rows), all, condition, 0, hidden)};
 }
 
 }  // namespace lamina

@@ -73,6 +73,10 @@ class Recurrent {
 
   /// W_x x + b, before its normalization.
   Tensor project(const Tensor& x) const;
+  /// The same sequence from project(x) [T x B x gates H], which it consumes: for inputs that repeat, such as words, of
+  /// which each needs the product only once. Keeps every state, also where `checkpoint` is chosen. Throws Error for
+  /// other shapes.
+  Sequence from_projected(const Tensor& projected, const SequenceOptions& with = {}) const;
   /// The W_x and W_h in use: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
@@ -96,10 +100,11 @@ class Recurrent {
   StepNormParameters input_norm, hidden_norm, memory_norm, condition_norm;
 
  private:
-  void require_shapes(const Tensor& x, const SequenceOptions& with) const;
+  /// x [T x B x width] and what goes with it.
+  void require_shapes(const Tensor& x, size_t width, const SequenceOptions& with) const;
   /// N(C v) [B x gates H].
   Tensor project_condition(const Tensor& v) const;
-  RecurrentState run(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
+  RecurrentState run(const Tensor& projected, const RecurrentState& state, const SequenceOptions& with,
                      const Tensor& condition, size_t begin, const Tensor& hidden) const;
   RecurrentState run_again_later(const Tensor& x, const RecurrentState& state, const SequenceOptions& with,
                                  const Tensor& condition, size_t begin, const Tensor& hidden) const;

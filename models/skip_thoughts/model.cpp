@@ -29,12 +29,13 @@ Encoder::Encoder(Parameters& parameters, Norm norm, const EncoderSizes& sizes)
       gru_(parameters, "encoder", gru_options(norm, sizes)) {}
 
 Tensor Encoder::operator()(const TokenBatch& sentences) const {
-  return read(words_(sentences.tokens).reshape({sentences.steps, sentences.rows, words_.table().columns()}),
-              sentences.mask);
+  const Tensor x =
+      words_(sentences.tokens).reshape({sentences.steps, sentences.rows, words_.table().columns()});
+  return gru_(x, {.mask = sentences.mask}).last.h;
 }
 
-Tensor Encoder::read(const Tensor& words, const Tensor& mask) const {
-  return gru_(words, {.mask = mask}).last.h;
+Tensor Encoder::read(const Tensor& projected, const Tensor& mask) const {
+  return gru_.from_projected(projected, {.mask = mask}).last.h;
 }
 
 Model::Model(Parameters& parameters, const ModelOptions& options)

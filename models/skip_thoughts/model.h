@@ -46,8 +46,12 @@ class Encoder {
   /// B sentences -> [B x hidden]. Throws Error for words outside the vocabulary.
   Tensor operator()(const TokenBatch& sentences) const;
 
-  /// Word vectors [T x B x embedding] instead of words; a mask as in SequenceOptions -> [B x hidden].
-  Tensor read(const Tensor& words, const Tensor& mask) const;
+  /// What the GRU makes of word vectors [N x embedding] -> [N x 3 hidden], the same wherever a word stands.
+  Tensor project(const Tensor& words) const { return gru_.project(words); }
+
+  /// Projected words [T x B x 3 hidden], which it consumes, instead of words; a mask as in SequenceOptions
+  /// -> [B x hidden].
+  Tensor read(const Tensor& projected, const Tensor& mask) const;
 
   const Embedding& words() const { return words_; }
 

@@ -19,6 +19,8 @@ class Features {
   virtual real dot(size_t row, const real* w) const = 0;
   /// w += factor x_row
   virtual void add(size_t row, real factor, real* w) const = 0;
+  /// Row number `row` is needed next: begins to bring it into the cache.
+  virtual void expect(size_t /*row*/) const {}
   /// All of it [rows x columns], where it is stored so; else nullptr.
   virtual const Tensor* matrix() const { return nullptr; }
 };
@@ -36,6 +38,11 @@ class DenseFeatures final : public Features {
     const real* const x = values_.data() + row * columns();
 #pragma omp simd
     for (size_t i = 0; i < columns(); ++i) w[i] += factor * x[i];
+  }
+  void expect(size_t row) const override {
+    constexpr size_t line = 64 / sizeof(real);
+    const real* const x = values_.data() + row * columns();
+    for (size_t i = 0; i < columns(); i += line) __builtin_prefetch(x + i);
   }
   const Tensor* matrix() const override { return &values_; }
 

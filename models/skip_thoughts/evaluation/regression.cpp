@@ -19,8 +19,8 @@ void probabilities_of(const Features& x, size_t row, std::span<const real> weigh
   }
   const double most = *std::ranges::max_element(p);
   double total = 0;
-  for (const double s : p) total += std::exp(s - most);
-  for (double& s : p) s = std::exp(s - most) / total;
+  for (double& s : p) total += s = std::exp(s - most);
+  for (double& s : p) s /= total;
 }
 
 /// The loss of the rows, and its gradient: ds_k = (P_k - p_k) / cases.
@@ -31,8 +31,9 @@ double loss_of(const Features& x, const Labels& labels, std::span<const int> row
   std::ranges::fill(gradient, real{0});
   std::vector<double> p(classes);
   double loss = 0;
-  for (const int index : rows) {
-    const auto row = static_cast<size_t>(index);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<size_t>(rows[i]);
+    if (i + 1 < rows.size()) x.expect(static_cast<size_t>(rows[i + 1]));
     probabilities_of(x, row, weights, p);
     const real* const own = labels.shares.data() + row * classes;
     constexpr double least = 1e-300;  // keeps the loss finite where P underflows

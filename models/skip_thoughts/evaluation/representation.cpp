@@ -107,28 +107,56 @@ std::vector<std::vector<int>> bounded_batches(const std::vector<Sentence>& sente
   return batches;
 }
 
+/// Some sentences, each once, and where in them each of the given ones is.
+struct DifferentSentences {
+  std::vector<Sentence> sentences = {};
+  std::vector<int> place = {};
+};
+
+DifferentSentences different(const Vocabulary& vocabulary, const std::vector<std::string>& sentences,
+                             SentenceEnd end) {
+  std::map<Sentence, int> first_place;
+  DifferentSentences found;
+  for (const std::string& sentence : sentences) {
+    Sentence numbers = vocabulary.sentence(words_of(sentence));
+    if (end == SentenceEnd::none && numbers.size() > 1) numbers.pop_back();
+    const auto [entry, added] = first_place.emplace(numbers, static_cast<int>(found.sentences.size()));
+    if (added) found.sentences.push_back(std::move(numbers));
+    found.place.push_back(entry->second);
+  }
+  return found;
+}
+
+/// The words that the sentences use; numbers them anew, from 0 in the order of their first occurrence.
+std::vector<int> renumber_words(std::vector<Sentence>& sentences, size_t vocabulary) {
+  std::vector<int> used, number(vocabulary, -1);
+  for (Sentence& sentence : sentences)
+    for (int& word : sentence) {
+      int& own = number[static_cast<size_t>(word)];
+      if (own < 0) {
+        own = static_cast<int>(used.size());
+        used.push_back(word);
+      }
+      word = own;
+    }
+  return used;
+}
+
 }  // namespace
 
 Tensor encode(const Encoder& encoder, const WordTable& words, const std::vector<std::string>& sentences,
               SentenceEnd end) {
   const Tape::Pause pause;
-  std::map<Sentence, int> first_place;  // among `different`
-  std::vector<Sentence> different;
-  std::vector<int> place;
-  for (const std::string& sentence : sentences) {
-    Sentence numbers = words.vocabulary.sentence(words_of(sentence));
-    if (end == SentenceEnd::none && numbers.size() > 1) numbers.pop_back();
-    const auto [entry, added] = first_place.emplace(numbers, static_cast<int>(different.size()));
-    if (added) different.push_back(std::move(numbers));
-    place.push_back(entry->second);
-  }
-  Tensor vectors;  // of `different`
-  for (const std::vector<int>& rows : bounded_batches(different)) {
-    const TokenBatch batch = make_batch(different, rows);
-    const Tensor read = gather(words.vectors, batch.tokens);
-    const Tensor some =
-        unit_rows(encoder.read(read.reshape({batch.steps, batch.rows, words.vectors.columns()}), batch.mask));
-    if (!vectors.defined()) vectors = Tensor({different.size(), some.columns()});
+  auto [read, place] = different(words.vocabulary, sentences, end);
+  const std::vector<int> used = renumber_words(read, words.vocabulary.size());
+  const Tensor projected = encoder.project(gather(words.vectors, used));
+  Tensor vectors;  // of `read`
+  for (const std::vector<int>& rows : bounded_batches(read)) {
+    const TokenBatch batch = make_batch(read, rows);
+    const Tensor inputs =
+        gather(projected, batch.tokens).reshape({batch.steps, batch.rows, projected.columns()});
+    const Tensor some = unit_rows(encoder.read(inputs, batch.mask));
+    if (!vectors.defined()) vectors = Tensor({read.size(), some.columns()});
     for (size_t i = 0; i < rows.size(); ++i)
       std::copy_n(some.data() + i * some.columns(), some.columns(),
                   vectors.data() + static_cast<size_t>(rows[i]) * some.columns());

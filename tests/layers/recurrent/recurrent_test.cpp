@@ -22,6 +22,25 @@ TEST_CASE("a session equals the layer over the whole sequence, values and gradie
   }
 }
 
+TEST_CASE("a sequence from inputs projected before equals the layer, values and gradients") {
+  for (const Case& c : all_cases()) {
+    CAPTURE(describe(c));
+    AnyLayer layer(c);
+    const Recurrent& recurrent = *layer.recurrent;
+    const auto from_projected = [&](const Tensor& x, const SequenceOptions& with) {
+      return recurrent.from_projected(recurrent.project(x), with);
+    };
+    check_same(layer, inputs_of(c), from_projected, layer.fused);
+  }
+}
+
+TEST_CASE("projected inputs of another width are refused") {
+  Parameters parameters(1);
+  const Gru gru(parameters, "gru", {.input = 3, .hidden = 4});
+  CHECK_THROWS_WITH_AS(gru.from_projected(Tensor::zeros({2, 5, 3})),
+                       "recurrent 'gru': the input is [2 x 5 x 3]; [T x B x 12] is needed", Error);
+}
+
 #ifdef LAMINA_DOUBLE
 TEST_CASE("gradients of recurrent layers") {
   for (const Case& c : all_cases()) {

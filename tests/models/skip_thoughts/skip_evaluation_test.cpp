@@ -236,6 +236,23 @@ TEST_CASE("vectors: equal sentences have equal ones, and .npy files hold them") 
   CHECK(std::fabs(pairs->dot(0, ones.data()) - expected) < real(1e-5));
 }
 
+TEST_CASE("vectors: words that recur give each sentence the vector that the encoder gives it alone") {
+  const Vocabulary vocabulary({"a", "b", "c", "d"});
+  const std::vector<std::string> sentences{"d", "b b a", "c", "d c b a a", "b a"};
+  const std::vector<Sentence> numbers{{5}, {3, 3, 2}, {4}, {5, 4, 3, 2, 2}, {3, 2}};
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    Parameters parameters(1);
+    const Encoder encoder(parameters, norm, {.vocabulary = 6, .embedding = 5, .hidden = 40});
+    const Tensor vectors =
+        encode(encoder, {.vocabulary = vocabulary, .vectors = encoder.words().table()}, sentences);
+    for (int row = 0; row < 5; ++row) {
+      const Tensor h = encoder(make_batch(numbers, std::vector<int>{row}));
+      const auto place = static_cast<size_t>(row);
+      CHECK(difference(vectors.slice(place, place + 1), h * static_cast<real>(1 / length_of(h))) < 16 * ulp);
+    }
+  }
+}
+
 TEST_CASE("vectors: length 1, <eos> for pairs alone, nothing cut") {
   Parameters parameters(1);
   const Encoder encoder(parameters, Norm::layer, {.vocabulary = 5, .embedding = 4, .hidden = 6});
