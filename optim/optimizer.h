@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/parameters.h"
@@ -60,7 +61,13 @@ class Optimizer {
 
   /// From here on a step updates only the numbers in this range of the flat buffers and their state: other processes hold
   /// the same ones and update the rest (core/distributed/machine/shared_model.h).
-  void update_part(Range range) { own_part_ = range; }
+  /// `before_reading` is called with each piece of them, just before their gradients are read and while the next ones are
+  /// not: one that completes the gradients there finds them in a cache, and leaves them in it. Called by several threads,
+  /// and may not throw.
+  void update_part(Range range, std::function<void(Range)> before_reading = {}) {
+    own_part_ = range;
+    before_reading_ = std::move(before_reading);
+  }
 
   const std::string& name() const { return name_; }  ///< "adam", "sgd"
 
@@ -108,6 +115,8 @@ class Optimizer {
   void update_each(const Make& make);
 
  private:
+  template <class Update>
+  void update_in_pieces(Range range, const Update& update) const;
   void add_parts(const Rule& rule);
   void require_rate(real learning_rate) const;
 
@@ -125,8 +134,27 @@ class Optimizer {
   real learning_rate_ = 0;
   std::vector<Part> parts_;  // of the current step
   Range own_part_{0, static_cast<size_t>(-1)};
+  std::function<void(Range)> before_reading_;
   std::vector<Lazy> lazy_;  // in the order of the flat buffers
 };
+
+template <class Update>
+void Optimizer::update_in_pieces(Range range, const Update& update) const {
+  constexpr size_t piece = 1024;  // of five buffers: half of an L1
+  parallel_for(
+      range.size(), elementwise_grain,
+      [&](size_t begin, size_t end) {
+        begin += range.begin;
+        end += range.begin;
+        for (size_t next = begin; begin < end; begin = next) {
+          next = std::min(begin + piece, end);
+          before_reading_({begin, next});
+#pragma omp simd
+          for (size_t i = begin; i < next; ++i) update(i);
+        }
+      },
+      16);
+}
 
 template <class Make>
 void Optimizer::update_each(const Make& make) {
@@ -135,7 +163,11 @@ void Optimizer::update_each(const Make& make) {
     const auto update_range = [&](size_t begin, size_t end) {
       begin = std::max(begin, own_part_.begin);
       end = std::min(end, own_part_.end);
-      if (begin < end) for_each_index(end - begin, [=](size_t i) { update(begin + i); });
+      if (begin >= end) return;
+      if (before_reading_)
+        update_in_pieces({begin, end}, update);
+      else
+        for_each_index(end - begin, [=](size_t i) { update(begin + i); });
     };
     size_t done = part.begin;
     for (const Lazy& lazy : lazy_) {

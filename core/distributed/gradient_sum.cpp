@@ -36,8 +36,9 @@ void GradientSum::cut_into_buckets(size_t size) {
   }
 }
 
-void GradientSum::begin() {
+void GradientSum::begin(SumsAre sums) {
   if (!is_shared()) return;
+  left_ = sums == SumsAre::left_to_the_update && neighbours_ != nullptr;
   std::ranges::fill(uses_, 0);
   std::fill(used_.begin(), used_.end(), false);
   started_ = started_early_ = 0;
@@ -79,6 +80,7 @@ void GradientSum::start_next() {
     if (!storage.gradient_written) std::fill_n(storage.gradient, storage.size, real{0});
     storage.gradient_written = true;
   }
+  if (left_) return;
   if (neighbours_ != nullptr) return neighbours_->start(bucket.range);
   real* const begin = learned[bucket.first].value.storage()->gradient;
   group().start_sum(std::span(begin, bucket.range.size()));
@@ -88,8 +90,15 @@ void GradientSum::finish() {
   if (!is_shared()) return;
   listening_.reset();
   while (started_ < buckets_.size()) start_next();
-  if (neighbours_ != nullptr) neighbours_->finish();
+  if (left_)
+    neighbours_->meet();
+  else if (neighbours_ != nullptr)
+    neighbours_->finish();
   group().finish();
+}
+
+void GradientSum::sum_here(Range range) const {
+  if (left_) neighbours_->sum_here(range);
 }
 
 }  // namespace lamina::distributed

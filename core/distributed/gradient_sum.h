@@ -10,6 +10,13 @@
 //   ... tape.backward(loss);
 //   sum.finish();           // parameters.gradients() are the sums now
 //
+// Where only an optimizer reads them, and ranks update parts of a model in common memory, no rank needs all sums:
+//
+//   sum.begin(SumsAre::left_to_the_update);
+//   ... tape.backward(loss);
+//   sum.finish();           // all ranks have completed their gradients
+//   sum.sum_here(range);    // for each range of its part that the optimizer reads, just before
+//
 // The ops of a tape say which parameters they use (their inputs). A bucket with a parameter that no op names, as one
 // used inside a checkpointed piece only, is summed by finish(), and so are all where something else listens to the tape.
 
@@ -28,6 +35,11 @@ namespace lamina::distributed {
 /// Numbers in a bucket, at least: below, a sum is mostly latency.
 inline constexpr size_t smallest_bucket = size_t{1} << 18;
 
+enum class SumsAre {
+  complete,           ///< after finish(), on every rank
+  left_to_the_update  ///< sum_here() finds them; without neighbours they are complete all the same
+};
+
 class GradientSum final : public TapeListener {
  public:
   /// `parameters` must outlive this, and may not grow.
@@ -35,8 +47,12 @@ class GradientSum final : public TapeListener {
   explicit GradientSum(Parameters& parameters, size_t bucket = smallest_bucket,
                        NeighbourSum* neighbours = nullptr);
 
-  void begin();
+  void begin(SumsAre sums = SumsAre::complete);
   void finish();
+
+  /// After finish(): the sums in this range of the flat gradient buffer, where they were left to the update. Does nothing
+  /// where they are complete.
+  void sum_here(Range range) const;
 
   void recorded(const Tape::Node& node, std::span<const Tensor> inputs) override;
   void backward_ends(const Tape::Node& node) override;
@@ -56,6 +72,7 @@ class GradientSum final : public TapeListener {
 
   Parameters& parameters_;
   NeighbourSum* neighbours_;
+  bool left_ = false;                          ///< to the update, in this step
   std::map<std::uint64_t, size_t> number_of_;  ///< of a parameter, by its buffer's id
   std::vector<std::uint64_t> uses_;            ///< by ops whose backward pass is to come, of each parameter
   std::vector<bool> used_;                     ///< by any op of this step

@@ -29,6 +29,7 @@ class HandwritingExperiment final : public Experiment {
   /// line.
   Tensor loss(std::uint64_t step) override;
   bool shares_batches() const override { return true; }
+  bool adjusts_gradients() const override { return false; }
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
 

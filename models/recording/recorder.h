@@ -125,6 +125,8 @@ class Recording {
   /// Continues record.csv after `last_step` steps.
   Recording(const RunFolder& folder, const Parameters& parameters, std::uint64_t last_step);
 
+  /// N.
+  std::uint64_t every() const { return every_; }
   /// Returns once all that was recorded is on the disk.
   void sync() const;
 

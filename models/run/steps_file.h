@@ -38,6 +38,8 @@ class StepsFile {
   /// Prints one line when rows of earlier ones are missing. DataError when the file is damaged.
   StepsFile(const RunFolder& folder, std::uint64_t steps_per_epoch, std::uint64_t last_step);
 
+  /// The update after every so many others has a row, the first one too; 0: none has.
+  std::uint64_t every() const { return file_ ? every_ : 0; }
   /// Whether the update after this many others has a row.
   bool has_row(std::uint64_t steps_done) const { return file_ && steps_done % every_ == 0; }
   /// Appends it and hands it to the system. DataError when the disk is full.

@@ -50,6 +50,8 @@ class DigitExperiment : public Experiment {
 
   Tensor loss(std::uint64_t step) override;
   bool shares_batches() const override { return true; }
+  bool adjusts_gradients() const override { return false; }
+  void adjust_gradients() final {}
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
   std::vector<std::string> shown_metrics() const override {

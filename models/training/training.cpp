@@ -77,7 +77,7 @@ struct StepRecords {
 StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& rank_steps, std::uint64_t step,
                       std::uint64_t saved_step) {
   Recording::Step recorded(records.recording, step);
-  RankSteps::Step ranks(rank_steps);
+  RankSteps::Step ranks(rank_steps, step);
   Tape tape;
   const Tensor loss = trained.experiment.loss(step);
   const double value = static_cast<double>(loss.item());
@@ -90,8 +90,8 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
   ranks.backward_done();
   if (!std::isfinite(ranks.loss())) stop_at_loss(trained, ranks.loss(), culprit, step, saved_step);
   recorded.before_update();
-  StepRow row{.step = step + 1, .train_loss = ranks.loss()};
   const bool has_row = records.rows.has_row(step);
+  StepRow row{.step = step + 1, .train_loss = ranks.loss()};
   if (has_row) row.gradient_norm = static_cast<double>(gradient_norm(trained.parameters));
   try {
     trained.experiment.adjust_gradients();
@@ -189,7 +189,10 @@ class Training {
         began_(now() - position_.seconds),
         last_save_(now()) {
     share_state(trained.parameters, trained.optimizer, position_);
-    rank_steps_.emplace(trained.parameters, trained.optimizer);
+    rank_steps_.emplace(
+        trained.parameters, trained.optimizer,
+        RankSteps::GradientsRead{.always = trained.experiment.adjusts_gradients(),
+                                 .every = {records_.rows.every(), records_.recording.every()}});
   }
 
   Outcome run() {
@@ -335,7 +338,7 @@ Outcome follow(const Trained& trained, const TrainingPlan& plan) {
   Position position;
   share_state(trained.parameters, trained.optimizer, position);
   StepRecords none;
-  RankSteps rank_steps(trained.parameters, trained.optimizer);
+  RankSteps rank_steps(trained.parameters, trained.optimizer, {});
   const CatchInterrupts catching;
   if (position.step == 0) evaluate(trained, plan, position);
   for (const std::uint64_t total = steps_of(plan); position.step < total;) {

@@ -39,6 +39,9 @@ class Experiment {
   /// Called between backward() and the optimizer's step: gradients may be clipped here.
   virtual void adjust_gradients() {}
 
+  /// Whether adjust_gradients() reads them. Where it does not, ranks that share a model need not have the sums of all.
+  virtual bool adjusts_gradients() const { return true; }
+
   /// The metrics after an epoch whose training losses had this mean. Once before the first update, with NaN: the
   /// optimizer has done no steps then, and nothing is to be kept of the model, such as the best one. Where several ranks
   /// train all call this and divide the work (core/distributed/shared_pieces.h); only one whose RunFolder::is_ours() may

@@ -1,5 +1,6 @@
 #include "models/training/training_ranks.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -21,12 +22,26 @@ void broadcast(Number& number) {
 
 }  // namespace
 
-RankSteps::RankSteps(Parameters& parameters, Optimizer& optimizer)
-    : optimizer_(optimizer),
+RankSteps::RankSteps(Parameters& parameters, Optimizer& optimizer, GradientsRead read)
+    : read_(read),
+      optimizer_(optimizer),
       model_(parameters, optimizer.state()),
       gradients_(parameters, distributed::smallest_bucket, model_.sum()),
       exchanged_(2) {
-  optimizer.update_part(model_.own_part());
+  if (distributed::is_shared()) broadcast(read_);
+  if (model_.sum() != nullptr)
+    optimizer.update_part(model_.own_part(), [this](Range range) { gradients_.sum_here(range); });
+}
+
+bool RankSteps::are_read(std::uint64_t steps_done) const {
+  return read_.always || std::ranges::any_of(read_.every, [&](std::uint64_t every) {
+           return every > 0 && steps_done % every == 0;
+         });
+}
+
+RankSteps::Step::Step(RankSteps& steps, std::uint64_t steps_done) : steps_(steps) {
+  using enum distributed::SumsAre;
+  steps_.gradients_.begin(steps_.are_read(steps_done) ? complete : left_to_the_update);
 }
 
 RankSteps::~RankSteps() { optimizer_.update_part(distributed::all_parameters); }

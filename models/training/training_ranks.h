@@ -2,6 +2,7 @@
 // What the ranks that train together exchange in a training step: their gradients, their losses, and whether one of
 // them was interrupted. With one rank there is nothing to exchange.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -17,8 +18,14 @@ namespace lamina {
 /// The steps of this rank in a run.
 class RankSteps {
  public:
+  /// In which steps something reads the gradients: those of the first rank count, as it alone writes files.
+  struct GradientsRead {
+    bool always = false;
+    std::array<std::uint64_t, 2> every =
+        {};  ///< in the step after every so many others, and the first; 0: never
+  };
   /// All ranks together, after share_state(). The ranks of a machine then hold one model (SharedModel), until this ends.
-  RankSteps(Parameters& parameters, Optimizer& optimizer);
+  RankSteps(Parameters& parameters, Optimizer& optimizer, GradientsRead read);
   ~RankSteps();
   RankSteps(const RankSteps&) = delete;
   RankSteps& operator=(const RankSteps&) = delete;
@@ -26,7 +33,9 @@ class RankSteps {
   /// While one lives, a step that the ranks share.
   class Step {
    public:
-    explicit Step(RankSteps& steps) : steps_(steps) { steps_.gradients_.begin(); }
+    /// The one after `steps_done` others. Where something reads the gradients they are the sums of all ranks after
+    /// backward_done(), else sums that only the optimizer's step completes.
+    Step(RankSteps& steps, std::uint64_t steps_done);
 
     /// After the forward pass: begins to sum the losses of all ranks.
     void forward_done(double loss, bool interrupted);
@@ -45,6 +54,9 @@ class RankSteps {
   };
 
  private:
+  bool are_read(std::uint64_t steps_done) const;
+
+  GradientsRead read_;
   Optimizer& optimizer_;
   distributed::SharedModel model_;
   distributed::GradientSum gradients_;

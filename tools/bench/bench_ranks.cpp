@@ -50,15 +50,17 @@ class Trainer {
  public:
   Trainer(const NamedTrainingStep& experiment, size_t own_cases)
       : step_(experiment.make({.norm = experiment.norms.front(), .batch = own_cases})),
+        sums_(experiment.clips ? distributed::SumsAre::complete : distributed::SumsAre::left_to_the_update),
         adam_(*step_.parameters, {.learning_rate = real(1e-5)}),
         model_(*step_.parameters, adam_.state()),
         gradients_(*step_.parameters, distributed::smallest_bucket, model_.sum()) {
-    adam_.update_part(model_.own_part());
+    if (model_.sum() != nullptr)
+      adam_.update_part(model_.own_part(), [this](Range range) { gradients_.sum_here(range); });
   }
 
   /// As in training (RankSteps), but that the step's cases are this rank's already.
   void step() {
-    gradients_.begin();
+    gradients_.begin(sums_);
     {
       Tape tape;
       const Tensor loss = step_.loss();
@@ -74,6 +76,7 @@ class Trainer {
 
  private:
   TrainingStep step_;
+  distributed::SumsAre sums_;
   Adam adam_;
   distributed::SharedModel model_;
   distributed::GradientSum gradients_;

@@ -215,15 +215,16 @@ const std::vector<NamedTrainingStep>& training_steps() {
                                            Norm::ghost, Norm::renorm, Norm::standardized};
   static const std::vector<Norm> maps = {Norm::layer,          Norm::none,  Norm::batch,  Norm::group,
                                          Norm::layer_interior, Norm::ghost, Norm::renorm, Norm::standardized};
+  constexpr bool clips = true;
   static const std::vector<NamedTrainingStep> steps = {
       {"mnist", digits, 128, digit_step<mnist::MnistExperiment>},
       {"convnet", maps, 128, digit_step<convnet::ConvnetExperiment>},
-      {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step},
+      {"draw", {Norm::layer, Norm::none, Norm::weight}, 128, draw_step, clips},
       {"handwriting", {Norm::layer, Norm::none}, 8, handwriting_step},
-      {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step},
-      {"attentive-reader", {Norm::layer, Norm::none, Norm::batch}, 64, attentive_reader_step},
-      {"skip-thoughts", {Norm::layer, Norm::none}, 64, skip_thoughts_step},
-      {"transformer", norms_of_blocks(), 16, transformer_step},
+      {"order-embedding", {Norm::layer, Norm::none}, 128, order_embedding_step, clips},
+      {"attentive-reader", {Norm::layer, Norm::none, Norm::batch}, 64, attentive_reader_step, clips},
+      {"skip-thoughts", {Norm::layer, Norm::none}, 64, skip_thoughts_step, clips},
+      {"transformer", norms_of_blocks(), 16, transformer_step, clips},
       {"rnn", dense, 32, usual_recurrent_step<Rnn>},
       {"lstm", dense, 32, usual_recurrent_step<Lstm>},
       {"gru", dense, 32, usual_recurrent_step<Gru>},

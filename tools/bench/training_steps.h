@@ -40,6 +40,7 @@ struct NamedTrainingStep {
   std::vector<Norm> norms;  ///< that it can be built with; the first is the default
   size_t batch;             ///< the default
   TrainingStep (*make)(const TrainingStepOptions& options);
+  bool clips = false;  ///< the experiment's training reads all gradients, to clip them
 };
 
 const std::vector<NamedTrainingStep>& training_steps();

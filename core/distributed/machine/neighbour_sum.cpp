@@ -19,7 +19,7 @@ void NeighbourSum::start(Range range) {
 
 void NeighbourSum::progress() {
   for (; summed_ < ranges_.size() && all_reached(&Signals::started, finished_ + summed_ + 1); ++summed_) {
-    sum_piece(piece_of(ranges_[summed_], own_));
+    sum_here(piece_of(ranges_[summed_], own_));
     own(&Signals::summed).store(finished_ + summed_ + 1, std::memory_order_release);
   }
   for (; copied_ < summed_ && all_reached(&Signals::summed, finished_ + copied_ + 1); ++copied_)
@@ -54,19 +54,19 @@ Range NeighbourSum::piece_of(Range range, size_t rank) const {
 }
 
 /// The first two at once, then one after another: for two ranks each number is written once.
-void NeighbourSum::sum_piece(Range piece) const {
+void NeighbourSum::sum_here(Range range) const {
   if (ranks_.size() == 2) {
-    for_each_index(piece.size(), [to = ranks_[own_].values + piece.begin, a = ranks_[0].values + piece.begin,
-                                  b = ranks_[1].values + piece.begin](size_t i) { to[i] = a[i] + b[i]; });
+    for_each_index(range.size(), [to = ranks_[own_].values + range.begin, a = ranks_[0].values + range.begin,
+                                  b = ranks_[1].values + range.begin](size_t i) { to[i] = a[i] + b[i]; });
     return;
   }
   constexpr size_t block = 1024;
   parallel_for(
-      piece.size(), elementwise_grain,
+      range.size(), elementwise_grain,
       [&](size_t begin, size_t end) {
         std::array<real, block> sums;
-        for (size_t at = piece.begin + begin; at < piece.begin + end; at += block) {
-          const size_t count = std::min(block, piece.begin + end - at);
+        for (size_t at = range.begin + begin; at < range.begin + end; at += block) {
+          const size_t count = std::min(block, range.begin + end - at);
           std::copy_n(ranks_[0].values + at, count, sums.data());
           for (size_t rank = 1; rank < ranks_.size(); ++rank) {
             const real* const other = ranks_[rank].values + at;

@@ -42,13 +42,15 @@ class NeighbourSum {
   void finish();
   /// Returns once all ranks are here: what each has written before, all can read.
   void meet();
+  /// Of this range at once, in this rank's memory alone. All ranks have completed it and met; nobody else may read what
+  /// this rank has there.
+  void sum_here(Range range) const;
 
  private:
   using Counter = std::atomic<std::uint64_t> Signals::*;
   bool all_reached(Counter counter, std::uint64_t count) const;
   std::atomic<std::uint64_t>& own(Counter counter) const { return ranks_[own_].signals->*counter; }
   Range piece_of(Range range, size_t rank) const;
-  void sum_piece(Range piece) const;
   void copy_pieces(Range range) const;
 
   std::vector<Neighbour> ranks_;

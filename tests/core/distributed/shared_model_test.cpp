@@ -52,7 +52,7 @@ struct AfterSteps {
 };
 
 /// Three steps on each rank, clipped by nobody.
-std::vector<AfterSteps> steps_on(size_t ranks) {
+std::vector<AfterSteps> steps_on(size_t ranks, distributed::SumsAre sums = distributed::SumsAre::complete) {
   std::vector<AfterSteps> after(ranks);
   on_ranks(ranks, [&] {
     const size_t rank = distributed::group().rank();
@@ -63,9 +63,9 @@ std::vector<AfterSteps> steps_on(size_t ranks) {
       distributed::GradientSum sum(model.parameters, 1, shared.sum());
       own.is_shared = shared.sum() != nullptr;
       own.own_numbers = std::min(shared.own_part().size(), model.parameters.values().size());
-      model.adam.update_part(shared.own_part());
+      model.adam.update_part(shared.own_part(), [&](Range range) { sum.sum_here(range); });
       for (int step = 0; step < 3; ++step) {
-        sum.begin();
+        sum.begin(sums);
         model.backward(rank);
         sum.finish();
         model.adam.step();
@@ -99,6 +99,37 @@ TEST_CASE("shared model: each rank updates a part, and all have what one that su
     }
     CHECK(updated == Model().parameters.values().size());
     CHECK(apart[0].own_numbers == updated);
+  }
+}
+
+TEST_CASE("shared model: sums that are left to the update give the same bits, and no rank has all of them") {
+  using distributed::SumsAre;
+  for (const size_t ranks : {2U, 3U}) {
+    const std::vector<AfterSteps> complete = steps_on(ranks),
+                                  left = steps_on(ranks, SumsAre::left_to_the_update);
+    for (size_t rank = 0; rank < ranks; ++rank) CHECK(left[rank].shared == complete[0].shared);
+  }
+  std::array<std::vector<real>, 2> gradients;
+  on_ranks(2, [&] {
+    const size_t rank = distributed::group().rank();
+    Model model;
+    distributed::SharedModel shared(model.parameters, model.adam.state());
+    distributed::GradientSum sum(model.parameters, 1, shared.sum());
+    sum.begin(SumsAre::left_to_the_update);
+    model.backward(rank);
+    sum.finish();
+    const Range part = shared.own_part();
+    sum.sum_here(part);
+    gradients[rank].assign(model.parameters.gradients().begin(), model.parameters.gradients().end());
+    shared.updated();
+  });
+  // 2 w from rank 0 and 4 w from rank 1: their sum is 6 w, in the own part alone.
+  const Model model;
+  const size_t last = model.weight.size() - 1;
+  for (const size_t rank : {0U, 1U}) {
+    CHECK(gradients[rank][0] == model.weight[0] * static_cast<real>(rank == 0 ? 6 : 4));
+    CHECK(gradients[rank][last] ==
+          doctest::Approx(model.weight[last] * static_cast<real>(rank == 1 ? 6 : 2)));
   }
 }
 
