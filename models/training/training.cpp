@@ -90,8 +90,8 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
   ranks.backward_done();
   if (!std::isfinite(ranks.loss())) stop_at_loss(trained, ranks.loss(), culprit, step, saved_step);
   recorded.before_update();
-  const bool has_row = records.rows.has_row(step);
   StepRow row{.step = step + 1, .train_loss = ranks.loss()};
+  const bool has_row = records.rows.has_row(step);
   if (has_row) row.gradient_norm = static_cast<double>(gradient_norm(trained.parameters));
   try {
     trained.experiment.adjust_gradients();

@@ -39,7 +39,8 @@ class Experiment {
   /// Called between backward() and the optimizer's step: gradients may be clipped here.
   virtual void adjust_gradients() {}
 
-  /// Whether adjust_gradients() reads them. Where it does not, ranks that share a model need not have the sums of all.
+  /// Whether adjust_gradients() reads or changes them; the same on every rank. Where it does not, ranks that share a model
+  /// need not have the sums of all.
   virtual bool adjusts_gradients() const { return true; }
 
   /// The metrics after an epoch whose training losses had this mean. Once before the first update, with NaN: the

@@ -18,11 +18,11 @@ namespace lamina {
 /// The steps of this rank in a run.
 class RankSteps {
  public:
-  /// In which steps something reads the gradients: those of the first rank count, as it alone writes files.
+  /// In which steps something besides the optimizer reads the gradients: always, or, for each of two readers, in the first
+  /// step and then in every so many (0: never). What the first rank says counts, as it alone writes files.
   struct GradientsRead {
     bool always = false;
-    std::array<std::uint64_t, 2> every =
-        {};  ///< in the step after every so many others, and the first; 0: never
+    std::array<std::uint64_t, 2> every = {};
   };
   /// All ranks together, after share_state(). The ranks of a machine then hold one model (SharedModel), until this ends.
   RankSteps(Parameters& parameters, Optimizer& optimizer, GradientsRead read);
