@@ -142,7 +142,7 @@ $(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
 # sanitizers both compile in half the time without optimization; the models' tests would then take ten times as long.
 $(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
 ifdef SANITIZE
-$(call objects,$(COMMAND_SOURCES) $(BENCH_SOURCES)) $(BUILD)/precompiled/unoptimized.h: private LEVEL := -O0
+$(call objects,$(COMMAND_SOURCES) $(BENCH_SOURCES) $(HEAP_COUNTER)) $(BUILD)/precompiled/unoptimized.h: private LEVEL := -O0
 # The fuzzer does not ask for the route through a test, which takes a fifth of its compiler's time.
 $(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES))) $(BUILD)/precompiled/tests.h: private ROUTE :=
 # Nor through a product: for that, clang compiles the tiles for 58 s instead of 15.
