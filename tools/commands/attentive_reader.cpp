@@ -66,6 +66,16 @@ class ReaderCommand final : public TrainingCommand {
         .add("--validate-every", validate_every_, "updates between validations; 1000 in the paper",
              {.paper = 1000, .small = 100})
         .positive();
+    // Runs of before these flags go on with their preset's.
+    fields
+        .add("--units", units_, "of each LSTM, and numbers in an embedding; 240 in the paper, 64 in small",
+             {.required = false})
+        .positive();
+    fields
+        .add("--dropout", dropout_,
+             "of the embeddings and of the last hidden layer; 0.5 in the authors' code", {.required = false})
+        .range(0, 0.99)
+        .show_default();
     fields
         .add("--sentences", sentences_,
              "with --data: keep so many sentences of a passage, the most relevant; 0: all")
@@ -132,6 +142,7 @@ class ReaderCommand final : public TrainingCommand {
 
   void complete() override {
     if (updates_ == 0 && epochs == 0) updates_ = paper() ? 800000 : 1500;
+    if (units_ == 0) units_ = paper() ? 240 : 64;
   }
 
   std::vector<Variant> variants() const override {
@@ -216,15 +227,15 @@ class ReaderCommand final : public TrainingCommand {
   }
 
   ReaderOptions options() const {
-    const size_t width = paper() ? 240 : 64;
     const bool everywhere = norms.front() == "batch-everywhere";
     return {.norm = everywhere ? Norm::batch : norm(),
             .everywhere = everywhere,
             .gain = norms.front() != "layer" ? 0
                     : gains_.empty()         ? 1
                                              : static_cast<real>(gains_.front()),
-            .embedding = width,
-            .hidden = width,
+            .embedding = units_,
+            .hidden = units_,
+            .dropout = static_cast<real>(dropout_),
             .numbering = {.answers = answers_ == "entities" ? AnswerSpace::entities : AnswerSpace::vocabulary,
                           .padding = padding_ == "cyclic" ? Padding::cyclic : Padding::zeros},
             .batch = batch(),
@@ -234,7 +245,8 @@ class ReaderCommand final : public TrainingCommand {
 
   std::vector<double> gains_;  ///< of each layer norm among `norms`
   size_t updates_ = 0;         ///< 0: by --epochs
-  size_t validate_every_ = 0, sentences_ = 4;
+  size_t validate_every_ = 0, sentences_ = 4, units_ = 0;
+  double dropout_ = 0.5;
   std::string answers_ = "entities", padding_ = "zeros";
   std::optional<Data> data_;
 };

@@ -30,6 +30,15 @@ check "no other norm has them" [ "$(grep -l population all/{none,layer-gain-1}/{
 check "answers are words" grep -qE '^ +[0-9.]+%  [^@ ]+' out
 check "settings are kept" grep -q '"padding": "cyclic"' words/config.json
 
+# --- size and dropout
+"$lamina" attentive-reader --norm none --preset small --units 24 --dropout 0.25 --updates 2 --validate-every 2 --out sized >out 2>err || cat err
+check "units are those of every matrix" [ "$(stat -c %s sized/model.safetensors)" -lt "$(($(stat -c %s all/none/model.safetensors) / 2))" ]
+check "size and dropout are kept" [ "$(grep -cE '"(units": 24|dropout": 0.25)' sized/config.json)" = 2 ]
+sed -i '/"units"/d; /"dropout"/d' all/none/config.json
+"$lamina" attentive-reader show all/none 0 >out 2>err || cat err
+check "a run of before there were such flags has its preset's" grep -q "^validation question 0: " out
+check "a dropout of everything" refuses 2 "--dropout" attentive-reader --dropout 1 --out nothing
+
 # --- attention
 "$lamina" attentive-reader show whole 3 >out 2>err || cat err
 check "the number that was asked for" [ "$(head -1 out)" = "validation question 3: a built-in story, seed 1" ]
