@@ -31,5 +31,5 @@ check "FILES.md defines every column" "$columns" mnist convnet draw handwriting 
 echo "step,novelty" >mnist/steps.csv
 check "a column that it does not define is found" [ "$("$columns" mnist)" = "mnist/steps.csv: FILES.md does not define 'novelty'" ]
 sed -i 's/test_error/tset_error/' mnist/metrics.csv
-check "also one of an experiment" grep -q "mnist/metrics.csv: FILES.md does not define 'tset_error'" <("$columns" mnist)
+check "also one of an experiment" grep "mnist/metrics.csv: FILES.md does not define 'tset_error'" <("$columns" mnist) >out
 finish
