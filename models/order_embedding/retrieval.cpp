@@ -57,13 +57,13 @@ Recall recall_of(std::span<const size_t> ranks) {
   return {.at1 = among(1), .at5 = among(5), .at10 = among(10), .mean_rank = total / searches + 1};
 }
 
-Retrieval retrieval_of(const Tensor& scores, size_t captions_per_image) {
-  if (scores.shape().rank() != 2 || scores.rows() == 0 || captions_per_image == 0 ||
-      scores.columns() != scores.rows() * captions_per_image)
-    fail("retrieval: scores ", scores.shape(), " with ", captions_per_image,
+Retrieval retrieval_of(const Tensor& scores, size_t per_image) {
+  if (scores.shape().rank() != 2 || scores.rows() == 0 || per_image == 0 ||
+      scores.columns() != scores.rows() * per_image)
+    fail("retrieval: scores ", scores.shape(), " with ", per_image,
          " captions an image; [N x N times that] is needed");
-  return {.caption = recall_of(caption_ranks(scores, captions_per_image)),
-          .image = recall_of(image_ranks(scores, captions_per_image))};
+  return {.caption = recall_of(caption_ranks(scores, per_image)),
+          .image = recall_of(image_ranks(scores, per_image))};
 }
 
 Retrieval mean_of(std::span<const Retrieval> all) {

@@ -27,10 +27,10 @@ struct Retrieval {
   double sum() const { return caption.sum() + image.sum(); }
 };
 
-/// scores [N x N captions_per_image], larger is better; image i owns the captions from i captions_per_image
+/// scores [N x N per_image], larger is better; image i owns the captions from i per_image
 /// on. A wrong answer with the same score as the right one, or with a NaN on either side, is ranked before
 /// it: a model that scores everything alike finds nothing. Throws Error for another shape.
-Retrieval retrieval_of(const Tensor& scores, size_t captions_per_image);
+Retrieval retrieval_of(const Tensor& scores, size_t per_image);
 
 /// The mean of each number.
 Retrieval mean_of(std::span<const Retrieval> all);

@@ -19,7 +19,7 @@ namespace lamina::skip_thoughts {
 namespace {
 
 /// X^T X / cases, with a column of ones behind x for the bias.
-Tensor mean_square(const Tensor& x) {
+Tensor mean_of_squares(const Tensor& x) {
   const size_t cases = x.rows(), width = x.columns() + 1;
   const Tensor products = matmul(x, x, {.a = Transpose::yes});
   for (size_t i = 0; i < x.columns(); ++i)
@@ -63,7 +63,7 @@ Tensor inverse_of(const Tensor& square, double factor, double penalty) {
 
 InverseCurvature::InverseCurvature(const Tensor& x, size_t classes, double C)
     : classes_(classes), width_(x.columns() + 1) {
-  const Tensor square = mean_square(x);
+  const Tensor square = mean_of_squares(x);
   const double penalty = 1 / (C * static_cast<double>(x.rows()));
   along_ = inverse_of(square, 1 / (2 * static_cast<double>(classes)), penalty);
   if (classes > 2) across_ = inverse_of(square, 0.5, penalty);

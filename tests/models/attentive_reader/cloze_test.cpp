@@ -148,7 +148,7 @@ TEST_CASE("cloze: other numbers are the same question, and the answer goes with 
     numbers.insert(questions[0].answer);
   }
   CHECK(numbers == std::set<std::string>{"@entity0", "@entity1", "@entity2", "@entity3"});
-  for (const auto& same : texts) CHECK(same.size() == 1);
+  for (const auto& alike : texts) CHECK(alike.size() == 1);
   CHECK(*texts[5].begin() ==
         "at noon anna met boris by the mill . then clara came with anna and mr . orlov . \" "
         "where is boris ? \" asked clara . they said that boris had gone home . in the evening "

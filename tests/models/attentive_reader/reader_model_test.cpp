@@ -257,13 +257,13 @@ TEST_CASE("reader experiment: batch norm by each batch, by a measured population
     for (const auto& [name, value] : experiment.parameters.state()) copies.push_back(value.copy());
     return copies;
   };
-  const auto same = [](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  const auto all_equal = [](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
     return std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) { return identical(x, y); });
   };
   const auto before = state();
   const ar::ReaderScore moving = experiment.score(data.valid, Mode::evaluate);
   const Metrics metrics = experiment.evaluate(0);
-  CHECK(same(state(), before));  // training continues with the moving averages
+  CHECK(all_equal(state(), before));  // training continues with the moving averages
   CHECK(std::ranges::equal(metrics, experiment.metric_names(), {}, &Metrics::value_type::first));
   const auto value = [&](std::string_view name) {
     return std::ranges::find(metrics, name, &Metrics::value_type::first)->second;
@@ -271,13 +271,13 @@ TEST_CASE("reader experiment: batch norm by each batch, by a measured population
   CHECK(value("moving_loss") == moving.loss);
   CHECK(value("valid_loss") == experiment.score(data.valid, Mode::evaluate_by_batch).loss);
   experiment.measure_population(100);
-  CHECK_FALSE(same(state(), before));
+  CHECK_FALSE(all_equal(state(), before));
   CHECK(value("population_loss") == experiment.score(data.valid, Mode::evaluate).loss);
   const auto measured = state();
   for (const auto& [name, cases] : experiment.parameters.state())
     if (name == "passage_lstm.input_norm.cases") CHECK(cases[0] == 60);  // three batches make an epoch
   load_model(folder, experiment.parameters, ar::best_model);
-  CHECK(same(state(), measured));  // the population is part of the best model
+  CHECK(all_equal(state(), measured));  // the population is part of the best model
   const ar::ReaderTest test = experiment.test();
   CHECK(test.population.has_value());
   CHECK(read_table(folder.file("test.csv")).columns.back() == "population_error");

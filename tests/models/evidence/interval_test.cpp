@@ -26,7 +26,7 @@ double misses(size_t trials, const Draw& draw, const Make& interval_of) {
   return static_cast<double>(missed) / static_cast<double>(trials);
 }
 
-double normal(Random& random) { return static_cast<double>(random.normal()); }
+double normal_number(Random& random) { return static_cast<double>(random.normal()); }
 /// An exponential distribution less another: long tails on both sides, as differences of skewed numbers have.
 double double_exponential(Random& random) {
   const auto exponential = [&] { return -std::log(1 - static_cast<double>(random.uniform())); };
@@ -64,7 +64,7 @@ TEST_CASE("interval: one number more or less sure") {
 }
 
 TEST_CASE("interval: Student's misses the mean of five normal numbers in one case of twenty") {
-  CHECK(misses(40'000, normal, student) == doctest::Approx(0.05).epsilon(0.07));
+  CHECK(misses(40'000, normal_number, student) == doctest::Approx(0.05).epsilon(0.07));
 }
 
 TEST_CASE("interval: Student's misses less often where tails are long on both sides") {
@@ -72,7 +72,7 @@ TEST_CASE("interval: Student's misses less often where tails are long on both si
 }
 
 TEST_CASE("interval: the percentile bootstrap of five numbers is too narrow to decide") {
-  CHECK(misses(1'000, normal, bootstrap) == doctest::Approx(0.165).epsilon(0.2));
+  CHECK(misses(1'000, normal_number, bootstrap) == doctest::Approx(0.165).epsilon(0.2));
 }
 
 TEST_CASE("interval: the bootstrap is the same each time and lies within the numbers") {

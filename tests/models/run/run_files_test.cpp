@@ -16,9 +16,11 @@
 #include "models/training/training.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
+#include "tests/check.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
+using lamina::test::contains;
 namespace fs = std::filesystem;
 
 namespace {
@@ -73,10 +75,6 @@ RunFolder trained(const std::string& path, std::uint64_t epochs, std::int64_t re
 std::string refusal(const RunFolder& folder, std::uint64_t epochs = 3) {
   TinyExperiment experiment;
   return message_of<DataError>([&] { train_in(folder, experiment, epochs); });
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// metrics.csv without its last column, the seconds.

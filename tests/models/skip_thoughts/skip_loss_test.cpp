@@ -11,7 +11,7 @@ using namespace lamina::skip_thoughts;
 
 namespace {
 
-struct EncoderSizes {
+struct LossSizes {
   size_t first, second, width, vocabulary;  // states of two decoders
 };
 
@@ -26,7 +26,7 @@ std::vector<int> some_words(size_t count, size_t vocabulary) {
 using Loss = Tensor (*)(std::span<const Predictions>, const Tensor&, const Tensor&);
 
 /// The loss of two decoders as a function of both states, the weight and the bias.
-Layer layer_of(Loss loss, const EncoderSizes& sizes) {
+Layer layer_of(Loss loss, const LossSizes& sizes) {
   return [=](const std::vector<Tensor>& in) {
     const std::vector<int> before = some_words(sizes.first, sizes.vocabulary),
                            after = some_words(sizes.second, sizes.vocabulary);
@@ -35,7 +35,7 @@ Layer layer_of(Loss loss, const EncoderSizes& sizes) {
   };
 }
 
-std::vector<Tensor> inputs_of(const EncoderSizes& sizes) {
+std::vector<Tensor> inputs_of(const LossSizes& sizes) {
   return {sample({sizes.first, sizes.width}, 1), sample({sizes.second, sizes.width}, 2),
           sample({sizes.width, sizes.vocabulary}, 3), sample({sizes.vocabulary}, 4)};
 }
@@ -59,8 +59,8 @@ TEST_CASE("word loss: by hand") {
 }
 
 TEST_CASE("word loss: gradients, and the composed twin") {
-  for (const EncoderSizes& sizes : {EncoderSizes{1, 1, 1, 2}, EncoderSizes{4, 6, 3, 5},
-                                    EncoderSizes{7, 2, 5, 33}, EncoderSizes{900, 600, 4, 7}}) {
+  for (const LossSizes& sizes :
+       {LossSizes{1, 1, 1, 2}, LossSizes{4, 6, 3, 5}, LossSizes{7, 2, 5, 33}, LossSizes{900, 600, 4, 7}}) {
     const std::vector<Tensor> inputs = inputs_of(sizes);
     check_twins(layer_of(word_loss, sizes), layer_of(skip_thoughts::composed::word_loss, sizes), inputs,
                 twin_tolerance(32));
@@ -71,7 +71,7 @@ TEST_CASE("word loss: gradients, and the composed twin") {
 }
 
 TEST_CASE("word loss: one and two threads; nothing is kept without a tape") {
-  const EncoderSizes sizes{90, 60, 40, 700};
+  const LossSizes sizes{90, 60, 40, 700};
   const std::vector<Tensor> inputs = inputs_of(sizes);
   check_threads(layer_of(word_loss, sizes), inputs, 0);
   const Tensor loss = layer_of(word_loss, sizes)(inputs);
@@ -79,7 +79,7 @@ TEST_CASE("word loss: one and two threads; nothing is kept without a tape") {
 }
 
 TEST_CASE("word loss: large logits, and a NaN shows") {
-  EncoderSizes sizes{2, 1, 1, 3};
+  LossSizes sizes{2, 1, 1, 3};
   std::vector<Tensor> inputs = inputs_of(sizes);
   inputs[3][1] = 1e4;
   CHECK(std::isfinite(layer_of(word_loss, sizes)(inputs).item()));

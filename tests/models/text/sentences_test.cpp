@@ -22,7 +22,7 @@ std::vector<std::string> sentences_of(std::string_view paragraph) {
   return {views.begin(), views.end()};
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string in_one_line(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
   return line;
@@ -52,9 +52,9 @@ TEST_CASE("sentences: marks, quotes, titles and initials") {
 }
 
 TEST_CASE("tokens: contractions in two, whether they were or not") {
-  CHECK(joined(tokenize_apart("I don\xE2\x80\x99t, it's")) == "i do n't , it 's");
-  CHECK(joined(tokenize_apart("i do n't , it 's")) == "i do n't , it 's");
-  CHECK(joined(tokenize_apart("They'll say we've, he'd o'clock 's 'tis")) ==
+  CHECK(in_one_line(tokenize_apart("I don\xE2\x80\x99t, it's")) == "i do n't , it 's");
+  CHECK(in_one_line(tokenize_apart("i do n't , it 's")) == "i do n't , it 's");
+  CHECK(in_one_line(tokenize_apart("They'll say we've, he'd o'clock 's 'tis")) ==
         "they 'll say we 've , he 'd o'clock 's ' tis");
   CHECK(tokenize_apart("").empty());
 }
