@@ -36,6 +36,7 @@ ROUTE := -fsanitize=fuzzer-no-link
 # The thread sanitizer does not see what an OpenMP runtime waits for: `make test-threads` builds without it, and keeps
 # the loops marked simd.
 ifeq ($(SANITIZE),thread)
+override TOGETHER :=  # a part of the tests
 SANITIZERS := -O1 -march=$(ARCH) -g1 -fsanitize=thread
 endif
 LANGUAGE := -std=c++20 $(if $(filter thread,$(SANITIZE)),-fopenmp-simd,-fopenmp) $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
@@ -74,8 +75,28 @@ SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES
 # In double some objects are float's. What is installed stands alone.
 include tools/scalar_free.mk
 SHARED_SOURCES := $(if $(INSTALLED),,$(filter $(SCALAR_FREE_SOURCES),$(if $(filter double,$(REAL)),$(SOURCES))))
-objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(filter-out $(SHARED_SOURCES),$(1))) $(call shared_objects,$(filter $(SHARED_SOURCES),$(1)))
+objects = $(call own_objects,$(filter-out $(SHARED_SOURCES),$(1))) $(call shared_objects,$(filter $(SHARED_SOURCES),$(1)))
+own_objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(1))
 shared_objects = $(patsubst %.cpp,$(call build_folder,float)/objects/%.o,$(1))
+
+# TOGETHER=1 compiles up to twelve sources at once (tools/together.sh): of the compiler's time tests take half, models two thirds,
+# the library nine tenths. TOGETHER=double does so with tests and with all of double, as in .ci/run: what is compiled alone
+# shows a missing #include. Left out are sources with options of their own, and what is installed.
+ifneq ($(TOGETHER),)
+WHOLE := $(if $(INSTALLED),,$(filter 1 $(REAL),$(TOGETHER)))
+ALONE := core/gemm/% core/version.cpp core/distributed/mpi.cpp tools/live/server.cpp \
+  tests/fuzz/% tests/main.cpp tests/core/tensor_index_test.cpp tests/tools/live/report_server_test.cpp
+TRAINED := $(wildcard $(TRAIN_SOURCES))
+grouped = $(if $(2),$(filter-out $(SHARED_SOURCES) $(ALONE),$(1)))
+SETS := library train models tools tests
+SET_library := $(call grouped,$(LIBRARY_SOURCES),$(WHOLE))
+SET_train := $(call grouped,$(TRAINED),$(WHOLE))
+SET_models := $(call grouped,$(filter-out $(TRAINED),$(MODEL_SOURCES)),$(WHOLE))
+SET_tools := $(call grouped,$(TOOL_SOURCES),$(WHOLE))
+SET_tests := $(call grouped,$(TEST_SOURCES),together)
+own_objects = $(sort $(foreach source,$(1),$(or $(TOGETHER_OF_$(source)),$(BUILD)/objects/$(source:.cpp=.o))))
+endif
+
 LIBRARY := $(BUILD)/liblamina.a
 MODELS := $(BUILD)/liblamina-models.a
 TOOLS := $(BUILD)/liblamina-tools.a
@@ -134,6 +155,25 @@ $(BUILD)/objects/tools/%.o: tools/%.cpp $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
 	$(call compile,$(UNOPTIMIZED_PRELUDE))
 $(BUILD)/objects/tests/%.o: tests/%.cpp $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile,$(TEST_PRELUDE))
+
+ifneq ($(TOGETHER),)
+# For each group its object's rule, without a recipe, and for each of its sources the name of this object.
+GROUPS := $(BUILD)/together/groups$(if $(WHOLE),,-of-tests).mk
+-include $(GROUPS)
+$(GROUPS): $(BUILD)/sources tools/together.sh
+	@mkdir -p $(addprefix $(@D)/,$(SETS))
+	@{ $(foreach set,$(SETS),tools/together.sh groups 12 $(SET_$(set)) | awk -v object=$(@D)/$(set)/ \
+	  '{ object_of = object NR ".o"; print object_of ": " $$0; for (i = 1; i <= NF; ++i) print "TOGETHER_OF_" $$i " := " object_of }';) } > $@
+compile_together = $(call say,$(filter %.cpp,$^))tools/together.sh compile $@ $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -- $(filter %.cpp,$^)
+$(BUILD)/together/%.o: $(GROUPS) $(BUILD)/flags $(PRELUDE)
+	$(call compile_together,$(PRELUDE))
+$(BUILD)/together/tools/%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
+	$(call compile_together,$(UNOPTIMIZED_PRELUDE))
+$(BUILD)/together/tests/%.o: $(GROUPS) $(BUILD)/flags $(TEST_PRELUDE)
+	$(call compile_together,$(TEST_PRELUDE))
+-include $(wildcard $(BUILD)/together/*/*.d)
+endif
+
 # These have no test runner to link with.
 $(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
 	$(call compile,$(PRELUDE))
@@ -237,8 +277,8 @@ demo:  ## says what it will install and build, does so, and shows two claims of 
 # The sanitizers skip the doctest suite "slow", and the shell tests, which look at files rather than at memory.
 REALS := $(if $(filter command% environment%,$(origin REAL)),$(REAL),float double)
 SHELL_TESTS := $(if $(SANITIZE),,$(wildcard $(addprefix tests/,*_test.sh */*_test.sh */*/*_test.sh)))
-# By far the longest, so that it does not end alone on one core.
-FIRST_TESTS := $(filter %/install_test.sh,$(SHELL_TESTS))
+# By far the longest, so that none ends alone on one core.
+FIRST_TESTS := $(filter %/install_test.sh %/course_test.sh %/mpirun_test.sh,$(SHELL_TESTS))
 
 test: setup  ## builds and runs all tests in float and double, or in REAL; with SANITIZE=1 the fast ones
 	@+for real in $(REALS); do $(SUBMAKE) REAL=$$real test-program || exit; done

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# tools/together.sh must keep apart what cannot be compiled as one, and compile it one by one where it did not see that.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+together=$PWD/tools/together.sh
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+passed=0 failed=0
+check() {  # check TITLE COMMAND...
+  if "${@:2}" >log 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $1"; cat log; fi
+}
+groups_are() {  # groups_are SIZE GROUP...: of the sources that the groups name, in this order
+  diff <("$together" groups "$1" $(tr ' ' '\n' <<<"${@:2}" | sort)) <(printf '%s\n' "${@:2}")
+}
+compiles() { "$together" compile "$1.o" ${CXX:-g++} -std=c++20 -Wall -Wshadow -Werror -I. -- "${@:2}" >said 2>&1; }
+says() { grep "$1" said >/dev/null || { cat said; false; }; }
+
+printf 'namespace {\nint size() { return 1; }\n}\nint a() { return size(); }\n' >a.cpp
+printf 'namespace {\nint size() { return 2; }\n}\nint b() { return size(); }\n' >b.cpp
+printf 'constexpr int first = 1, rows = 2;\nint c() { return first + rows; }\n' >c.cpp
+printf 'int d(int rows) { return rows; }\n' >d.cpp
+printf '#include "of_e.h"\nusing namespace of_e;\nint e() { return number(); }\n' >e.cpp
+printf 'namespace of_e {\ninline int number() { return 3; }\n}\n' >of_e.h
+printf 'struct Wide { int size; };\nint f() { return Wide{4}.size; } // rows\n' >f.cpp
+
+check "sources without a common name are one group" groups_are 9 "a.cpp c.cpp f.cpp"
+check "as many as the size allows" groups_are 2 "a.cpp c.cpp" "f.cpp"
+check "the same function twice is in two groups" groups_are 9 "a.cpp c.cpp" "b.cpp"
+check "and a constant and a variable of its name" groups_are 9 "c.cpp f.cpp" "d.cpp"
+check "and what uses another namespace" groups_are 9 "a.cpp f.cpp" "e.cpp"
+check "no source makes no group" [ -z "$("$together" groups 9 </dev/null)" ]
+
+printf 'int a(), b(), f();\nint main() { return a() + b() + f() == 7 ? 0 : 1; }\n' >main.cpp
+compiles f f.cpp
+links_and_runs() { ${CXX:-g++} main.cpp "$@" -o main && ./main; }
+compiled_at_once() { compiles "$@" && [ ! -s "$1.o.log" ]; }
+check "a group is compiled" compiled_at_once af a.cpp f.cpp
+check "a group that does not compile is compiled one by one" compiles ab a.cpp b.cpp
+check "which is said" says 'one by one.*ab.o.log.*: a.cpp b.cpp'
+check "to an object that is the same" links_and_runs ab.o f.o
+check "its headers are listed" compiles e e.cpp d.cpp
+check "as what makes it again" grep -x 'e.o:.* of_e.h.*' <(tr -d '\\\n' <e.d | sed 's/of_e.h:$//')
+echo 'int g() { return nothing; }' >g.cpp
+does_not_compile() { ! compiles "$@"; }
+check "an error is said of the source that has it" does_not_compile ag a.cpp g.cpp
+check "by its name" says "^g.cpp:1:.*error: "
+printf 'int h(int x) { int unused; return x; }\n' >h.cpp
+check "a warning is an error as well" does_not_compile ah a.cpp h.cpp
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
