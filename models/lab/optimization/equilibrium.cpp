@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <numbers>
 
 #include "core/ops.h"
-#include "core/tape.h"
 #include "models/analysis/geometry.h"
 #include "models/evidence/interval.h"
-#include "models/lab/deep_digits.h"
-#include "models/recording/vector_changes.h"
-#include "optim/adam.h"
-#include "optim/sgd.h"
+#include "models/lab/scale_free_digits.h"
 
 namespace lamina::lab {
 
@@ -28,16 +22,6 @@ double resting_length_of_sgd(const UpdateMoments& moments, double rate, double d
 }
 double resting_length_of_adam(const UpdateMoments& moments, double rate, double decay, double momentum) {
   return std::sqrt((1 + momentum) / (1 - momentum) * moments.squared_update / share_of_decay(rate, decay));
-}
-
-std::vector<double> lengths_of(const Tensor& weight, bool by_column) {
-  std::vector<double> squares(by_column ? weight.columns() : 1);
-  for (size_t i = 0; i < weight.size(); ++i) {
-    const auto w = static_cast<double>(weight[i]);
-    squares[i % squares.size()] += w * w;
-  }
-  for (double& each : squares) each = std::sqrt(each);
-  return squares;
 }
 
 void UpdateWatch::add(const Tensor& before, const Tensor& after) {
@@ -65,7 +49,7 @@ std::vector<UpdateMoments> UpdateWatch::means() const {
 
 namespace {
 
-constexpr size_t depth = 2, width = 50, batch = 50, training_cases = 10000;
+constexpr size_t training_cases = 10000;
 constexpr double sgd_rate = 0.2, sgd_decay = 0.01, adam_rate = 2e-3, adam_decay = 1;
 constexpr double momentum = 0.9;  ///< Adam's beta1
 
@@ -79,81 +63,21 @@ const char* const slope = "power of rate / 2 decay";
 
 struct Way {
   const char* name;
-  bool adam;
-  double rate, decay;
-  bool held;  ///< the weights are brought back to their first length after each update
+  WeightTraining training;
 };
-constexpr Way ways[] = {{" with SGD", false, sgd_rate, 0, false},
-                        {" with SGD and decay", false, sgd_rate, sgd_decay, false},
-                        {" with SGD held", false, sgd_rate, 0, true},
-                        {" with Adam", true, adam_rate, 0, false},
-                        {" with Adam and decay", true, adam_rate, adam_decay, false},
-                        {" with Adam held", true, adam_rate, 0, true}};
+constexpr Way ways[] = {{" with SGD", {.rate = sgd_rate}},
+                        {" with SGD and decay", {.rate = sgd_rate, .decay = sgd_decay}},
+                        {" with SGD held", {.rate = sgd_rate, .held = true}},
+                        {" with Adam", {.adam = true, .rate = adam_rate}},
+                        {" with Adam and decay", {.adam = true, .rate = adam_rate, .decay = adam_decay}},
+                        {" with Adam held", {.adam = true, .rate = adam_rate, .held = true}}};
 constexpr Norm norms[] = {Norm::batch, Norm::layer, Norm::weight};
 
 std::string variant_of(Norm norm, const Way& way) { return std::string(name_of(norm)) + way.name; }
 
-/// A network whose hidden weights decay, or are held at their first length. Under layer norm it is the whole matrix whose
-/// length the loss does not depend on, under the others every weight vector by itself.
-class Trained {
- public:
-  Trained(const MnistData& data, Norm norm, const Way& way, std::uint64_t seed)
-      : by_column(norm != Norm::layer),
-        net(data, {.digits = {.norm = norm, .batch = batch, .seed = seed}, .depth = depth, .width = width}),
-        way_(way) {
-    ParameterGroup weights{.names = {}, .weight_decay = static_cast<real>(way.decay)};
-    for (const auto& [name, value] : net.parameters.learned())
-      for (size_t l = 0; l < depth; ++l)
-        if (value.storage() == net.weight(l).storage()) weights.names.push_back(name);
-    const auto rate = static_cast<real>(way.rate);
-    if (way.adam)
-      optimizer_ =
-          std::make_unique<Adam>(net.parameters, AdamOptions{.learning_rate = rate, .groups = {weights}});
-    else
-      optimizer_ =
-          std::make_unique<Sgd>(net.parameters, SgdOptions{.learning_rate = rate, .groups = {weights}});
-    for (size_t l = 0; l < depth; ++l) first_.push_back(lengths_of(net.weight(l), by_column));
-  }
-
-  void train(std::uint64_t step) {
-    Tape tape;
-    tape.backward(net.loss(step));
-    optimizer_->step();
-    if (!way_.held) return;
-    for (size_t l = 0; l < depth; ++l) {
-      Tensor weight = net.weight(l);
-      const std::vector<double> now = lengths_of(weight, by_column);
-      for (size_t i = 0; i < weight.size(); ++i)
-        weight[i] *= static_cast<real>(first_[l][i % now.size()] / now[i % now.size()]);
-    }
-  }
-
-  /// Of the last hidden layer.
-  Tensor watched() const { return net.weight(depth - 1); }
-  double relative_length() const {
-    return moments_of(lengths_of(watched(), by_column)).mean / moments_of(first_[depth - 1]).mean;
-  }
-
-  const bool by_column;
-  DeepDigits net;
-
- private:
-  Way way_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::vector<std::vector<double>> first_;
-};
-
-double mean_angle(const Tensor& before, const Tensor& after) {
-  double sum = 0;
-  for (const VectorChange& change :
-       column_changes(before.rows(), before.columns(), before.data(), after.data()))
-    sum += change.angle * 180 / std::numbers::pi;
-  return sum / static_cast<double>(before.columns());
-}
-
 /// The rest that theory gives from the updates of the last fifth, beside the length there: median ratio over the vectors, of which some may be
 /// dead.
-double over_resting_length(const UpdateWatch& last, const Way& way) {
+double over_resting_length(const UpdateWatch& last, const WeightTraining& way) {
   std::vector<double> ratios;
   for (const UpdateMoments& moments : last.means())
     ratios.push_back(moments.length / (way.adam
@@ -173,10 +97,11 @@ double growth_over_sum(const Tensor& first, const Tensor& now, const UpdateWatch
 /// The mean length in the last fifth of the training.
 double train_and_note(const MnistData& data, Norm norm, const Way& way, std::uint64_t seed, size_t steps,
                       Notes* notes) {
-  Trained trained(data, norm, way, seed);
+  const WeightTraining& training = way.training;
+  ScaleFreeDigits trained(data, norm, training, seed);
   const Tensor first = trained.watched().copy();
   const std::string variant = variant_of(norm, way);
-  UpdateWatch all(way.rate, way.decay, trained.by_column), last = all;
+  UpdateWatch all(training.rate, training.decay, trained.by_column), last = all;
   const size_t period = steps / 10, last_begins = steps - steps / 5;
   double turned = 0;
   for (size_t step = 0; step < steps; ++step) {
@@ -193,34 +118,26 @@ double train_and_note(const MnistData& data, Norm norm, const Way& way, std::uin
     notes->add(variant, test_loss, x, trained.net.score(data.test).nll);
     turned = 0;
   }
-  if (notes != nullptr && way.decay > 0) notes->add(variant, over_theory, over_resting_length(last, way));
-  if (notes != nullptr && way.decay == 0 && !way.held)
+  if (notes != nullptr && training.decay > 0)
+    notes->add(variant, over_theory, over_resting_length(last, training));
+  if (notes != nullptr && training.decay == 0 && !training.held)
     notes->add(variant, over_sum, growth_over_sum(first, trained.watched(), all, static_cast<double>(steps)));
   std::vector<double> lengths;
   for (const UpdateMoments& moments : last.means()) lengths.push_back(moments.length);
   return moments_of(lengths).mean;
 }
 
-/// A fifth of the training labels is random: gradients do not vanish, as nothing fits all cases.
-MnistData noisy_digits(std::uint64_t seed, size_t train, size_t test) {
-  MnistData data = synthetic_mnist(seed, train, 1, test);
-  Random random(seed, 0x6c6162656c);
-  for (int& label : data.train.labels)
-    if (random.below(5) == 0) label = static_cast<int>(random.below(10));
-  return data;
-}
-
 std::vector<Observation> measure(std::int64_t seed, bool quick) {
   Notes notes(seed);
   const auto number = static_cast<std::uint64_t>(seed);
-  const MnistData data = noisy_digits(number, quick ? 100 : training_cases, quick ? 10 : 1000);
+  const MnistData data = noisy_digits(number, quick ? 100 : training_cases, quick ? 10 : 1000).data;
   const size_t steps = quick ? 10 : 3000;
   for (const Norm norm : norms) {
     for (const Way& way : ways) train_and_note(data, norm, way, number, steps, &notes);
     std::vector<double> ratios, lengths;
     for (const double decay : {0.01, 0.02, 0.04}) {
-      const Way way{.name = "", .adam = false, .rate = sgd_rate, .decay = decay, .held = false};
-      ratios.push_back(way.rate / (2 * decay));
+      const Way way{.name = "", .training = {.rate = sgd_rate, .decay = decay}};
+      ratios.push_back(sgd_rate / (2 * decay));
       lengths.push_back(train_and_note(data, norm, way, number, steps, nullptr));
       notes.add(name_of(norm), resting, ratios.back(), lengths.back());
     }
@@ -271,7 +188,7 @@ Lab equilibrium() {
     LabChart all{.title = title, .quantity = quantity, .x_label = "update", .y_label = y, .log_y = true};
     for (const Norm norm : {Norm::batch, Norm::layer})
       for (const Way& way : ways)
-        if (!way.adam && (held || !way.held)) all.variants.push_back(variant_of(norm, way));
+        if (!way.training.adam && (held || !way.training.held)) all.variants.push_back(variant_of(norm, way));
     return all;
   };
   return {

@@ -32,9 +32,6 @@ struct UpdateMoments {
 double resting_length_of_sgd(const UpdateMoments& moments, double rate, double decay);
 double resting_length_of_adam(const UpdateMoments& moments, double rate, double decay, double momentum);
 
-/// norm2 of each column, or of the whole matrix.
-std::vector<double> lengths_of(const Tensor& weight, bool by_column);
-
 /// Adds up the moments of every column, or of the whole matrix, over updates from `before` to `after`.
 class UpdateWatch {
  public:

@@ -2,6 +2,7 @@
 
 #include "models/lab/optimization/equilibrium.h"
 
+#include "models/lab/scale_free_digits.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
 
