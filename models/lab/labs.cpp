@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/lab/optimization/early_stopping.h"
 #include "models/lab/optimization/equilibrium.h"
 #include "models/lab/optimization/gain.h"
 #include "models/lab/optimization/sgd.h"
@@ -21,9 +22,21 @@
 namespace lamina::lab {
 
 const std::vector<Lab>& labs() {
-  static const std::vector<Lab> all{
-      variable_length(),    features(),   train_test(), noise(),       shift(),   smoothness(), sgd(), gain(),
-      reparameterization(), input_norm(), online(),     equilibrium(), dissect(), trained_rnn()};
+  static const std::vector<Lab> all{variable_length(),
+                                    features(),
+                                    train_test(),
+                                    noise(),
+                                    shift(),
+                                    smoothness(),
+                                    sgd(),
+                                    gain(),
+                                    reparameterization(),
+                                    input_norm(),
+                                    online(),
+                                    equilibrium(),
+                                    early_stopping(),
+                                    dissect(),
+                                    trained_rnn()};
   return all;
 }
 
