@@ -188,9 +188,6 @@ class ReaderCommand final : public TrainingCommand {
     const auto of_batch_norm = [&](const TrainedVariant& each) {
       return each.variant.norm.starts_with("batch") ? population.cell(each) : "-";
     };
-    const auto guess = [&](const char* column) {
-      return formatted("%.1f", 100 * trained.front().curves.column(column).back());
-    };
     return table_of(up_to(reached_by_all(trained), trained),
                     {title_column(""),
                      last("updates", "step", "%.0f"),
@@ -201,10 +198,15 @@ class ReaderCommand final : public TrainingCommand {
                      lowest_bold(tested("test error of the best, %", "test_error", "%.1f", 100)),
                      {population.title, of_batch_norm},
                      last("seconds", "seconds", "%.0f")}) +
-           "\nWithout reading, the validation error is " + guess("chance_error") +
-           "% for an entity of the passage at random, " + guess("frequent_error") +
-           "% for the most frequent one, and " + guess("frequent_other_error") +
-           "% for the most frequent one that is not in the question.\n";
+           "\nWithout reading, the validation error is " + guessed(baselines_of(data_->valid)) +
+           ", and the test error " + guessed(baselines_of(data_->test)) + ".\n";
+  }
+
+  static std::string guessed(const Baselines& error) {
+    const auto percent = [](double fraction) { return formatted("%.1f", 100 * fraction); };
+    return percent(error.chance) + "% for an entity of the passage at random, " + percent(error.frequent) +
+           "% for the most frequent one, and " + percent(error.frequent_other) +
+           "% for the most frequent one that is not in the question";
   }
 
   /// The validation error against updates, as far as all have come, and what guessing gives.
