@@ -416,8 +416,9 @@ report: setup  ## writes report/index.html: the paper's figures and tables besid
 	@$(BUILD)/lamina report $(RUNS)
 
 # What is committed of studies, labs and theory, as a report. The labs' tables are judged again from their rows.
-# Of MNIST the paper's figures alone: what was trained on fewer cases is no part of Figure 6.
-RESULTS := $(filter-out models/lab/results models/mnist/results,$(wildcard models/*/results)) $(wildcard models/mnist/results/figure-*)
+# Of MNIST and the reader the paper's figures alone: what was trained on fewer cases is no part of Figure 6, nor books of Figure 2.
+RESULTS := $(filter-out $(addprefix models/,lab/results mnist/results attentive_reader/results),$(wildcard models/*/results)) \
+  $(wildcard models/mnist/results/figure-* models/attentive_reader/results/figure-*)
 sample-report: setup  ## writes report/sample.html: our own committed results as a report, without training
 	@+$(SUBMAKE) $(COMMAND) $(PAGE)
 	@$(BUILD)/lamina lab all --from models/lab/results --out $(BUILD)/sample/lab >/dev/null
