@@ -171,7 +171,10 @@ $(BUILD)/together/tools/%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
 	$(call compile_together,$(UNOPTIMIZED_PRELUDE))
 $(BUILD)/together/tests/%.o: $(GROUPS) $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile_together,$(TEST_PRELUDE))
--include $(wildcard $(BUILD)/together/*/*.d)
+# They are made with the objects. Without a rule of theirs make would find one, by way of an object called 1.d.o.
+TOGETHER_HEADERS := $(wildcard $(BUILD)/together/*/*.d)
+$(TOGETHER_HEADERS): ;
+-include $(TOGETHER_HEADERS)
 endif
 
 # These have no test runner to link with.

@@ -2,6 +2,7 @@
 # tools/together.sh must keep apart what cannot be compiled as one, and compile it one by one where it did not see that.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
+unset MAKEFLAGS MFLAGS MAKELEVEL
 together=$PWD/tools/together.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -47,6 +48,11 @@ check "an error is said of the source that has it" does_not_compile ag a.cpp g.c
 check "by its name" says "^g.cpp:1:.*error: "
 printf 'int h(int x) { int unused; return x; }\n' >h.cpp
 check "a warning is an error as well" does_not_compile ah a.cpp h.cpp
+
+# Headers that a group depends on are no reason for make to compile anything.
+mkdir -p build/together/tests && touch -d 2020-01-01 build/together/tests/1.d
+nothing_is_compiled() { make -s -C "${together%/tools/*}" BUILD="$scratch/build" TOGETHER=1 help && [ ! -e build/flags ] && [ ! -s build/together/tests/1.d ]; }
+check "make reads headers of groups, and makes none" nothing_is_compiled
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
