@@ -66,7 +66,7 @@ class ReaderCommand final : public TrainingCommand {
         .add("--validate-every", validate_every_, "updates between validations; 1000 in the paper",
              {.paper = 1000, .small = 100})
         .positive();
-    // Runs of before these flags go on with their preset's.
+    // Not in config.json of older runs, which had their preset's units and a dropout of 0.5.
     fields
         .add("--units", units_, "of each LSTM, and numbers in an embedding; 240 in the paper, 64 in small",
              {.required = false})
