@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "core/gemm/kernel.h"
 #include "core/memory/allocator.h"

@@ -1,5 +1,7 @@
 #include "models/pictures/picture_file.h"
 
+#include <utility>
+
 #include <zlib.h>
 
 #include "core/error.h"

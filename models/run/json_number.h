@@ -3,6 +3,7 @@
 // fit is undefined.
 
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>

@@ -1,6 +1,7 @@
 #pragma once
 // Words and their numbers.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>

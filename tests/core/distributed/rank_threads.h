@@ -1,6 +1,7 @@
 #pragma once
 // Several ranks without MPI: threads of this process, whose sums are real ones. Each computes with one thread.
 
+#include <algorithm>
 #include <barrier>
 #include <cstring>
 #include <memory>

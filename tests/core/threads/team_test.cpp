@@ -10,9 +10,11 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <new>
 #include <set>
 #include <thread>
+#include <type_traits>
 
 #include "tests/stress/watchdog.h"
 

@@ -1,5 +1,7 @@
 // Weight norm: values, gradients, twins.
 
+#include <tuple>
+
 #include "layers/norms/weight_norm.h"
 
 #include "tests/layers/twins.h"

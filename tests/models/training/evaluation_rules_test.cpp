@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/ops.h"
 #include "models/attentive_reader/experiment.h"
