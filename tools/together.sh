@@ -15,7 +15,7 @@ groups() {  # groups SIZE SOURCE...
   [ $# -gt 0 ] || return 0
   awk -v size="$size" '
     function declare(name, constant) {
-      if (name ~ /:/ || (FILENAME, name) in declared) return
+      if (name ~ /:/ || name == "main" || (FILENAME, name) in declared) return
       declared[FILENAME, name] = 1
       names[FILENAME] = names[FILENAME] " " name
       if (constant) constants[FILENAME] = constants[FILENAME] " " name

@@ -70,7 +70,7 @@ expect "one source" 1 1 9 core/odd.cpp
 expect "as much in several as in one" 1 1 9 core/clean.cpp core/odd.cpp core/fine.cpp
 expect "programs, each with a main" 1 1 2 core/program.cpp core/odd_program.cpp core/clean.cpp
 expect "sources that cannot stand together" 1 2 10 core/clean.cpp core/odd.cpp core/same_name.cpp
-expect "a source that does not compile" 1 2 4 core/clean.cpp core/broken.cpp
+expect "a source that does not compile" 1 2 2 core/clean.cpp core/broken.cpp
 
 printf '#ifdef LAMINA_DOUBLE\nint half(long whole) { int unused; return int(whole / 2); }\n#endif\n' >core/of_double.cpp
 expect "a warning of one scalar type" 1 1 1 core/clean.cpp core/of_double.cpp
