@@ -20,7 +20,8 @@ WARNINGS_OF_CLANG := $(WARNINGS_OF_BOTH) -Wno-pass-failed
 WARNINGS := $(if $(findstring clang,$(CXX)),$(WARNINGS_OF_CLANG),$(WARNINGS_OF_BOTH) -Wno-restrict$(if $(findstring aarch64,$(MACHINE)), -Wno-maybe-uninitialized))
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 # The bounds of operator[] are checked in the sanitizers' builds alone.
-LEVEL := $(if $(SANITIZE),-Og,-O3)
+INSTALLED_LEVEL ?= -O3
+LEVEL := $(if $(SANITIZE),-Og,$(if $(INSTALLED),$(INSTALLED_LEVEL),-O3))
 OPTIMIZE = $(LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
 # In a shared library a call of an own function is a call, not a look-up: none is replaced by what a program brings,
 # in particular no inline function by the program's copy, which was compiled for a lesser CPU.
@@ -75,26 +76,27 @@ SOURCES := $(LIBRARY_SOURCES) $(MODEL_SOURCES) $(TOOL_SOURCES) $(COMMAND_SOURCES
 # In double some objects are float's. What is installed stands alone.
 include tools/scalar_free.mk
 SHARED_SOURCES := $(if $(INSTALLED),,$(filter $(SCALAR_FREE_SOURCES),$(if $(filter double,$(REAL)),$(SOURCES))))
-objects = $(call own_objects,$(filter-out $(SHARED_SOURCES),$(1))) $(call shared_objects,$(filter $(SHARED_SOURCES),$(1)))
-own_objects = $(patsubst %.cpp,$(BUILD)/objects/%.o,$(1))
-shared_objects = $(patsubst %.cpp,$(call build_folder,float)/objects/%.o,$(1))
+objects = $(call objects_in,$(BUILD),$(filter-out $(SHARED_SOURCES),$(1))) $(call shared_objects,$(filter $(SHARED_SOURCES),$(1)))
+objects_in = $(patsubst %.cpp,$(1)/objects/%.o,$(2))
+shared_objects = $(call objects_in,$(call build_folder,float),$(1))
 
-# TOGETHER=1 compiles up to twelve sources at once (tools/together.sh): of the compiler's time tests take half, models two thirds,
-# the library nine tenths. TOGETHER=double does so with tests and with all of double, as in .ci/run: what is compiled alone
-# shows a missing #include. Left out are sources with options of their own, and what is installed.
+# TOGETHER=1 compiles up to twelve sources at once (tools/together.sh): of the compiler's time tests take half, models two
+# thirds, the library nine tenths. .ci/run does so. Left out are sources with options of their own.
 ifneq ($(TOGETHER),)
-WHOLE := $(if $(INSTALLED),,$(filter 1 $(REAL),$(TOGETHER)))
 ALONE := core/gemm/% core/version.cpp core/distributed/mpi.cpp tools/live/server.cpp \
   tests/fuzz/% tests/main.cpp tests/core/tensor_index_test.cpp tests/tools/live/report_server_test.cpp
-TRAINED := $(wildcard $(TRAIN_SOURCES))
-grouped = $(if $(2),$(filter-out $(SHARED_SOURCES) $(ALONE),$(1)))
-SETS := library train models tools tests
-SET_library := $(call grouped,$(LIBRARY_SOURCES),$(WHOLE))
-SET_train := $(call grouped,$(TRAINED),$(WHOLE))
-SET_models := $(call grouped,$(filter-out $(TRAINED),$(MODEL_SOURCES)),$(WHOLE))
-SET_tools := $(call grouped,$(TOOL_SOURCES),$(WHOLE))
-SET_tests := $(call grouped,$(TEST_SOURCES),together)
-own_objects = $(sort $(foreach source,$(1),$(or $(TOGETHER_OF_$(source)),$(BUILD)/objects/$(source:.cpp=.o))))
+SET_library := $(LIBRARY_SOURCES)
+SET_train := $(wildcard $(TRAIN_SOURCES))
+SET_models := $(filter-out $(SET_train),$(MODEL_SOURCES))
+SET_commands := $(filter tools/commands/%,$(TOOL_SOURCES))
+SET_tools := $(filter-out tools/commands/%,$(TOOL_SOURCES))
+SET_tests := $(TEST_SOURCES)
+SETS := library train models commands tools tests
+# Each set's sources that are float's alone have objects of float in both builds.
+FREE_SOURCES := $(if $(INSTALLED),,$(SCALAR_FREE_SOURCES))
+SOURCES_OF_SET = $(filter-out $(FREE_SOURCES) $(ALONE),$(SET_$(1)))
+FREE_SOURCES_OF_SET = $(filter-out $(ALONE),$(filter $(FREE_SOURCES),$(SET_$(1))))
+objects_in = $(sort $(foreach source,$(2),$(or $(TOGETHER_OF_$(source)),$(1)/objects/$(source:.cpp=.o))))
 endif
 
 LIBRARY := $(BUILD)/liblamina.a
@@ -136,12 +138,12 @@ $(BUILD)/sources: $(FORCE)
 	$(call keep,$(SOURCES))
 
 # PRECOMPILED=1 reads the standard headers, and for tests those of tests/check.h, once instead of once per source: a quarter
-# of the compiler's work, of tests a third. .ci/run does so everywhere but in the library, models and tools in float
-# (PRECOMPILED=double), since it hides a missing #include. Compiler caches, which help more from day to day, do not work with it.
-PRELUDE := $(if $(filter 1 $(REAL),$(PRECOMPILED)),$(BUILD)/precompiled/standard.h)
+# of the compiler's work, of tests a third. .ci/run does so. Compiler caches, which help more from day to day, do not work
+# with it. Like TOGETHER it hides a missing #include, which tools/includes.py finds.
+PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled/standard.h)
 # clang reads what it precompiled with the same level and sanitizers only.
 UNOPTIMIZED_PRELUDE := $(if $(SANITIZE),$(PRELUDE:standard.h=unoptimized.h),$(PRELUDE))
-GEMM_PRELUDE := $(if $(SANITIZE),,$(PRELUDE))
+GEMM_PRELUDE := $(if $(SANITIZE)$(INSTALLED),,$(PRELUDE))
 TEST_PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled/tests.h)
 # With it the bug of g++ 12 above shows in two more warnings.
 prelude = $(if $(1),-include $(1) $(if $(findstring clang,$(CXX)),,-Wno-stringop-overflow -Wno-array-bounds))
@@ -157,17 +159,21 @@ $(BUILD)/objects/tests/%.o: tests/%.cpp $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile,$(TEST_PRELUDE))
 
 ifneq ($(TOGETHER),)
-# For each group its object's rule, without a recipe, and for each of its sources the name of this object.
-GROUPS := $(BUILD)/together/groups$(if $(WHOLE),,-of-tests).mk
+# For each group its object's rule, without a recipe, its sources by this object's name, and the reverse.
+GROUPS := $(BUILD)/together/groups.mk
 -include $(GROUPS)
+group_rules = tools/together.sh groups 12 $(2) | awk -v object=$(1)/ '{ object_of = object NR ".o"; print object_of ": " $$0; \
+  print "SOURCES_OF_" object_of " := " $$0; for (i = 1; i <= NF; ++i) print "TOGETHER_OF_" $$i " := " object_of }'
 $(GROUPS): $(BUILD)/sources tools/together.sh
-	@mkdir -p $(addprefix $(@D)/,$(SETS))
-	@{ $(foreach set,$(SETS),tools/together.sh groups 12 $(SET_$(set)) | awk -v object=$(@D)/$(set)/ \
-	  '{ object_of = object NR ".o"; print object_of ": " $$0; for (i = 1; i <= NF; ++i) print "TOGETHER_OF_" $$i " := " object_of }';) } > $@
+	@mkdir -p $(foreach set,$(SETS),$(@D)/$(set) $(call build_folder,float)/together/$(set)-free)
+	@{ $(foreach set,$(SETS),$(call group_rules,$(@D)/$(set),$(call SOURCES_OF_SET,$(set))); \
+	  $(call group_rules,$(call build_folder,float)/together/$(set)-free,$(call FREE_SOURCES_OF_SET,$(set)));) } > $@
 compile_together = $(call say,$(filter %.cpp,$^))tools/together.sh compile $@ $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -- $(filter %.cpp,$^)
 $(BUILD)/together/%.o: $(GROUPS) $(BUILD)/flags $(PRELUDE)
 	$(call compile_together,$(PRELUDE))
-$(BUILD)/together/tools/%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
+$(BUILD)/together/tools%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
+	$(call compile_together,$(UNOPTIMIZED_PRELUDE))
+$(BUILD)/together/commands%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
 	$(call compile_together,$(UNOPTIMIZED_PRELUDE))
 $(BUILD)/together/tests/%.o: $(GROUPS) $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile_together,$(TEST_PRELUDE))
@@ -184,6 +190,10 @@ $(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
 # -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools. For the
 # sanitizers both compile in half the time without optimization; the models' tests would then take ten times as long.
 $(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
+# Products keep their registers in any build.
+ifdef INSTALLED
+$(call objects,$(wildcard core/gemm/*.cpp)): private LEVEL := -O3
+endif
 ifdef SANITIZE
 $(call objects,$(COMMAND_SOURCES) $(BENCH_SOURCES) $(HEAP_COUNTER)) $(BUILD)/precompiled/unoptimized.h: private LEVEL := -O0
 # The fuzzer does not ask for the route through a test, which takes a fifth of its compiler's time.
@@ -507,8 +517,9 @@ TRACKED = $(shell git ls-files '*.cpp' '*.h')
 format:  ## formats every source that git knows
 	@clang-format -i $(TRACKED)
 
-lint:  ## clang-format, clang's warnings in both scalar types, and clang-tidy; none changes a file
+lint:  ## clang-format, missing includes, clang's warnings in both scalar types, and clang-tidy; none changes a file
 	@clang-format --dry-run -Werror $(TRACKED)
+	@tools/includes.py
 	@+$(SUBMAKE) tidy
 
 # Tests are left out: doctest's macros and deliberate abuse are most of what it finds there, in half of its time.
@@ -524,7 +535,7 @@ $(BUILD)/tidy/models.ok: $(call objects,$(MODEL_SOURCES))
 $(BUILD)/tidy/library.ok: $(call objects,$(LIBRARY_SOURCES))
 $(addsuffix .ok,$(TIDY_GROUPS)): %.ok: .clang-tidy
 	@tools/tidy.sh $* '$(filter-out -DLAMINA_DOUBLE,$(LANGUAGE))' '$(filter-out -Wshadow,$(WARNINGS_OF_CLANG)) -Wreserved-identifier' \
-	  $(patsubst $(BUILD)/objects/%.o,%.cpp,$(filter %.o,$(if $(filter .clang-tidy,$?),$^,$?)))
+	  $(foreach object,$(filter %.o,$(if $(filter .clang-tidy,$?),$^,$?)),$(or $(SOURCES_OF_$(object)),$(object:$(BUILD)/objects/%.o=%.cpp)))
 	@touch $@
 
 help:  ## this list

@@ -19,7 +19,7 @@ constexpr size_t most_bytes = size_t{16} << 20;
 double number_or_nan(const Json& value) { return value.is_number() ? value.get<double>() : NAN; }
 
 /// One table for one file; throws Json::exception when the file is of another kind.
-Json table_of(const Json& measured) {
+Json speed_table(const Json& measured) {
   std::map<std::string, double> plain;
   for (const Json& row : measured.at("rows"))
     if (row.at("variant") == "none") plain[row.at("case").get<std::string>()] = row.at("ms").get<double>();
@@ -67,7 +67,7 @@ Json speed_exhibit(const std::vector<std::string>& files) {
              {"problems", Json::array()}};
     try {
       const Json measured = Json::parse(read_file(file, most_bytes));
-      tables.push_back(table_of(measured));
+      tables.push_back(speed_table(measured));
       run["made_with"] = conditions(measured);
     } catch (const std::exception& problem) {
       run["problems"].push_back(text("is not what tools/bench.py writes (", problem.what(), ')'));

@@ -28,7 +28,7 @@ struct Group {
   std::map<double, Ends> ends;
 };
 
-double place_of(const Study& study, size_t combination) {
+double value_of(const Study& study, size_t combination) {
   return study.combinations[combination].settings.get<double>(study.against);
 }
 
@@ -41,7 +41,7 @@ std::vector<Group> groups_of(const Study& study, const std::vector<MeasuredRun>&
     auto group = std::ranges::find(groups, title, &Group::title);
     if (group == groups.end()) group = groups.insert(group, {.title = title, .combinations = {}, .ends = {}});
     group->combinations.push_back(i);
-    group->ends[place_of(study, i)] = ends_of(study, runs, metric, i);
+    group->ends[value_of(study, i)] = ends_of(study, runs, metric, i);
   }
   return groups;
 }
