@@ -24,7 +24,7 @@ passed=0 failed=0 skipped=0 broken=()
 show() {  # show NUMBER: prints the output of that program and adds up its tests
   local program=${programs[$1]} part=${cases[$1]} log=$logs/$1 code=0 counts p f s
   wait "${pids[$1]}" || code=$?
-  echo "== $program"
+  echo "== $program: $(cat "$log.seconds" 2>/dev/null || echo "?") s"
   grep -v '^\[doctest\] \(doctest version\|run with\)' "$log"
   # "[doctest] test cases: 3 | 1 passed | 2 failed | 0 skipped", or our own closing line, becomes "1 2 0".
   counts=$(sed -nE -e 's/^\[doctest\] test cases: .*\| *([0-9]+) passed \| *([0-9]+) failed \| *([0-9]+) skipped$/\1 \2 \3/p' \
@@ -59,13 +59,21 @@ show_ended() {
   done
 }
 
+timed() {  # timed LOG PROGRAM ARGUMENT...: LOG.seconds says for how long it ran
+  local log=$1 began=$SECONDS code=0
+  shift
+  "$@" </dev/null >"$log" 2>&1 || code=$?
+  echo $((SECONDS - began)) >"$log.seconds"
+  exit $code
+}
+
 start() {  # start NUMBER-OF-CASES PROGRAM ARGUMENT...: as soon as fewer than two are running
   while [ "$(jobs -pr | wc -l)" -ge 2 ]; do wait -n; done
   show_ended
   cases+=("$1")
   shift
   programs+=("$*")
-  "$@" </dev/null >"$logs/${#pids[@]}" 2>&1 &
+  timed "$logs/${#pids[@]}" "$@" &
   pids+=($!)
 }
 
