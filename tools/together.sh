@@ -27,7 +27,8 @@ groups() {  # groups SIZE SOURCE...
     /^[A-Za-z]/ && !/^(namespace|using [^=]*;|TEST_CASE|TEST_SUITE|static_assert)/ {
       if (match($0, /^(struct|class|enum class|enum|union) +[A-Za-z0-9_]+/) || match($0, /^using +[A-Za-z0-9_]+ *=/)) {
         name = substr($0, RSTART, RLENGTH)
-        gsub(/ *=|.* /, "", name)
+        sub(/ *=$/, "", name)
+        sub(/.* /, "", name)
         declare(name, 1)
       } else if (match($0, /[:A-Za-z0-9_]+ *[({=[;]/)) {
         name = substr($0, RSTART, RLENGTH)

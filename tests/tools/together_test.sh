@@ -24,12 +24,15 @@ printf 'int d(int rows) { return rows; }\n' >d.cpp
 printf '#include "of_e.h"\nusing namespace of_e;\nint e() { return number(); }\n' >e.cpp
 printf 'namespace of_e {\ninline int number() { return 3; }\n}\n' >of_e.h
 printf 'struct Wide { int size; };\nint f() { return Wide{4}.size; } // rows\n' >f.cpp
+printf 'using Words = const char*;\nWords g(Words x) { return x; }\n' >i.cpp
+printf 'int j() {\n  using Words = int;\n  return Words(5);\n}\n' >j.cpp
 
 check "sources without a common name are one group" groups_are 9 "a.cpp c.cpp f.cpp"
 check "as many as the size allows" groups_are 2 "a.cpp c.cpp" "f.cpp"
 check "the same function twice is in two groups" groups_are 9 "a.cpp c.cpp" "b.cpp"
 check "and a constant and a variable of its name" groups_are 9 "c.cpp f.cpp" "d.cpp"
 check "and what uses another namespace" groups_are 9 "a.cpp f.cpp" "e.cpp"
+check "and an alias and another of its name in a function" groups_are 9 "i.cpp" "j.cpp"
 check "no source makes no group" [ -z "$("$together" groups 9 </dev/null)" ]
 
 printf 'int a(), b(), f();\nint main() { return a() + b() + f() == 7 ? 0 : 1; }\n' >main.cpp
