@@ -189,7 +189,8 @@ $(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
 
 # -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools. For the
 # sanitizers both compile in half the time without optimization; the models' tests would then take ten times as long.
-$(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
+OTHER_TESTS := $(wildcard $(addsuffix /*.cpp,tests/oracle/answers tests/guarded tests/stress))
+$(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(OTHER_TESTS) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
 # Products keep their registers in any build.
 ifdef INSTALLED
 $(call objects,$(wildcard core/gemm/*.cpp)): private LEVEL := -O3
