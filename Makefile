@@ -186,11 +186,14 @@ endif
 # These have no test runner to link with.
 $(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
 	$(call compile,$(PRELUDE))
+$(BUILD)/objects/tests/oracle/%.o: tests/oracle/%.cpp $(BUILD)/flags $(PRELUDE)
+	$(call compile,$(PRELUDE))
+$(BUILD)/objects/tests/stress/%.o: tests/stress/%.cpp $(BUILD)/flags $(PRELUDE)
+	$(call compile,$(PRELUDE))
 
 # -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools. For the
 # sanitizers both compile in half the time without optimization; the models' tests would then take ten times as long.
-OTHER_TESTS := $(wildcard $(addsuffix /*.cpp,tests/oracle/answers tests/guarded tests/stress))
-$(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(OTHER_TESTS) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
+$(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(wildcard tests/guarded/*.cpp) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
 # Products keep their registers in any build.
 ifdef INSTALLED
 $(call objects,$(wildcard core/gemm/*.cpp)): private LEVEL := -O3
