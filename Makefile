@@ -20,6 +20,7 @@ WARNINGS_OF_CLANG := $(WARNINGS_OF_BOTH) -Wno-pass-failed
 WARNINGS := $(if $(findstring clang,$(CXX)),$(WARNINGS_OF_CLANG),$(WARNINGS_OF_BOTH) -Wno-restrict$(if $(findstring aarch64,$(MACHINE)), -Wno-maybe-uninitialized))
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 # The bounds of operator[] are checked in the sanitizers' builds alone.
+# .ci/run, which installs three times, sets INSTALLED_LEVEL to -O1.
 INSTALLED_LEVEL ?= -O3
 LEVEL := $(if $(SANITIZE),-Og,$(if $(INSTALLED),$(INSTALLED_LEVEL),-O3))
 OPTIMIZE = $(LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
@@ -143,6 +144,7 @@ $(BUILD)/sources: $(FORCE)
 PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled/standard.h)
 # clang reads what it precompiled with the same level and sanitizers only.
 UNOPTIMIZED_PRELUDE := $(if $(SANITIZE),$(PRELUDE:standard.h=unoptimized.h),$(PRELUDE))
+# g++ 12 crashes where code at -O3 reads what was precompiled at -O1.
 GEMM_PRELUDE := $(if $(SANITIZE)$(INSTALLED),,$(PRELUDE))
 TEST_PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled/tests.h)
 # With it the bug of g++ 12 above shows in two more warnings.
@@ -194,7 +196,7 @@ $(BUILD)/objects/tests/stress/%.o: tests/stress/%.cpp $(BUILD)/flags $(PRELUDE)
 # -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools. For the
 # sanitizers both compile in half the time without optimization; the models' tests would then take ten times as long.
 $(call objects,$(filter-out tests/fuzz/%,$(TEST_SOURCES)) $(wildcard tests/guarded/*.cpp) $(TOOL_SOURCES)) $(BUILD)/precompiled/tests.h: private LEVEL := $(if $(SANITIZE),-O0,-O1)
-# Products keep their registers in any build.
+# Products keep rows in registers at -O3 only, which tests/install_test.sh looks for.
 ifdef INSTALLED
 $(call objects,$(wildcard core/gemm/*.cpp)): private LEVEL := -O3
 endif

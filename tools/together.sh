@@ -7,6 +7,7 @@
 # No two sources of a group declare the same name, none mentions a constant or a type of another, which it might shadow, and all
 # use the same namespaces. That is seen by how lines begin, without a parser. Where it misses something the compiler does not,
 # and the sources of that group are then compiled one by one, with the compiler's words if they are at fault themselves.
+# A `main` counts for nothing: tools/tidy.sh gives each a number.
 set -euo pipefail
 
 groups() {  # groups SIZE SOURCE...
