@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "models/evidence/kept_numbers.h"
 #include "models/run/interrupt.h"
 #include "models/run/metrics.h"
 #include "models/run/progress.h"
@@ -80,10 +81,13 @@ double seconds_of(const std::string& folder) {
 
 StudyQueue::StudyQueue(const Study& study, const std::vector<StudyRun>& runs, const QueueOptions& options)
     : study_(study), options_(options) {
+  const KeptNumbers kept = kept_numbers(options.folder);
   for (const StudyRun& run : runs) {
     const std::string folder = options.folder + '/' + run.name;
-    RunEnd how = read_end(folder);
+    const auto found = exists(folder) ? kept.end() : kept.find(run.name);
+    RunEnd how = found == kept.end() ? read_end(folder) : found->second.end;
     if (how.outcome == RunEnd::failed) how = {};  // the reason may be gone by now
+    if (found != kept.end()) ++kept_;
     runs_.push_back({.run = run, .folder = folder, .how = how});
     look_at(runs_.back());
   }
@@ -93,8 +97,9 @@ bool StudyQueue::train() {
   const CatchInterrupts catching;
   const std::size_t before = runs_.size() - count(RunEnd::waiting);
   status_.line(text(runs_.size(), " runs of lamina ", study_.experiment, " in ", options_.folder, ": ",
-                    before, " done before, ", runs_.size() - before, " to go, at most ", options_.jobs,
-                    " at a time"));
+                    before, " done before",
+                    kept_ > 0 ? text(" (", kept_, " of them in ", numbers_file, ")") : "", ", ",
+                    runs_.size() - before, " to go, at most ", options_.jobs, " at a time"));
   while (!interrupted() && count(RunEnd::waiting) > 0) {
     look_at_children();
     start_some();

@@ -1,9 +1,9 @@
 #pragma once
 // Trains the runs of a study, several at a time, each in a process of its own.
 //
-// What is finished has its outcome.json (models/evidence/run_end.h) and is never trained again. What was interrupted,
-// however, goes on from its last checkpoint. So the queue keeps nothing of its own: killed at any moment, the next session
-// finds everything in the folders of the runs.
+// What is finished has its outcome.json (models/evidence/run_end.h), or where its folder is gone its numbers in the
+// study's numbers.json, and is never trained again. What was interrupted, however, goes on from its last checkpoint. So
+// the queue keeps nothing of its own: killed at any moment, the next session finds everything in the study's folder.
 
 #include <cstddef>
 #include <memory>
@@ -62,6 +62,7 @@ class StudyQueue {
   const Study& study_;
   QueueOptions options_;
   std::vector<Run> runs_;
+  std::size_t kept_ = 0;  ///< of them in numbers.json alone
   StatusLine status_;
   std::size_t looks_ = 0;
 };
