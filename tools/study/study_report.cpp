@@ -79,6 +79,18 @@ std::string metric_section(const Study& study, const std::vector<MeasuredRun>& r
 
 // --- Figure against updates
 
+/// Without what each run measures once, in its test: a number is no curve.
+std::vector<std::string> measured_again(std::vector<std::string> metrics,
+                                        const std::vector<MeasuredRun>& runs) {
+  std::erase_if(metrics, [&](const std::string& metric) {
+    return std::ranges::all_of(runs, [&](const MeasuredRun& run) {
+      const Table* const table = run.table_with(metric);
+      return table == nullptr || table == &run.test;
+    });
+  });
+  return metrics;
+}
+
 Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
                    const std::string& title, const std::vector<size_t>& combinations, bool single) {
   Panel panel{.title = title, .x_label = "updates", .y_label = metric};
@@ -209,11 +221,12 @@ std::string verdicts_json(const std::vector<Verdict>& verdicts) {
 std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
   if (!study.against.empty()) return figure_against(study, runs, shown_metrics(study, runs));
   std::vector<Panel> panels;
+  const std::vector<std::string> metrics = measured_again(shown_metrics(study, runs), runs);
   for (const std::string& value : panel_values(study)) {
     std::vector<size_t> shown;
     for (size_t i = 0; i < study.combinations.size(); ++i)
       if (in_panel(study, i, value)) shown.push_back(i);
-    for (const std::string& metric : shown_metrics(study, runs))
+    for (const std::string& metric : metrics)
       if (panels.size() < most_panels)
         panels.push_back(metric_panel(study, runs, metric, panel_title(study, value), shown, single));
   }
@@ -223,7 +236,7 @@ std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRu
 std::vector<Panel> compared_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
   const std::vector<size_t> compared = compared_by_claims(study, runs);
   std::vector<Panel> panels;
-  for (const std::string& metric : shown_metrics(study, runs))
+  for (const std::string& metric : measured_again(shown_metrics(study, runs), runs))
     if (panels.size() < most_panels)
       panels.push_back(metric_panel(study, runs, metric, "", compared, single));
   return panels;

@@ -25,8 +25,8 @@ std::string claim_section(const Verdict& verdict, size_t number, const std::stri
 /// For programs: of each claim the answer, the number, the intervals, n, the data, and the sentence.
 std::string verdicts_json(const std::vector<Verdict>& verdicts);
 
-/// A panel for each metric, and for each value of the setting that the study gives panels: the median of a variant's runs
-/// against updates, their range as a band; with `single` each run as well.
+/// A panel for each metric that runs measure more than once, and for each value of the setting that the study gives
+/// panels: the median of a variant's runs against updates, their range as a band; with `single` each run as well.
 std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single);
 
 /// What study_figure() shows where the study has nothing to show ends against: of the variants that the claims compare.
