@@ -186,12 +186,11 @@ $(TOGETHER_HEADERS): ;
 endif
 
 # These have no test runner to link with.
-$(BUILD)/objects/tests/fuzz/%.o: tests/fuzz/%.cpp $(BUILD)/flags $(PRELUDE)
-	$(call compile,$(PRELUDE))
-$(BUILD)/objects/tests/oracle/%.o: tests/oracle/%.cpp $(BUILD)/flags $(PRELUDE)
-	$(call compile,$(PRELUDE))
-$(BUILD)/objects/tests/stress/%.o: tests/stress/%.cpp $(BUILD)/flags $(PRELUDE)
-	$(call compile,$(PRELUDE))
+define without_runner
+$(BUILD)/objects/tests/$(1)/%.o: tests/$(1)/%.cpp $(BUILD)/flags $(PRELUDE)
+	$$(call compile,$(PRELUDE))
+endef
+$(foreach folder,fuzz oracle stress,$(eval $(call without_runner,$(folder))))
 
 # -O1 compiles in two thirds of the time and is enough for the tests' own code, and for most of the tools. For the
 # sanitizers both compile in half the time without optimization; the models' tests would then take ten times as long.

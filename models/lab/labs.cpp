@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "models/lab/optimization/early_stopping.h"
-#include "models/lab/optimization/equilibrium.h"
+#include "models/lab/growth/early_stopping.h"
+#include "models/lab/growth/equilibrium.h"
 #include "models/lab/optimization/gain.h"
 #include "models/lab/optimization/sgd.h"
 #include "models/lab/optimization/shift.h"

@@ -1,6 +1,6 @@
 // At which updates the lab of early stopping looks.
 
-#include "models/lab/optimization/early_stopping.h"
+#include "models/lab/growth/early_stopping.h"
 
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-#include "models/lab/optimization/equilibrium.h"
+#include "models/lab/growth/equilibrium.h"
 
 #include <algorithm>
 #include <cmath>

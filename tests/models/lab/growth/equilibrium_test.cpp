@@ -1,6 +1,6 @@
 // Lengths of weights whose loss does not depend on them, where the answer is known.
 
-#include "models/lab/optimization/equilibrium.h"
+#include "models/lab/growth/equilibrium.h"
 
 #include "models/lab/scale_free_digits.h"
 #include "optim/sgd.h"

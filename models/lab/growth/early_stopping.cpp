@@ -1,4 +1,4 @@
-#include "models/lab/optimization/early_stopping.h"
+#include "models/lab/growth/early_stopping.h"
 
 #include <string>
 
