@@ -10,6 +10,7 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "core/files/mapped_file.h"
+#include "models/text/gutenberg.h"
 #include "models/text/sentences.h"
 #include "models/text/stories.h"
 #include "models/text/tokenizer.h"
@@ -44,7 +45,13 @@ class TripleCounter {
 struct Book {
   std::string path;
   size_t bytes = 0;
+  BytesOfText text = {};  ///< without Project Gutenberg's notices, which are the same in every book
 };
+
+Book book_at(const std::string& path) {
+  const MappedFile file(path);
+  return {path, file.bytes().size(), without_notices(file.bytes())};
+}
 
 std::vector<Book> books_in(const std::string& folder) {
   if (!is_folder(folder))
@@ -52,8 +59,7 @@ std::vector<Book> books_in(const std::string& folder) {
                     ": is not a folder; give one that holds books as plain text (*.txt), or leave "
                     "--data out for built-in stories");
   std::vector<Book> books;
-  for (const std::string& path : files_below(folder, ".txt"))
-    books.push_back({path, MappedFile(path).bytes().size()});
+  for (const std::string& path : files_below(folder, ".txt")) books.push_back(book_at(path));
   if (books.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
   std::ranges::sort(books, {}, &Book::path);
   return books;
@@ -68,7 +74,7 @@ void for_each_sentence(std::string_view paragraph, const Body& body) {
 
 /// Counts the words of a book and cuts it into passages, which begin and end with paragraphs.
 void scan(size_t number, const Book& book, WordCounter& counter, std::vector<Place>& places) {
-  ParagraphReader reader(book.path);
+  ParagraphReader reader(book.path, book.text.begin, book.text.end);
   std::string paragraph;
   Place place{.book = number, .byte = reader.position()};
   TripleCounter triples;
@@ -91,7 +97,7 @@ void scan(size_t number, const Book& book, WordCounter& counter, std::vector<Pla
 
 std::vector<Sentence> read_passage(const Book& book, const Place& place, const Vocabulary& vocabulary) {
   std::vector<Sentence> sentences;
-  ParagraphReader reader(book.path, place.byte);
+  ParagraphReader reader(book.path, place.byte, book.text.end);
   std::string paragraph;
   while (sentences.size() < place.sentences && reader.next(paragraph))
     for_each_sentence(paragraph, [&](const auto& words) { sentences.push_back(vocabulary.sentence(words)); });
@@ -188,11 +194,11 @@ Corpus load_books(const std::string& run_folder) {
     const std::string_view line = lines[i];
     if (line.starts_with("book\t")) {
       const Fields fields = fields_of(path, i + 1, line.substr(5), 1);
-      books.push_back({fields.last, fields.numbers[0]});
       std::error_code missing;
-      if (files::file_size(books.back().path, missing) != books.back().bytes || missing)
-        fail<DataError>(books.back().path, ": is missing or has changed since ", path,
+      if (files::file_size(fields.last, missing) != fields.numbers[0] || missing)
+        fail<DataError>(fields.last, ": is missing or has changed since ", path,
                         " was written; put it back or start a new run");
+      books.push_back(book_at(fields.last));
     } else {
       const Fields fields =
           fields_of(path, i + 1, line.substr(std::min(line.find('\t'), line.size() - 1) + 1), 4);

@@ -34,11 +34,11 @@ std::vector<std::string> words_of(std::string_view sentence);
 
 /// Reads all plain texts (*.txt) in a folder and below it once, in the order of their names, keeping at most
 /// a paragraph in memory: counts the words, of which the `most_words` most frequent become the vocabulary,
-/// and notes where each passage begins. Throws DataError, naming the file, the line and the remedy, when
-/// there is no such file, or one is empty or not text.
+/// and notes where each passage begins. Leaves out Project Gutenberg's notices. Throws DataError, naming the
+/// file, the line and the remedy, when there is no such file, or one is empty or not text.
 Corpus scan_books(const std::string& folder, size_t most_words);
 
-/// The same from what `save` has written into a run's folder, without reading the books. DataError when a
+/// The same from what `save` has written into a run's folder, without counting again. DataError when a
 /// book is missing or has another size, or the files are broken.
 Corpus load_books(const std::string& run_folder);
 

@@ -8,8 +8,28 @@
 
 namespace lamina {
 
-LineReader::LineReader(const std::string& path, size_t position, size_t longest)
-    : path_(path), file_(path), position_(position), longest_(longest) {
+namespace {
+
+/// `line` up to its last whole character; where it is not UTF-8 as it is.
+std::string_view whole_characters(std::string_view line) {
+  constexpr size_t longest_character = 4;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  for (size_t cut = 0; cut < std::min(longest_character, line.size()); ++cut)
+    if (!continues(line[line.size() - 1 - cut])) {
+      if (is_utf8(line.substr(line.size() - 1 - cut))) return line;
+      return cut + 1 < line.size() ? line.substr(0, line.size() - 1 - cut) : line;
+    }
+  return line;
+}
+
+}  // namespace
+
+LineReader::LineReader(const std::string& path, size_t position, size_t longest, size_t end)
+    : path_(path),
+      file_(path),
+      position_(position),
+      longest_(longest),
+      end_(std::min(end, file_.bytes().size())) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   if (position_ == 0 && file_.bytes().starts_with(mark)) position_ = mark.size();
   if (position == 0 && position_ == file_.bytes().size())
@@ -17,14 +37,15 @@ LineReader::LineReader(const std::string& path, size_t position, size_t longest)
 }
 
 bool LineReader::next(std::string& text) {
-  const std::string_view rest = file_.bytes().substr(std::min(position_, file_.bytes().size()));
+  const size_t from = std::min(position_, end_);
+  const std::string_view rest = file_.bytes().substr(from, end_ - from);
   if (rest.empty()) return false;
   std::string_view line = rest.substr(0, rest.find('\n'));
   const size_t begin = position_;
   if (line.size() > longest_) {
     line = line.substr(0, longest_);
     const size_t space = line.rfind(' ');
-    if (space != line.npos && space > 0) line = line.substr(0, space);
+    line = space != line.npos && space > 0 ? line.substr(0, space) : whole_characters(line);
     position_ += line.size();
   } else {
     position_ += std::min(line.size() + 1, rest.size());

@@ -16,10 +16,11 @@ class LineReader {
  public:
   static constexpr size_t unlimited = static_cast<size_t>(-1);
 
-  /// Begins at the byte `position`, which must come from position() of another reader of this file. Lines of
-  /// more than `longest` bytes are cut into parts, at a space if there is one. Throws DataError, naming the
-  /// file and the remedy, when it cannot be read or is empty.
-  explicit LineReader(const std::string& path, size_t position = 0, size_t longest = unlimited);
+  /// Begins at the byte `position`, which must come from position() of another reader of this file or be where a line
+  /// begins, and reads up to the byte `end`. Lines of more than `longest` bytes are cut into parts, at a space if there
+  /// is one, else between characters. Throws DataError, naming the file and the remedy, when it cannot be read or is empty.
+  explicit LineReader(const std::string& path, size_t position = 0, size_t longest = unlimited,
+                      size_t end = unlimited);
 
   /// The next line, or false at the end. Throws DataError, naming the line, for one that holds a zero byte,
   /// as those of UTF-16 and binary files do.
@@ -31,7 +32,7 @@ class LineReader {
  private:
   std::string path_;
   MappedFile file_;
-  size_t position_, longest_;
+  size_t position_, longest_, end_;
 };
 
 /// All lines of a file. Errors as those of LineReader.

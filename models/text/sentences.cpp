@@ -89,8 +89,8 @@ std::vector<std::string_view> split_sentences(std::string_view paragraph) {
   return sentences;
 }
 
-ParagraphReader::ParagraphReader(const std::string& path, size_t position)
-    : lines_(path, position, longest_paragraph) {}
+ParagraphReader::ParagraphReader(const std::string& path, size_t position, size_t end)
+    : lines_(path, position, longest_paragraph, end) {}
 
 bool ParagraphReader::next(std::string& paragraph) {
   paragraph.clear();

@@ -20,7 +20,7 @@ std::vector<std::string_view> split_sentences(std::string_view paragraph);
 class ParagraphReader {
  public:
   /// As LineReader.
-  explicit ParagraphReader(const std::string& path, size_t position = 0);
+  explicit ParagraphReader(const std::string& path, size_t position = 0, size_t end = LineReader::unlimited);
 
   /// The next paragraph, never an empty one, with its line ends; or false at the end. One of more than 64 KB
   /// is returned in parts of at most twice that.

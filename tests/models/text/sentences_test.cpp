@@ -86,6 +86,21 @@ TEST_CASE("lines: positions, long lines, zero bytes") {
   CHECK(parts == 13);
 }
 
+TEST_CASE("lines: a long one without spaces is cut between characters") {
+  const TemporaryFolder scratch;
+  const std::string path = scratch / "a.txt",
+                    word = "\xE4\xB8\xAD\xC3\xA9z\xF0\x9F\x98\x80";  // of 3, 2, 1 and 4 bytes
+  std::string all;
+  for (int i = 0; i < 20; ++i) all += word;
+  write_file(path, all);
+  for (size_t longest = 4; longest < 20; ++longest) {
+    LineReader reader(path, 0, longest);
+    std::string line, read;
+    while (reader.next(line)) read += line;
+    CHECK(read == all);
+  }
+}
+
 TEST_CASE("paragraphs: huge ones come in parts, none is lost") {
   const TemporaryFolder scratch;
   const std::string path = scratch / "a.txt";
@@ -151,6 +166,22 @@ TEST_CASE("books: passages are read as they were counted; a long sentence is who
           path + ": is missing or has changed since " + scratch.path() +
               "/passages.tsv was written; put it back or start a new run");
   }
+}
+
+TEST_CASE("books: Project Gutenberg's notices are no text to learn from") {
+  const TemporaryFolder scratch;
+  std::filesystem::create_directories(scratch / "books");
+  write_file(scratch / "books/a.txt",
+             "A notice.\n\n*** START OF THIS EBOOK ***\nBut go. " + short_book(20) +
+                 "\nThey stop.\n*** END OF THIS EBOOK ***\nThe license.\n\nIt is long.\n");
+  const Corpus corpus = scan_books(scratch / "books", 50);
+  CHECK(corpus.passages == std::vector<size_t>{22});
+  CHECK(corpus.vocabulary.number("notice") == Vocabulary::unknown);
+  CHECK(corpus.vocabulary.number("license") == Vocabulary::unknown);
+  const Sentence last = corpus.read(0).back();
+  CHECK(last == corpus.vocabulary.sentence(std::vector<std::string>{"they", "stop", "."}));
+  corpus.save(scratch.path());
+  CHECK(load_books(scratch.path()).read(0).back() == last);
 }
 
 TEST_CASE("books: bad input") {
