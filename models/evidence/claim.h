@@ -28,8 +28,7 @@ struct Claim {
   enum Direction { lower, higher, faster };
   std::string words = {};  ///< as the reader knows it; empty: made from the rest
   std::string metric = {};
-  Take take =
-      {};  ///< not of `faster`, which counts the updates until the metric is as good as the other's best
+  Take take = {};  ///< not of `faster`, which counts updates until the metric is as good as both runs get
   Direction direction = lower;
   Settings subject = {}, other = {};  ///< the two variants
   bool for_the_better = true;         ///< that the first has better values, in so far as the metric says

@@ -63,8 +63,8 @@ Table recorded_of(const Study& study, const std::string& path) {
 MeasuredRun read_run(const Study& study, const StudyRun& run, const std::string& folder) {
   MeasuredRun measured{.run = run, .end = read_end(folder)};
   if (!exists(folder + "/config.json")) return measured;
-  measured.data = measured.end.data;
-  measured.data += reduction_of(RunFolder::open(folder).config().settings);
+  if (!measured.end.data.empty())
+    measured.data = measured.end.data + reduction_of(RunFolder::open(folder).config().settings);
   measured.curves = table_if_any(folder + "/metrics.csv");
   measured.test = table_if_any(folder + "/test.csv");
   if (exists(folder + "/record.csv")) measured.recorded = recorded_of(study, folder + "/record.csv");
@@ -79,6 +79,27 @@ std::optional<size_t> best_row(const std::vector<double>& values, bool highest) 
   for (size_t i = 0; i < values.size(); ++i)
     if (std::isfinite(values[i]) && (!best || better(values[i], values[*best], highest))) best = i;
   return best;
+}
+
+/// The row of `of` at the update of this row of `from`, or the last one before it. A test has one row, of the model that the
+/// run kept. Nothing where `of` begins later.
+std::optional<size_t> same_time(const Table& from, size_t row, const Table& of) {
+  if (&from == &of) return row;
+  if (!has_column(of, "step")) return 0;
+  const double step = from.column("step")[row];
+  const std::vector<double> steps = of.column("step");
+  const auto after = std::ranges::upper_bound(steps, step);
+  if (after == steps.begin()) return {};
+  return static_cast<size_t>(after - steps.begin()) - 1;
+}
+
+/// The table with the metric, which must be more than the one number of a test.
+const Table& curve_of(const MeasuredRun& run, const std::string& metric, const Study& study) {
+  const Table* const table = run.table_with(metric);
+  if (table == &run.test)
+    fail<DataError>(study.file, ": a claim needs the course of '", metric,
+                    "', which runs measure once, in their test; name a metric of metrics.csv");
+  return *table;
 }
 
 }  // namespace
@@ -122,6 +143,26 @@ std::vector<std::string> metrics_of(const std::vector<MeasuredRun>& runs) {
   return all;
 }
 
+void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
+  if (std::ranges::none_of(runs, [](const MeasuredRun& run) { return run.end.outcome == RunEnd::finished; }))
+    return;
+  const std::vector<std::string> all = metrics_of(runs);
+  const auto require = [&](const std::string& metric, const std::string& place) {
+    if (!metric.empty() && std::ranges::find(all, metric) == all.end())
+      fail<DataError>(study.file, ": ", place, ": '", metric, "' is no metric of these runs; there are ",
+                      joined(all));
+  };
+  for (const auto& [place, list] :
+       {std::pair{"metrics", &study.metrics}, {"log", &study.log}, {"higher_is_better", &study.higher}})
+    for (const std::string& metric : *list) require(metric, place);
+  require(study.choose, "choose");
+  if (study.limit) require(study.limit->metric, "limit");
+  for (const Claim& claim : study.claims) {
+    require(claim.metric, "claims");
+    require(claim.take.other, "take");
+  }
+}
+
 std::optional<double> taken(const MeasuredRun& run, const std::string& metric, const Take& take,
                             const Study& study) {
   if (!run.has(metric)) return {};
@@ -134,16 +175,18 @@ std::optional<double> taken(const MeasuredRun& run, const std::string& metric, c
   if (take.kind == Take::Kind::mean_of_last)
     number = moments_of(std::span(values).last(std::min(take.count, values.size()))).mean;
   if (take.kind == Take::Kind::where_best && run.has(take.other)) {
-    const auto row = best_row(run.values(take.other), study.best_is_highest(take.other));
-    if (row && *row < values.size()) number = values[*row];
+    const Table& where = curve_of(run, take.other, study);
+    if (const auto row = best_row(where.column(take.other), study.best_is_highest(take.other)))
+      if (const auto here = same_time(where, *row, *run.table_with(metric))) number = values[*here];
   }
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::optional<double> updates_to_reach(const MeasuredRun& run, const std::string& metric, double goal,
                                        const Study& study) {
-  if (!has_column(run.curves, metric)) return {};
-  const std::vector<double> values = run.curves.column(metric), steps = run.curves.column("step");
+  if (!run.has(metric)) return {};
+  const Table& table = curve_of(run, metric, study);
+  const std::vector<double> values = table.column(metric), steps = table.column("step");
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] == goal || better(values[i], goal, study.best_is_highest(metric))) return steps[i];
   return {};

@@ -36,11 +36,17 @@ std::vector<MeasuredRun> measured_runs(const Study& study, const std::string& fo
 /// The metrics that some run has, in the order of its files.
 std::vector<std::string> metrics_of(const std::vector<MeasuredRun>& runs);
 
-/// What a run's curve says; nothing when it has no such metric or no finite number of it.
+/// DataError when the study shows, chooses by or claims something of a metric that none of its runs has. Nothing can be said
+/// before the first run has finished.
+void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs);
+
+/// What a run's curve says; nothing when it has no such metric or no finite number of it. "where M is best" takes a metric
+/// of another file at the same update, or from the last row before it. DataError for an M that is measured once.
 std::optional<double> taken(const MeasuredRun& run, const std::string& metric, const Take& take,
                             const Study& study);
 
-/// The updates after which a metric was first as good as `goal`; nothing when it never was.
+/// The updates after which a metric was first as good as `goal`; nothing when it never was. DataError for a metric that is
+/// measured once.
 std::optional<double> updates_to_reach(const MeasuredRun& run, const std::string& metric, double goal,
                                        const Study& study);
 

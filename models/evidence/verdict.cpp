@@ -30,6 +30,15 @@ double effect(const Claim& claim, const SeedPair& pair) {
   return claim.direction == Claim::higher ? subject - other : other - subject;
 }
 
+/// What the rounding of numbers of this size can make of differences that are equal.
+double rounding_of(const Claim& claim, const std::vector<SeedPair>& pairs) {
+  double largest = claim.ratio ? 1 : 0;
+  for (const SeedPair& pair : pairs)
+    for (const double number : {*pair.subject, *pair.other})
+      largest = std::max(largest, std::abs(claim.ratio ? std::log(number) : number));
+  return 1e-12 * largest;
+}
+
 /// Some runs have no number, and so only their count can decide. A run without one is the worst.
 void judge_by_count(Verdict& verdict) {
   const size_t n = verdict.pairs.size();
@@ -39,10 +48,8 @@ void judge_by_count(Verdict& verdict) {
   };
   const size_t subject = without(&SeedPair::subject), other = without(&SeedPair::other);
   const double probability = fisher_probability(subject, n, other, n);
-  verdict.why =
-      text(subject, " of ", n, " runs of ", verdict.subject, " and ", other, " of ", n, " of ", verdict.other,
-           verdict.claim.direction == Claim::faster ? " diverged or never got there" : " diverged",
-           " (Fisher's exact test: p = ", shown(probability), ")");
+  verdict.why = text(subject, " of ", n, " runs of ", verdict.subject, " and ", other, " of ", n, " of ",
+                     verdict.other, " diverged (Fisher's exact test: p = ", shown(probability), ")");
   if (probability >= significant) return;
   verdict.answer =
       (subject < other) == verdict.claim.for_the_better ? Verdict::holds : Verdict::does_not_hold;
@@ -58,7 +65,7 @@ void judge_by_interval(Verdict& verdict) {
     return;
   }
   const Moments moments = moments_of(effects);
-  if (moments.deviation == 0) {
+  if (moments.deviation <= rounding_of(claim, verdict.pairs)) {
     verdict.why = text("all ", n, " differences are equal, so that nothing is known of how they vary");
     return;
   }
@@ -81,21 +88,25 @@ std::optional<double> number_of(const MeasuredRun& run, const Claim& claim, cons
   return taken(run, claim.metric, claim.take, study);
 }
 
+/// The updates after which each run is as good as the worse of their bests. The best of one of them alone would be a goal
+/// that this one reaches always and an equal one in half of all pairs.
+void count_updates(SeedPair& pair, const Claim& claim, const Study& study, const MeasuredRun& subject,
+                   const MeasuredRun& other) {
+  if (!pair.subject || !pair.other) return;
+  const double goal = study.best_is_highest(claim.metric) ? std::min(*pair.subject, *pair.other)
+                                                          : std::max(*pair.subject, *pair.other);
+  pair.subject = updates_to_reach(subject, claim.metric, goal, study);
+  pair.other = updates_to_reach(other, claim.metric, goal, study);
+}
+
 SeedPair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subject,
                  const MeasuredRun& other) {
-  SeedPair pair{.seed = subject.run.seed};
-  if (claim.direction != Claim::faster) {
-    pair.subject = number_of(subject, claim, study);
-    pair.other = number_of(other, claim, study);
-    return pair;
-  }
-  Claim best = claim;
-  best.take = {.kind = Take::Kind::best};
-  number_of(subject, best, study);
-  const std::optional<double> goal = number_of(other, best, study);
-  if (goal) pair.other = updates_to_reach(other, claim.metric, *goal, study);
-  if (subject.end.outcome == RunEnd::finished)  // where the other diverged, any goal is reached at once
-    pair.subject = goal ? updates_to_reach(subject, claim.metric, *goal, study) : 0;
+  Claim what = claim;
+  if (claim.direction == Claim::faster) what.take = {.kind = Take::Kind::best};
+  SeedPair pair{.seed = subject.run.seed,
+                .subject = number_of(subject, what, study),
+                .other = number_of(other, what, study)};
+  if (claim.direction == Claim::faster) count_updates(pair, claim, study, subject, other);
   return pair;
 }
 
@@ -126,7 +137,8 @@ std::string words_of(const Verdict& verdict) {
   const Claim& claim = verdict.claim;
   if (!claim.words.empty()) return claim.words;
   if (claim.direction == Claim::faster)
-    return text(verdict.subject, " reaches ", verdict.other, "'s best ", claim.metric, " after fewer updates",
+    return text(verdict.subject, " comes to the best ", claim.metric, " that both it and ", verdict.other,
+                " reach after fewer updates",
                 claim.least == 1 ? "" : text(", by a factor of ", shown(claim.least), " at least"));
   const std::string least = claim.ratio        ? text(", by a factor of ", shown(claim.least), " at least")
                             : claim.least != 0 ? text(", by ", shown(claim.least), " at least")

@@ -7,6 +7,9 @@
 // called different in less than one study of twenty, and five pairs show a difference of two deviations of the pairs'
 // differences in more than eight of ten (tests/models/evidence/verdict_test.cpp). A bootstrap interval stands beside it.
 //
+// Which is faster: the updates until each run of a pair is as good as the worse of their two bests, which both reach.
+// Where the first is the better one that is the other's best, as the paper counts.
+//
 // A run that diverged has no number, and leaving it out would flatter its variant. Where some did, only their count can
 // decide, by Fisher's exact test at 95%.
 
@@ -20,7 +23,7 @@
 
 namespace lamina {
 
-/// The two variants' runs with one seed. Nothing in place of a number: the run diverged, or never was as good as the goal.
+/// The two variants' runs with one seed. Nothing in place of a number: the run diverged.
 struct SeedPair {
   std::int64_t seed = 0;
   std::optional<double> subject = {}, other = {};

@@ -22,15 +22,10 @@ namespace {
 
 constexpr size_t most_panels = 9;
 
-/// The metrics that the study names, or all.
+/// The metrics that the study names, or all; none before something has been measured.
 std::vector<std::string> shown_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
   const std::vector<std::string> all = metrics_of(runs);
-  if (all.empty()) return {};  // nothing has been measured yet
-  for (const auto* list : {&study.metrics, &study.log, &study.higher})
-    for (const std::string& metric : *list)
-      if (std::ranges::find(all, metric) == all.end())
-        fail<DataError>(study.file, ": '", metric, "' is no metric of these runs; there are ", joined(all));
-  return study.metrics.empty() ? all : study.metrics;
+  return study.metrics.empty() || all.empty() ? all : study.metrics;
 }
 
 // --- Claims
@@ -38,7 +33,7 @@ std::vector<std::string> shown_metrics(const Study& study, const std::vector<Mea
 /// What the numbers of a claim's pairs are.
 std::string measured_of(const Verdict& verdict) {
   const Claim& claim = verdict.claim;
-  return claim.direction == Claim::faster ? text("updates to reach ", verdict.other, "'s best ", claim.metric)
+  return claim.direction == Claim::faster ? text("updates to reach the best ", claim.metric, " of both")
                                           : text(claim.metric, " (", claim.take.words(), ")");
 }
 
@@ -151,9 +146,7 @@ std::string claim_section(const Verdict& verdict, size_t number, const std::stri
   std::string rows;
   for (const SeedPair& pair : verdict.pairs) {
     const auto value = [&](const std::optional<double>& number_of_run) {
-      return number_of_run                      ? cell(*number_of_run)
-             : claim.direction == Claim::faster ? "never, or diverged"
-                                                : "diverged";
+      return number_of_run ? cell(*number_of_run) : "diverged";
     };
     std::string difference = "-";
     if (pair.subject && pair.other) {
@@ -242,15 +235,32 @@ std::vector<Panel> compared_figure(const Study& study, const std::vector<Measure
   return panels;
 }
 
+namespace {
+
+/// What is known of all runs, also of those that the study's file no longer names: their folders may be gone.
+std::string all_numbers(const Study& study, std::vector<MeasuredRun> runs, const std::string& folder) {
+  std::set<std::string> named;
+  for (const StudyRun& run : study.runs()) named.insert(run.name);
+  for (auto& [name, run] : kept_numbers(folder)) {
+    if (named.contains(name)) continue;
+    run.run.name = name;
+    runs.push_back(std::move(run));
+  }
+  return numbers_of(runs);
+}
+
+}  // namespace
+
 void report_study(const Study& study, const std::string& folder, bool single) {
   const std::vector<MeasuredRun> runs = without_unwanted(study, measured_runs(study, folder));
+  require_metrics(study, runs);
   std::vector<Verdict> verdicts;
   for (const Claim& claim : study.claims) verdicts.push_back(judge(claim, study, runs));
   const ResultFolder results(folder);
   results.report(summary_of(study, runs, verdicts));
   results.write("runs.csv", runs_csv(study, runs));
   results.write("variants.csv", variants_csv(study, runs, shown_metrics(study, runs)));
-  results.write(numbers_file, numbers_of(runs));
+  results.write(numbers_file, all_numbers(study, runs, folder));
   if (!verdicts.empty()) results.write("verdicts.json", verdicts_json(verdicts));
   if (const std::vector<Panel> panels = study_figure(study, runs, single); !panels.empty())
     results.draw("figure", panels);

@@ -33,7 +33,9 @@ size_t jobs_for(const Study& study) {
 
 /// What is to be trained, as far as what is in the folder tells.
 std::vector<StudyRun> runs_in(const Study& study, const std::string& folder) {
-  return runs_to_train(study, measured_runs(study, folder));
+  const std::vector<MeasuredRun> runs = measured_runs(study, folder);
+  require_metrics(study, runs);  // before a metric that there is not chooses
+  return runs_to_train(study, runs);
 }
 
 /// "chosen by valid_error: none-lr0.001, layer-lr0.003; they alone train with the other seeds"

@@ -16,14 +16,25 @@ std::string setting_of(const Settings& settings, const std::string& key) {
   return "";
 }
 
+namespace {
+
+/// Whether a word tells nothing without its key: another setting has it as well.
+bool is_ambiguous(const Study& study, const std::string& key, const std::string& word) {
+  for (const Combination& each : study.combinations)
+    for (const auto& [other, value] : each.settings.entries())
+      if (other != key && text_of(value) == word) return true;
+  return false;
+}
+
+}  // namespace
+
 std::string title_in_panel(const Study& study, size_t combination, const std::string& left_out) {
   std::string title;
   for (const auto& [key, value] : study.combinations[combination].settings.entries()) {
     if (key == study.panels || key == left_out) continue;
-    const bool is_word = std::holds_alternative<std::string>(value);
-    title += (title.empty() ? "" : ", ") + (key == "norm" ? title_of(text_of(value))
-                                            : is_word     ? text_of(value)
-                                                          : key + " " + text_of(value));
+    const std::string word = text_of(value);
+    const bool alone = std::holds_alternative<std::string>(value) && !is_ambiguous(study, key, word);
+    title += (title.empty() ? "" : ", ") + (key == "norm" ? title_of(word) : alone ? word : key + " " + word);
   }
   return title.empty() ? study.experiment : title;
 }

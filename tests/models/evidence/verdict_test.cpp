@@ -149,6 +149,11 @@ TEST_CASE("verdict: too little to tell") {
   CHECK(why(judge(lower, pairs_of({1, 1}, {2, 3}))) == "there are 2 pairs of runs, and 3 are needed");
   CHECK(why(judge(lower, {})) == "there are 0 pairs of runs, and 3 are needed");
   CHECK(why(judge(lower, pairs_of({1, 2, 3}, {2, 3, 4}))).starts_with("all 3 differences are equal"));
+  // 0.1 in every pair, but for the last bit.
+  CHECK(why(judge(lower, pairs_of({0.2, 0.15, 0.3, 0.25, 0.5}, {0.3, 0.25, 0.4, 0.35, 0.6})))
+            .starts_with("all 5 differences are equal"));
+  CHECK(why(judge({.ratio = true, .least = 1}, pairs_of({0.1, 0.3, 0.7}, {0.2, 0.6, 1.4})))
+            .starts_with("all 3 differences are equal"));
   CHECK(why(judge({.ratio = true, .least = 1}, pairs_of({1, 0, 3}, {2, 3, 4}))) ==
         "a ratio needs numbers above 0");
 }
@@ -191,7 +196,7 @@ TEST_CASE("verdict: a failed run is no pair, one that diverged is") {
   CHECK(judge(study.claims[0], study, runs).answer == Verdict::cannot_be_told);
 }
 
-TEST_CASE("verdict: updates until the other's best") {
+TEST_CASE("verdict: updates until the best that both reach") {
   const Study study =
       study_with(R"({"metric": "loss", "faster": {"norm": "layer"}, "than": {"norm": "none"}})");
   const std::vector<double> bad{3, 3, 3, 3}, good{2, 2, 2, 2};
@@ -200,9 +205,55 @@ TEST_CASE("verdict: updates until the other's best") {
   CHECK(verdict.pairs[0].other == 20);
   CHECK(verdict.pairs[3].subject == 20);
   CHECK(verdict.number == doctest::Approx(std::pow(2, 0.75)));
-  verdict = judge(study.claims[0], study, runs_of(0, bad, good) + runs_of(1, bad, bad));
-  CHECK(verdict.answer == Verdict::does_not_hold);
-  CHECK(verdict.why.starts_with("4 of 4 runs of layer and 0 of 4 of none diverged or never got there"));
+  CHECK(words_of(verdict) == "layer comes to the best loss that both it and none reach after fewer updates");
+  // The one that never is as good as the other's best is compared at its own.
+  verdict = judge(study.claims[0], study, runs_of(0, {3, 3, 3, 5}, good) + runs_of(1, {5, 5, 5, 3}, bad));
+  CHECK(verdict.pairs[0].subject == 20);
+  CHECK(verdict.pairs[0].other == 10);
+  CHECK(verdict.pairs[3].subject == 10);
+  CHECK(verdict.pairs[3].other == 20);
+  auto runs = runs_of(0, bad, good) + runs_of(1, bad, good);
+  for (size_t i = 0; i < 4; ++i) runs[i].end.outcome = RunEnd::diverged;
+  CHECK(judge(study.claims[0], study, runs).why ==
+        "0 of 4 runs of layer and 4 of 4 of none diverged (Fisher's exact test: p = 0.0286)");
+}
+
+namespace {
+
+/// A run of 30 evaluations, whose loss falls as fast as `rate` says, with noise of the run and of each evaluation.
+MeasuredRun learning_run(size_t combination, std::int64_t seed, double rate, Random& random) {
+  MeasuredRun run{.run = {.combination = combination, .seed = seed}, .end = {.outcome = RunEnd::finished}};
+  run.curves.columns = {"evaluation", "step", "loss"};
+  const double luck = 0.1 * normal(random);
+  for (int i = 1; i <= 30; ++i)
+    run.curves.rows.push_back({double(i), 100.0 * i, std::exp(-rate * i) + luck + 0.05 * normal(random)});
+  return run;
+}
+
+/// How many of 500 studies, of five seeds each, say so that layer is faster.
+size_t answered_of_curves(Verdict::Answer answer, double rate_of_layer) {
+  const Study study = study_from("s.json", R"({"experiment": "mnist", "variants": {"norm": ["none", "layer"]},
+      "seeds": [1, 2, 3, 4, 5], "claims": [{"metric": "loss", "faster": {"norm": "layer"}, "than": {"norm": "none"}}]})");
+  Random random(7);
+  size_t count = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    std::vector<MeasuredRun> runs;
+    for (const std::int64_t seed : study.seeds) {
+      runs.push_back(learning_run(0, seed, 0.1, random));
+      runs.push_back(learning_run(1, seed, rate_of_layer, random));
+    }
+    count += judge(study.claims[0], study, runs).answer == answer;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("verdict: of equal curves neither is called faster in 475 of 500 studies at least" *
+          doctest::test_suite("slow")) {
+  CHECK(answered_of_curves(Verdict::cannot_be_told, 0.1) >= 475);
+  CHECK(answered_of_curves(Verdict::holds, 0.3) > answered_of_curves(Verdict::holds, 0.1));
+  CHECK(answered_of_curves(Verdict::does_not_hold, 0.3) == 0);
 }
 
 TEST_CASE("verdict: of several variants the one is judged that is best on another metric") {
@@ -244,6 +295,27 @@ TEST_CASE("verdict: what is taken of a curve") {
   CHECK(!updates_to_reach(run, "hits", 10, study));
 }
 
+TEST_CASE("verdict: the best of one file is looked up in another by its update") {
+  const Study study =
+      study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
+  MeasuredRun run;
+  run.curves = {.columns = {"epoch", "step", "loss"}, .rows = {{1, 100, 3}, {2, 200, 1}, {3, 300, 2}}};
+  run.recorded = {.columns = {"step", "along"}, .rows = {{1, 0.1}, {101, 0.2}, {201, 0.3}, {301, 0.4}}};
+  run.test = {.columns = {"epoch", "test_loss"}, .rows = {{2, 1.5}}};
+  const auto value = [&](const char* metric, const char* words) {
+    return taken(run, metric, Take::from(words), study);
+  };
+  CHECK(value("along", "where loss is best") == 0.2);
+  CHECK(value("loss", "where along is best") == std::nullopt);  // recorded before the first evaluation
+  CHECK(value("test_loss", "where loss is best") == 1.5);
+  CHECK(updates_to_reach(run, "along", 0.1, study) == 1);
+  CHECK(message_of<DataError>([&] { value("loss", "where test_loss is best"); }) ==
+        "s.json: a claim needs the course of 'test_loss', which runs measure once, in their test; name a "
+        "metric of "
+        "metrics.csv");
+  CHECK_THROWS_AS(updates_to_reach(run, "test_loss", 1, study), DataError);
+}
+
 TEST_CASE("verdict: an unknown metric is named with those that there are") {
   const Study study =
       study_with(R"({"metric": "los", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
@@ -251,4 +323,22 @@ TEST_CASE("verdict: an unknown metric is named with those that there are") {
   CHECK(message_of<DataError>([&] {
           judge(study.claims[0], study, runs);
         }).find("'los', and  has only loss; name one of them") != std::string::npos);
+}
+
+TEST_CASE("verdict: every metric of a study's file must be one of its runs") {
+  const auto runs = runs_of(0, {3, 3, 3}, {2, 2, 2});
+  const auto refused = [&](const std::string& more, const std::string& take = "last") {
+    const Study study = study_with(R"({"metric": "loss", "take": ")" + take +
+                                       R"(", "lower": {"norm": "layer"}, "than": {"norm": "none"}})",
+                                   more);
+    require_metrics(study, {});  // nothing is known yet
+    return message_of<DataError>([&] { require_metrics(study, runs); });
+  };
+  CHECK(refused(R"("choose": "los",)") == "s.json: choose: 'los' is no metric of these runs; there are loss");
+  CHECK(
+      refused(R"("limit": {"metric": "los", "worst": 1},)").starts_with("s.json: limit: 'los' is no metric"));
+  CHECK(refused(R"("log": ["los"],)").starts_with("s.json: log: 'los' is no metric"));
+  CHECK(refused("", "where los is best").starts_with("s.json: take: 'los' is no metric"));
+  require_metrics(study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})"),
+                  runs);
 }

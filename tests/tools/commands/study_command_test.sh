@@ -77,6 +77,11 @@ sed -i 's/\[1, 2\]/[1, 2, 3]/' s.json
 check "nor where the numbers alone are left" [ "$(grep ^starts out | sort | tr '\n' ' ')" = "starts: batch-seed3 starts: none-seed3 " ]
 check "which is said" grep -q "^6 runs of lamina mnist in moved: 4 done before (4 of them in numbers.json), 2 to go" out
 check "old and new seeds are in the tables" grep -qE '^\| batch \| 3 \| 0 \|' moved/summary.md
+rm -r moved/*-seed[0-9]
+sed -i 's/\[1, 2, 3\]/[2]/' s.json
+"$lamina" study s.json --out moved --tables >out 2>err || cat out err
+check "what the file does not name is in no table" grep -qE '^\| batch \| 1 \| 0 \|' moved/summary.md
+check "and its numbers are kept, as those of the variant that was taken out before" [ "$(grep -c '"outcome"' moved/numbers.json)" = 7 ]
 study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "variants": {"norm": ["none"]}}'
 check "other settings" refuses 1 "s.json: lr 0.5 and not no lr in grows/study.json; put it back" study s.json --out grows
 LAMINA_SMOKE=2 check "another LAMINA_SMOKE" refuses 1 "grows/study.json" study s.json --out grows

@@ -53,6 +53,14 @@ TEST_CASE("a table against a setting: medians, ranges, the best value and the la
         std::string::npos);
 }
 
+TEST_CASE("a word that two settings have is named with its setting") {
+  const Study study = study_from("s.json", R"({"experiment": "transformer", "against": "lr",
+      "variants": [{"positions": "none", "lr": [0.1, 0.01]}, {"lr": [0.1, 0.01], "decay": "none"}]})");
+  const std::string section = section_against(study, runs_of(study), {"loss"});
+  CHECK(section.find("| positions none | ") != std::string::npos);
+  CHECK(section.find("| decay none | ") != std::string::npos);
+}
+
 TEST_CASE("a file with a row for each variant") {
   const Study study = study_of(R"(, "limit": {"metric": "loss", "worst": 8})");
   CHECK(variants_csv(study, runs_of(study), {"loss"}) ==
