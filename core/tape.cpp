@@ -19,11 +19,12 @@ thread_local Tape* recorder = nullptr;
 thread_local Tape* newest = nullptr;
 thread_local bool pass_retains = false;
 
-/// A new id for a recording, which is what a tape holds between two moments when it is empty. Never 0.
+/// A new id for a recording, which is what a tape holds between two moments when it is empty. Never 0 nor ask_lender.
 std::uint32_t next_recording() {
   static std::atomic<std::uint32_t> count{0};
-  const std::uint32_t number = ++count;
-  return number != 0 ? number : ++count;
+  std::uint32_t number = 0;
+  while (number == 0 || number == detail::ask_lender) number = ++count;
+  return number;
 }
 
 /// Of the values' bits, to detect changes.
@@ -131,10 +132,24 @@ void Tape::pop(History past) {
   node->destroy(*node);
 }
 
-/// An older tape that holds the tensor keeps watching it.
-void Tape::enter(detail::Storage& storage) const {
-  if (outer_ != nullptr && holds(storage.recording.load(std::memory_order_relaxed), outer_)) return;
-  storage.recording.store(recording_, std::memory_order_relaxed);
+namespace {
+
+/// Apart, so that entering a tensor stays a few instructions.
+[[gnu::noinline]] void append_to(CachedVector<std::uint64_t>& ids, std::uint64_t id) { ids.push_back(id); }
+
+}  // namespace
+
+/// The number of an older tape that holds the tensor stays, and this one remembers it.
+void Tape::enter(detail::Storage& storage) {
+  detail::Storage& holder = detail::holder_of(storage);
+  if (outer_ != nullptr && holds(holder.recording.load(std::memory_order_relaxed), outer_))
+    append_to(shared_, holder.id);
+  else
+    holder.recording.store(recording_, std::memory_order_relaxed);
+}
+
+bool Tape::entered(const detail::Storage& holder, std::uint32_t number) const {
+  return recording_ == number || std::ranges::find(shared_, holder.id) != shared_.end();
 }
 
 bool Tape::holds(std::uint32_t number, Tape* innermost) {
@@ -151,10 +166,12 @@ bool Tape::any_recorded() {
 
 void detail::before_writing(Storage* storage, const Shape& shape) {
   if (storage == nullptr) fail_empty("tensor");
-  const std::uint32_t number = storage->recording.load(std::memory_order_relaxed);
-  storage->recording.store(0, std::memory_order_relaxed);
+  Storage& holder = holder_of(*storage);
+  const std::uint32_t number = holder.recording.load(std::memory_order_relaxed);
+  if (number == 0) return;
+  holder.recording.store(0, std::memory_order_relaxed);
   for (Tape* tape = newest; tape != nullptr; tape = tape->outer_)
-    if (tape->recording_ == number) tape->watch(storage, shape);
+    if (tape->entered(holder, number)) tape->watch(&holder, shape);
 }
 
 void Tape::watch(detail::Storage* storage, const Shape& shape) {
@@ -166,7 +183,10 @@ void Tape::require_unwritten() const {
     if (digest_of_values(*watched.storage.get()) == watched.digest) continue;
     const auto uses = [&](const Node& node) {
       return std::ranges::any_of(node.outputs,
-                                 [&](const Tensor& t) { return t.storage() == watched.storage.get(); }) ||
+                                 [&](const Tensor& t) {
+                                   return t.defined() &&
+                                          detail::holder_of(*t.storage()).id == watched.storage->id;
+                                 }) ||
              std::ranges::any_of(node.inputs, [&](std::uint64_t id) { return id == watched.storage->id; });
     };
     const Node* node = last_;
@@ -214,6 +234,7 @@ void run_back(Tape::Node& node) {
   listener->backward_begins(node);
   node.run(node);
   listener->backward_ends(node);
+  shared_.clear();
 }
 
 }  // namespace
@@ -316,6 +337,7 @@ void Tape::walk_and_keep() {
 }
 
 const char* first_non_finite(const Tape& tape) {
+    shared_.clear();
   const char* first = nullptr;
   for (const Tape::Node* node = tape.last(); node != nullptr; node = node->previous)
     for (const Tensor& output : node->outputs)

@@ -20,7 +20,8 @@
 //
 // A result whose tape has run backward or is gone is cut off from the leaves: an op that a later tape would
 // record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds
-// makes its backward() fail: the gradient would be wrong.
+// makes its backward() fail: the gradient would be wrong. Only the last thread that has recorded a tensor finds such
+// writes, so threads that train with a shared tensor must not write into it before all have run backward.
 
 #include <cstddef>
 #include <initializer_list>
@@ -157,7 +158,8 @@ class Tape {
                                  std::span<const Tensor> inputs);
   void link(Node& node, std::uint64_t* ids, const Op& op, std::span<const Tensor> outputs,
             std::span<const Tensor> inputs);
-  void enter(detail::Storage& storage) const;
+  void enter(detail::Storage& storage);
+  bool entered(const detail::Storage& holder, std::uint32_t number) const;
   void watch(detail::Storage* storage, const Shape& shape);
   void require_unwritten() const;
   static bool holds(std::uint32_t number, Tape* innermost);
@@ -179,7 +181,8 @@ class Tape {
   Tape* outer_;      ///< the next older one of this thread, recording or not
   std::uint32_t recording_;
   CachedVector<Watched> watched_;
-  std::uint64_t opened_;  ///< the id that the next tensor had when the tape was opened
+  CachedVector<std::uint64_t> shared_;  ///< ids of what an older tape held already when this one entered it
+  std::uint64_t opened_;                ///< the id that the next tensor had when the tape was opened
   Node* last_ = nullptr;
   size_t count_ = 0;
   Chunk* chunk_ = nullptr;

@@ -1,6 +1,7 @@
 #include "core/tensor.h"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <string>
 
@@ -141,6 +142,22 @@ Tensor Tensor::step(size_t index) const {
       return view.reshape({shape_[1]});
     case 3:
       return view.reshape({shape_[1], shape_[2]});
+/// From here on the values have a separate holder, from which all borrow who share them: the gradient of one is
+/// not kept for the others, and a write through any of them is found.
+static void lend(Storage& shared) {
+  static std::mutex mutex;  // threads that share a model may detach the same parameter
+  const std::lock_guard lock(mutex);
+  if (shared.lent) return;
+  Storage* const holder = detail::create_storage(shared.size);
+  holder->references = 1;
+  holder->id = shared.id;
+  holder->values = shared.values;
+  holder->owns_values = std::exchange(shared.owns_values, false);
+  holder->lender = std::exchange(shared.lender, holder);
+  holder->recording = shared.recording.exchange(detail::ask_lender);
+  shared.lent = true;
+}
+
     default:
       return view.reshape({shape_[1], shape_[2], shape_[3]});
   }
@@ -149,18 +166,10 @@ Tensor Tensor::step(size_t index) const {
 Tensor Tensor::detach() const {
   require_values("detach", *this);
   Storage& shared = *storage_.get();
-  // From here on the values have a separate owner, from which both borrow: the gradient of one is not kept
-  // for the other.
-  if (shared.owns_values) {
-    Storage* const owner = detail::create_storage(shared.size);
-    owner->values = shared.values;
-    owner->references = 1;
-    shared.owns_values = false;
-    shared.lender = owner;
-  }
-  shared.lent = true;
+  lend(shared);
   Tensor result;
   result.shape_ = shape_;
+  borrowed.recording = detail::ask_lender;
   result.storage_ = StorageHandle(detail::create_storage(size()));
   Storage& borrowed = *result.storage_.get();
   borrowed.values = shared.values + offset_;

@@ -43,7 +43,8 @@ enum class History : std::uint8_t {
 struct Storage {
   std::atomic<int> references{0};
   std::uint32_t clearings = 0;  ///< how often the gradient became zero; notes about an older one are invalid
-  std::atomic<std::uint32_t> recording{0};  ///< the last one that an op entered it into, as input or output
+  /// The last one that an op entered it into, as input or output. Of a storage that is `lent`, its lender's counts.
+  std::atomic<std::uint32_t> recording{0};
   History history = History::none;
   bool needs_gradient = false;
   bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
@@ -66,6 +67,12 @@ struct Storage {
 static_assert(sizeof(Storage) <= 64);
 
 void destroy(Storage* storage);
+/// In `recording` of a storage that is lent: whoever writes into it asks its lender.
+inline constexpr std::uint32_t ask_lender = ~std::uint32_t{0};
+
+/// The storage whose `recording` and `id` stand for the values: one for all that share them since detach().
+inline Storage& holder_of(Storage& storage) { return storage.lent ? *storage.lender : storage; }
+
 
 /// Called before the values of a tensor that a tape may hold are handed out for writing: if an open tape
 /// holds them, its backward() will check whether they have changed. Throws Error for an empty handle.
@@ -143,8 +150,9 @@ class Tensor {
   size_t columns() const { return shape_.columns(); }
 
   // Writes through these between the forward and the backward pass are detected: where an op on the tape
-  // holds the tensor and its values have changed, backward() throws Error. (Writes through pointers that were
-  // taken before the forward pass are not found.) Empty handles throw Error.
+  // holds the tensor and its values have changed, backward() throws Error, also when they were written through
+  // detach(). (Writes through pointers that were taken before the forward pass are not found, nor are those into
+  // a tensor that a tape of another thread has recorded since.) Empty handles throw Error.
   real* data() {
     if (!defined() || storage_->recording.load(std::memory_order_relaxed) != 0) [[unlikely]]
       detail::before_writing(storage_.get(), shape_);

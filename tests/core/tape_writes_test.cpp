@@ -1,0 +1,86 @@
+// Writes into tensors that several handles, or several tapes, hold; tape_test.cpp has the simple ones.
+
+#include "core/tape.h"
+#include "optim/sgd.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+std::string error_of_backward(Tape& tape, const Tensor& loss) {
+  return error_of([&] { tape.backward(loss); });
+}
+
+const std::string written = "was written after it was recorded";
+
+}  // namespace
+
+TEST_CASE("a write through detach() is found, whichever of the handles is recorded") {
+  for (const bool detached_before : {true, false}) {
+    CAPTURE(detached_before);
+    Tensor x = leaf({2}, 1);
+    Tape tape;
+    Tensor y = exp(x);
+    Tensor cut = detached_before ? y.detach() : Tensor();
+    Tensor loss = sum(y);
+    if (!detached_before) cut = y.detach();
+    CHECK(cut[0] == std::as_const(y)[0]);
+    cut[0] = 100;
+    CHECK_ERROR(tape.backward(loss),
+                "backward: a tensor [2] of the op 'sum' was written after it was recorded, so the gradient "
+                "would be wrong; write before the forward pass or after backward(), or into a copy()");
+    tape.clear();
+    loss = sum(x * cut);  // the detached one is recorded, the other is written
+    y[1] = 7;
+    CHECK(contains(error_of_backward(tape, loss), written));
+    tape.clear();
+    loss = sum(x * cut);
+    y.detach().slice(0, 1).data()[0] = 3;  // yet another
+    CHECK(contains(error_of_backward(tape, loss), written));
+    tape.clear();
+    cut[0] = 5;
+    CHECK(error_of_backward(tape, sum(x * cut)).empty());
+  }
+}
+
+TEST_CASE("a write through the detach() of a parameter is found") {
+  Parameters parameters(1);
+  const Tensor w = parameters.add("w", Tensor::from({2}, {1, 2})),
+               other = parameters.add("other", Tensor::ones({2}));
+  Tape tape;
+  Tensor loss = sum(square(w)), cut = w.detach(), cut_other = other.detach();
+  cut_other[0] = 100;  // which the tape does not hold
+  CHECK(error_of_backward(tape, loss).empty());
+  loss = sum(square(w));
+  cut[0] = 100;
+  CHECK(contains(error_of_backward(tape, loss), written));
+  tape.clear();
+  loss = sum(square(w));
+  parameters.values()[0] = 3;
+  CHECK(contains(error_of_backward(tape, loss), written));
+}
+
+TEST_CASE("a write is found by each of the tapes that hold the tensor, and only by them") {
+  Parameters parameters(1);
+  const Tensor w = parameters.add("w", Tensor::from({2}, {1, 2}));
+  Tensor v = parameters.add("v", Tensor::from({2}, {1, 2}));
+  Sgd sgd(parameters, {.learning_rate = real(0.1)});
+  Tape outer;
+  const Tensor before = sum(square(w)) + sum(v);
+  {
+    Tape inner;
+    Tensor loss = sum(square(w));
+    inner.backward(loss, {.retain = true});
+    sgd.step();
+    CHECK(contains(error_of_backward(inner, loss), written));
+    inner.clear();
+    loss = sum(square(w));
+    v[0] = 5;  // the outer one alone holds it
+    CHECK(error_of_backward(inner, loss).empty());
+    loss = sum(square(w));
+    CHECK(error_of_backward(inner, loss).empty());
+  }
+  CHECK(contains(error_of_backward(outer, before), written));
+}
