@@ -56,6 +56,11 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
       fail("parameters: '", name, "' is the same tensor as '", entry.name,
            "'; add it once and share the handle");
   detail::Storage& storage = *initial.storage();
+  const detail::Storage* const lender = detail::holder_of(storage).lender;
+  if (lender != nullptr && lender->flat)
+    fail("parameters: '", name, "' ", initial.shape(),
+         " is a parameter of another model, which could then no longer train it; share the handle, or add "
+         "its copy()");
   if (storage.lent)
     fail("parameters: '", name, "' ", initial.shape(),
          " shares its values with a tensor that was detached before; add it first, or add its copy()");

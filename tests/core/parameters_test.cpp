@@ -171,6 +171,24 @@ TEST_CASE("parameters: what cannot be a parameter is refused") {
               "parameters: 'none' is an empty handle; give it initial values");
 }
 
+TEST_CASE("parameters: a parameter of another model is refused, which would then no longer train it") {
+  Parameters first(1), second(2);
+  const Tensor w = first.add("w", Tensor::ones({1, 2}));
+  const std::string error =
+      "parameters: 'shared' [1 x 2] is a parameter of another model, which could then no longer train it; "
+      "share the handle, or add its copy()";
+  CHECK_ERROR(second.add("shared", w), error);
+  const Tensor cut = w.detach();
+  CHECK_ERROR(second.add("shared", w), error);
+  CHECK_ERROR(second.add("shared", cut), error);
+  second.add("shared", w.copy());
+  Adam adam(first, {});
+  Tape tape;
+  tape.backward(sum(w));
+  adam.step();
+  CHECK(w[0] < 1);
+}
+
 TEST_CASE("parameters: what detach() and data() give is the parameter, whenever an optimizer is made") {
   Parameters parameters(1);
   Tensor a = parameters.add("a", sample({3}, 1));
