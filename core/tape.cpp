@@ -17,6 +17,7 @@ using detail::History;
 namespace {
 thread_local Tape* recorder = nullptr;
 thread_local Tape* newest = nullptr;
+thread_local Tape::Pause* newest_pause = nullptr;
 thread_local bool pass_retains = false;
 
 /// A new id for a recording, which is what a tape holds between two moments when it is empty. Never 0 nor ask_lender.
@@ -54,16 +55,33 @@ Tape::Tape()
   recorder = newest = this;
 }
 
+/// Tapes are destroyed in any order: those that would return to this one go on to the one that it encloses.
 Tape::~Tape() {
   clear();
-  recorder = enclosing_;
-  newest = outer_;
+  if (recorder == this) recorder = enclosing_;
+  for (Pause* pause = newest_pause; pause != nullptr; pause = pause->outer_)
+    if (pause->paused_ == this) pause->paused_ = enclosing_;
+  for (Tape** place = &newest; *place != nullptr;) {
+    Tape& tape = **place;
+    if (tape.enclosing_ == this) tape.enclosing_ = enclosing_;
+    if (&tape == this)
+      *place = outer_;
+    else
+      place = &tape.outer_;
+  }
 }
 
 Tape* Tape::current() { return recorder; }
 
-Tape::Pause::Pause() : paused_(recorder) { recorder = nullptr; }
-Tape::Pause::~Pause() { recorder = paused_; }
+Tape::Pause::Pause() : paused_(std::exchange(recorder, nullptr)), outer_(std::exchange(newest_pause, this)) {}
+Tape::Pause::~Pause() {
+  recorder = paused_;
+  for (Pause** place = &newest_pause; *place != nullptr; place = &(*place)->outer_)
+    if (*place == this) {
+      *place = outer_;
+      break;
+    }
+}
 
 bool Tape::retaining() { return pass_retains; }
 
@@ -319,7 +337,6 @@ void Tape::walk() {
     if (reached(*last_)) run_back(*last_);
     pop(History::consumed);
   }
-  clear();
 }
 
 /// Views of one result may be outputs of several nodes, so the gradients are cleared when all have run.
@@ -332,7 +349,12 @@ void Tape::walk_and_keep() {
           if (output.defined()) output.clear_gradient();
     }
   } const clear_when_done{last_};
+/// The tape is empty afterwards, also when an op throws: what is left of it would join the next pass.
   for (Node* node = last_; node != nullptr; node = node->previous)
+  struct Clear {
+    Tape& tape;
+    ~Clear() { tape.clear(); }
+  } const clear_when_done{*this};
     if (reached(*node)) run_back(*node);
 }
 

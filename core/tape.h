@@ -12,7 +12,7 @@
 // Without a Tape the same functions just compute. Tapes nest: the innermost records. To it, the results of an
 // enclosing tape are leaves: its backward() leaves its gradient on them, and that of the enclosing tape
 // propagates it together with its own, so that the gradients of both losses add up; detach() keeps them
-// apart. A Tape belongs to the thread that made it.
+// apart. A Tape belongs to the thread that made it, which must also destroy it, before or after its other tapes.
 //
 // backward() empties the tape, unless it is asked to keep it: tape.backward(loss, {.retain = true}) leaves everything
 // in place for another pass, of this or another loss, whose gradients add up in the leaves. What the tape holds may
@@ -81,7 +81,8 @@ class Tape {
   /// Computes the gradient of `loss` (one element) with respect to everything recorded that leads to it, adds
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
   /// the pass goes. Throws Error when the loss has more than one element, and when it was not computed from a
-  /// leaf on this tape since it was last empty, with the reason and the remedy.
+  /// leaf on this tape since it was last empty, with the reason and the remedy. Whatever an op throws passes through,
+  /// and leaves the tape empty and the gradients of leaves partial: clear_gradients() before the next pass.
   void backward(const Tensor& loss, const BackwardOptions& options = {});
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
@@ -131,7 +132,9 @@ class Tape {
     Pause& operator=(const Pause&) = delete;
 
    private:
+    friend class Tape;
     Tape* paused_;
+    Pause* outer_;  ///< the next older one of this thread
   };
 
   /// Appends a node; ops call it through `record` below.

@@ -1,0 +1,85 @@
+// Tapes that end otherwise than usual: in another order, within a pause, by an op that throws.
+
+#include <memory>
+#include <optional>
+
+#include "core/ops/map.h"
+#include "core/tape.h"
+#include "tests/check.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+/// y = x, whose backward pass throws.
+Tensor failing(const Tensor& x) {
+  return record("failing", x.copy(), {x}, [] { fail("failing"); });
+}
+
+}  // namespace
+
+TEST_CASE("tapes may be destroyed in any order") {
+  Tensor x = Tensor::from({1}, {3}).require_gradient();
+  std::unique_ptr<Tape> tape;
+  for (int step = 0; step < 3; ++step) {
+    tape = std::make_unique<Tape>();  // before the last one is gone
+    CHECK(Tape::current() == tape.get());
+    tape->backward(square(x));
+  }
+  CHECK(x.gradient()[0] == 18);
+  tape.reset();
+  CHECK(Tape::current() == nullptr);
+
+  auto first = std::make_unique<Tape>(), second = std::make_unique<Tape>(), third = std::make_unique<Tape>();
+  second.reset();
+  CHECK(Tape::current() == third.get());
+  third.reset();
+  CHECK(Tape::current() == first.get());
+  third = std::make_unique<Tape>();
+  first.reset();
+  const Tensor loss = square(x);
+  CHECK(Tape::any_recorded());
+  x[0] = 4;
+  CHECK(contains(error_of([&] { third->backward(loss); }), "was written"));
+  third.reset();
+  CHECK(Tape::current() == nullptr);
+  CHECK(!Tape::any_recorded());
+}
+
+TEST_CASE("a tape may be destroyed within a pause, and a pause before a tape that was opened in it") {
+  Tensor x = leaf({1}, 1);
+  Tape outer;
+  {
+    auto tape = std::make_unique<Tape>();
+    const Tape::Pause pause;
+    tape.reset();
+    CHECK(Tape::current() == nullptr);
+    CHECK(!square(x).needs_gradient());
+  }
+  CHECK(Tape::current() == &outer);
+  std::optional<Tape::Pause> first, second;
+  first.emplace();
+  second.emplace();
+  auto tape = std::make_unique<Tape>();
+  first.reset();
+  CHECK(Tape::current() == &outer);
+  second.reset();
+  tape.reset();
+  const Tape last;
+  CHECK(Tape::current() == &last);
+}
+
+TEST_CASE("a backward pass that throws leaves the tape empty") {
+  Tensor x = Tensor::from({2}, {1, 2}).require_gradient(), z = Tensor::ones({2}).require_gradient();
+  Tape tape;
+  CHECK_ERROR(tape.backward(sum(failing(x * real(3)) * z)), "failing");
+  CHECK(tape.size() == 0);
+  CHECK(!Tape::retaining());
+  CHECK(Tape::current() == &tape);
+  x.clear_gradient();
+  z.clear_gradient();
+  tape.backward(sum(x * z));
+  CHECK(difference(x.gradient(), {1, 1}) == 0);
+  CHECK(difference(z.gradient(), {1, 2}) == 0);
+}
