@@ -105,6 +105,17 @@ void* Tape::reserve(size_t bytes) {
   return place;
 }
 
+namespace {
+
+/// Whether two handles of one storage have elements in common, and so one place for their gradients. (A detach()
+/// has a storage, and so gradients, of its own.)
+bool overlap(const Tensor& a, const Tensor& b) {
+  return a.defined() && a.data_unwatched() < b.data_unwatched() + b.size() &&
+         b.data_unwatched() < a.data_unwatched() + a.size();
+}
+
+}  // namespace
+
 void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
                               std::span<const Tensor> inputs) {
   if (outputs.size() > Node::max_outputs)
@@ -117,6 +128,12 @@ void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
            ", so no gradient can flow through it; compute it again on this tape, or pass its detach(), which "
            "is "
            "a constant");
+  for (const Tensor& input : inputs)
+    for (const Tensor& output : outputs)
+      if (input.storage() == output.storage() && overlap(input, output))
+        fail(op, ": its result ", output.shape(),
+             " is an input or a view of one, so the gradients of both would have one place; give it values "
+             "of its own, as copy() does");
 }
 
 void Tape::link(Node& node, std::uint64_t* ids, const Op& op, std::span<const Tensor> outputs,
@@ -217,6 +234,7 @@ void Tape::require_unwritten() const {
 
 void Tape::clear() {
   watched_.clear();
+  shared_.clear();
   recording_ = next_recording();
   while (last_ != nullptr) pop(History::forgotten);
   while (chunk_ != nullptr) {
@@ -252,7 +270,6 @@ void run_back(Tape::Node& node) {
   listener->backward_begins(node);
   node.run(node);
   listener->backward_ends(node);
-  shared_.clear();
 }
 
 }  // namespace
@@ -320,6 +337,7 @@ void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& op
   require_unwritten();
   if (!options.retain) {
     watched_.clear();
+    shared_.clear();
     recording_ = next_recording();  // ops may write anywhere in their backward pass
   }
   const Pause pause;
@@ -332,7 +350,12 @@ void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& op
     walk();
 }
 
+/// The tape is empty afterwards, also when an op throws: what is left of it would join the next pass.
 void Tape::walk() {
+  struct Clear {
+    Tape& tape;
+    ~Clear() { tape.clear(); }
+  } const clear_when_done{*this};
   while (last_ != nullptr) {
     if (reached(*last_)) run_back(*last_);
     pop(History::consumed);
@@ -349,17 +372,11 @@ void Tape::walk_and_keep() {
           if (output.defined()) output.clear_gradient();
     }
   } const clear_when_done{last_};
-/// The tape is empty afterwards, also when an op throws: what is left of it would join the next pass.
   for (Node* node = last_; node != nullptr; node = node->previous)
-  struct Clear {
-    Tape& tape;
-    ~Clear() { tape.clear(); }
-  } const clear_when_done{*this};
     if (reached(*node)) run_back(*node);
 }
 
 const char* first_non_finite(const Tape& tape) {
-    shared_.clear();
   const char* first = nullptr;
   for (const Tape::Node* node = tape.last(); node != nullptr; node = node->previous)
     for (const Tensor& output : node->outputs)

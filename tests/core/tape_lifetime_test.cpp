@@ -1,4 +1,4 @@
-// Tapes that end otherwise than usual: in another order, within a pause, by an op that throws.
+// Tapes that end otherwise than usual: in another order, within a pause, by an op that throws; and results that are inputs.
 
 #include <memory>
 #include <optional>
@@ -82,4 +82,29 @@ TEST_CASE("a backward pass that throws leaves the tape empty") {
   tape.backward(sum(x * z));
   CHECK(difference(x.gradient(), {1, 1}) == 0);
   CHECK(difference(z.gradient(), {1, 2}) == 0);
+}
+
+TEST_CASE("an op whose result is its input or a view of it is refused, where both would share a gradient") {
+  const Tensor x = Tensor::from({2, 2}, {1, 2, 3, 4}).require_gradient();
+  const auto reverse_gradient = [](const Tensor& from, const Tensor& y) {
+    return record("reverse_gradient", y, {from},
+                  [=] { contribute(from, [dy = y.gradient_data()](size_t i) { return -dy[i]; }); });
+  };
+  Tape tape;
+  const std::string error =
+      " is an input or a view of one, so the gradients of both would have one place; give it values of its "
+      "own, as copy() does";
+  CHECK_ERROR(reverse_gradient(x, x), "reverse_gradient: its result [2 x 2]" + error);
+  CHECK_ERROR(reverse_gradient(x, x.reshape({4})), "reverse_gradient: its result [4]" + error);
+  CHECK_ERROR(reverse_gradient(x.step(0), x), "reverse_gradient: its result [2 x 2]" + error);
+  CHECK(tape.size() == 0);
+  for (const bool copied : {true, false}) {
+    Tensor leaf_of_both = x.copy().require_gradient();
+    const Tensor y = reverse_gradient(leaf_of_both, copied ? leaf_of_both.copy() : leaf_of_both.detach());
+    tape.backward(sum(y * real(3)));
+    CHECK(difference(leaf_of_both.gradient(), {-3, -3, -3, -3}) == 0);
+  }
+  Tensor whole({2, 2});  // parts of one buffer, as a cell writes the steps of a sequence
+  tape.backward(sum(reverse_gradient(reverse_gradient(x.step(0), whole.step(0)), whole.step(1))));
+  CHECK(difference(x.gradient(), {1, 1, 0, 0}) == 0);
 }
