@@ -142,6 +142,7 @@ void Parameters::set_frozen(const char* action, const std::string& name, bool fr
          "backward()");
   for (const size_t i : named(name)) {
     learned_[i].value.storage()->needs_gradient = !frozen;
+    learned_[i].value.storage()->frozen = frozen;
     learned_[i].value.clear_gradient();
   }
   find_trained();

@@ -182,6 +182,9 @@ Tensor Tensor::detach() const {
 
 Tensor Tensor::copy() const {
   require_values("copy", *this);
+  if (storage_->frozen)
+    fail("require_gradient: this ", shape_,
+         " is a frozen parameter; thaw() it by its name, or take its detach() or copy()");
   return from(shape_, values());
 }
 

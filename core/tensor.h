@@ -52,8 +52,9 @@ struct Storage {
   bool gradient_exposed = false;  ///< anyone may write into the gradient's buffer at any time
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
   bool owns_gradient = true;
-  bool flat = false;  ///< keeps the flat buffers of a model (core/memory/flat_storage.h)
-  bool lent = false;  ///< another storage reads the values where they are: they may not move
+  bool flat = false;    ///< keeps the flat buffers of a model (core/memory/flat_storage.h)
+  bool lent = false;    ///< shares its values with the other storages of its lender: they may not move
+  bool frozen = false;  ///< a parameter that is not trained
   size_t size = 0;
   real* values = nullptr;
   real* gradient = nullptr;
@@ -206,7 +207,7 @@ class Tensor {
   /// A copy with its own buffer and no history.
   Tensor copy() const;
 
-  /// Marks a leaf whose gradient is wanted; returns itself.
+  /// Marks a leaf whose gradient is wanted; returns itself. Throws Error for a frozen parameter.
   Tensor& require_gradient();
   bool needs_gradient() const { return defined() && storage_->needs_gradient; }
 

@@ -93,6 +93,21 @@ TEST_CASE("freeze: not between a forward pass and its backward pass, and gradien
   CHECK(tape.size() == 0);
 }
 
+TEST_CASE("freeze: require_gradient() does not thaw") {
+  Parameters parameters(1);
+  add_some(parameters);
+  Tensor head = parameters.learned()[3].value;
+  parameters.freeze("head");
+  CHECK_ERROR(head.require_gradient(),
+              "require_gradient: this [3] is a frozen parameter; thaw() it by its name, or take its detach() "
+              "or copy()");
+  CHECK(parameters.frozen(3));
+  CHECK(head.detach().require_gradient().needs_gradient());
+  CHECK(!head.needs_gradient());
+  parameters.thaw("head");
+  CHECK(head.require_gradient().needs_gradient());
+}
+
 TEST_CASE("freeze: an optimizer of frozen parameters alone says so") {
   Parameters parameters(1);
   add_some(parameters);
