@@ -13,6 +13,8 @@ namespace lamina {
 class Shape {
  public:
   static constexpr int max_rank = 4;
+  /// Elements: far beyond any memory, and below any overflow in bytes.
+  static constexpr size_t max_size = size_t{1} << 44;
 
   Shape() = default;  ///< rank 0: a scalar, size 1
   Shape(std::initializer_list<size_t> sizes) {
@@ -36,7 +38,17 @@ class Shape {
     return sizes_[static_cast<size_t>(from_start)];
   }
 
-  /// Number of elements.
+  /// Whether no tensor can be this large: most likely a negative number made unsigned.
+  bool too_large() const {
+    size_t product = 1;
+    bool above = false;
+    for (int axis = 0; axis < rank_; ++axis)
+      above = __builtin_mul_overflow(product, sizes_[static_cast<size_t>(axis)], &product) ||
+              product > max_size || above;
+    return above;
+  }
+
+  /// Number of elements; means nothing when the shape is too large.
   size_t size() const {
     size_t product = 1;
     for (int axis = 0; axis < rank_; ++axis) product *= sizes_[static_cast<size_t>(axis)];

@@ -83,13 +83,7 @@ using detail::Storage;
 using detail::StorageHandle;
 
 Tensor::Tensor(Shape shape) : shape_(shape) {
-  // Far beyond any memory, and below any overflow in bytes: most likely a negative number made unsigned.
-  constexpr size_t limit = size_t{1} << 44;
-  size_t product = 1;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (shape[axis] > 0 && product > limit / shape[axis]) fail("tensor: ", shape, " is too large");
-    product *= shape[axis];
-  }
+  if (shape.too_large()) fail("tensor: ", shape, " is too large");
   storage_ = StorageHandle(detail::create_storage(shape.size()));
   storage_->values = static_cast<real*>(memory::allocate(size() * sizeof(real)));
 }
@@ -116,6 +110,7 @@ real Tensor::item() const {
 
 Tensor Tensor::reshape(Shape shape) const {
   require_values("reshape", *this);
+  if (shape.too_large()) fail("tensor: ", shape, " is too large");
   if (shape.size() != size()) fail("reshape: ", shape_, " to ", shape, ": the sizes differ");
   Tensor view = *this;
   view.shape_ = shape;
@@ -142,6 +137,11 @@ Tensor Tensor::step(size_t index) const {
       return view.reshape({shape_[1]});
     case 3:
       return view.reshape({shape_[1], shape_[2]});
+    default:
+      return view.reshape({shape_[1], shape_[2], shape_[3]});
+  }
+}
+
 /// From here on the values have a separate holder, from which all borrow who share them: the gradient of one is
 /// not kept for the others, and a write through any of them is found.
 static void lend(Storage& shared) {
@@ -158,23 +158,18 @@ static void lend(Storage& shared) {
   shared.lent = true;
 }
 
-    default:
-      return view.reshape({shape_[1], shape_[2], shape_[3]});
-  }
-}
-
 Tensor Tensor::detach() const {
   require_values("detach", *this);
   Storage& shared = *storage_.get();
   lend(shared);
   Tensor result;
   result.shape_ = shape_;
-  borrowed.recording = detail::ask_lender;
   result.storage_ = StorageHandle(detail::create_storage(size()));
   Storage& borrowed = *result.storage_.get();
   borrowed.values = shared.values + offset_;
   borrowed.owns_values = false;
   borrowed.lent = true;
+  borrowed.recording = detail::ask_lender;
   borrowed.lender = shared.lender;
   shared.lender->references.fetch_add(1, std::memory_order_relaxed);
   return result;
@@ -182,14 +177,14 @@ Tensor Tensor::detach() const {
 
 Tensor Tensor::copy() const {
   require_values("copy", *this);
-  if (storage_->frozen)
-    fail("require_gradient: this ", shape_,
-         " is a frozen parameter; thaw() it by its name, or take its detach() or copy()");
   return from(shape_, values());
 }
 
 Tensor& Tensor::require_gradient() {
   require_values("require_gradient", *this);
+  if (storage_->frozen)
+    fail("require_gradient: this ", shape_,
+         " is a frozen parameter; thaw() it by its name, or take its detach() or copy()");
   storage_->needs_gradient = true;
   return *this;
 }

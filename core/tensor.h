@@ -67,13 +67,13 @@ struct Storage {
 
 static_assert(sizeof(Storage) <= 64);
 
-void destroy(Storage* storage);
 /// In `recording` of a storage that is lent: whoever writes into it asks its lender.
 inline constexpr std::uint32_t ask_lender = ~std::uint32_t{0};
 
 /// The storage whose `recording` and `id` stand for the values: one for all that share them since detach().
 inline Storage& holder_of(Storage& storage) { return storage.lent ? *storage.lender : storage; }
 
+void destroy(Storage* storage);
 
 /// Called before the values of a tensor that a tape may hold are handed out for writing: if an open tape
 /// holds them, its backward() will check whether they have changed. Throws Error for an empty handle.
@@ -133,7 +133,8 @@ inline namespace LAMINA_SCALAR {
 class Tensor {
  public:
   Tensor() = default;  ///< an empty handle, with which nothing can be computed; `defined()` is false
-  explicit Tensor(Shape shape);  ///< values are undefined until written; Error for an absurd size
+  /// Values are undefined until written. Throws Error for more than Shape::max_size elements.
+  explicit Tensor(Shape shape);
 
   static Tensor full(Shape shape, real value);
   static Tensor zeros(Shape shape) { return full(shape, 0); }
@@ -174,8 +175,10 @@ class Tensor {
     return data()[i];
   }
   LAMINA_ELEMENT_ACCESS real operator[](size_t i) const {
-    if constexpr (LAMINA_CHECK_INDEX != 0)
+    if constexpr (LAMINA_CHECK_INDEX != 0) {
       if (i >= size()) detail::fail_index(i, shape_);
+      return data()[i];
+    }
     return storage_->values[offset_ + i];
   }
   /// One element by its index along each axis: x.at(i, j) of a matrix. Throws Error when there are not as

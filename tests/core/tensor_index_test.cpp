@@ -14,6 +14,8 @@ TEST_CASE("tensor: an index beyond the last element is an error where indices ar
   CHECK_ERROR(x[6], "tensor: element 6 of [2 x 3], which has 6");
   CHECK_ERROR(fixed[6000], "tensor: element 6000 of [2 x 3], which has 6");
   CHECK_ERROR(x.step(0)[3], "tensor: element 3 of [3], which has 3");
+  const Tensor none;
+  CHECK(contains(error_of([&] { (void)none[0]; }), "empty handle"));
 }
 
 TEST_CASE("tensor: elements by one index an axis") {

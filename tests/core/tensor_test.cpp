@@ -58,6 +58,10 @@ TEST_CASE("tensor: views share the buffer, copies do not") {
 TEST_CASE("tensor: views outside the tensor are errors") {
   const Tensor x({3, 2});
   CHECK_ERROR(x.reshape({5}), "reshape: [3 x 2] to [5]: the sizes differ");
+  // As many elements as x has, counted modulo 2^64.
+  CHECK_ERROR(x.reshape({(size_t{1} << 63) + 3, 2}), "tensor: [9223372036854775811 x 2] is too large");
+  CHECK_ERROR(Tensor({4}).reshape({(size_t{1} << 62) + 1, 4}),
+              "tensor: [4611686018427387905 x 4] is too large");
   CHECK_ERROR(x.slice(1, 4), "slice: [1, 4) is outside the leading axis of [3 x 2]");
   CHECK_ERROR(x.slice(2, 1), "slice: [2, 1) is outside the leading axis of [3 x 2]");
   CHECK_ERROR(x.step(3), "slice: [3, 4) is outside the leading axis of [3 x 2]");

@@ -43,6 +43,9 @@ Tensor pad(const Tensor& x, std::span<const AxisPadding> padding, real value) {
   const int rank = x.shape().rank();
   if (padding.size() != static_cast<size_t>(rank))
     fail("pad: ", padding.size(), " paddings for ", x.shape(), "; one an axis is needed");
+  for (const auto& [low, high] : padding)
+    if (low > Shape::max_size || high > Shape::max_size)
+      fail("pad: ", low, " and ", high, " values around an axis of ", x.shape(), " are too many");
   const Placement placement(x.shape(), padding);
   Shape shape = x.shape();
   for (int i = 0; i < rank; ++i)

@@ -138,4 +138,8 @@ TEST_CASE("pad: values and gradients") {
     check_gradients({values}, [&] { return weighted(square(pad(values, all, 2))) + weighted(values); });
   }
   CHECK_ERROR(pad(x, {{1, 1}}), "pad: 1 paddings for [2 x 2]; one an axis is needed");
+  CHECK_ERROR(pad(x, {{}, {2, static_cast<size_t>(-3)}}),
+              "pad: 2 and 18446744073709551613 values around an axis of [2 x 2] are too many");
+  CHECK_ERROR(pad(x, {{static_cast<size_t>(-1), 0}, {}}),
+              "pad: 18446744073709551615 and 0 values around an axis of [2 x 2] are too many");
 }
