@@ -44,12 +44,38 @@ Parameters& Optimizer::parameters() const {
 void Optimizer::update_only(const Tensor& table, std::function<std::span<const int>()> rows) {
   const Parameters& all = parameters();
   const auto& learned = all.learned();
-  const auto same = [&](const Parameters::Entry& entry) { return entry.value.storage() == table.storage(); };
+  const auto same = [&](const Parameters::Entry& entry) {
+    return entry.value.storage() == table.storage() && entry.value.size() == table.size();
+  };
   const auto place = std::ranges::find_if(learned, same);
   if (place == learned.end()) fail(name_, ": the table ", table.shape(), " is not a parameter of this model");
   const size_t begin = all.offset(static_cast<size_t>(place - learned.begin()));
-  lazy_.push_back({begin, begin + table.size(), table.columns(), std::move(rows)});
+  if (std::ranges::find(lazy_, begin, &Lazy::begin) != lazy_.end())
+    fail(name_, ": the table '", place->name, "' has its rows listed already; name it once");
+  lazy_.push_back({.begin = begin,
+                   .end = begin + table.size(),
+                   .width = table.columns(),
+                   .rows = std::move(rows),
+                   .listed = std::vector<bool>(table.rows()),
+                   .chosen = {}});
+  lazy_.back().chosen.reserve(table.rows());
   std::ranges::sort(lazy_, {}, &Lazy::begin);
+}
+
+void Optimizer::list_rows() {
+  for (Lazy& lazy : lazy_) {
+    for (const int row : lazy.chosen) lazy.listed[static_cast<size_t>(row)] = false;
+    lazy.chosen.clear();
+    for (const int row : lazy.rows()) {
+      const auto place = static_cast<size_t>(row);
+      if (row < 0 || place >= lazy.listed.size())
+        fail(name_, ": row ", row, " is to be updated of a table that has ", lazy.listed.size(),
+             "; list rows that it has");
+      if (lazy.listed[place]) continue;
+      lazy.listed[place] = true;
+      lazy.chosen.push_back(row);
+    }
+  }
 }
 
 void Optimizer::require_rate(real learning_rate) const {
@@ -85,6 +111,7 @@ void Optimizer::begin_step(const Rule& rule) {
   const bool uniform = groups_ == 0 && (rule.decayed == Decayed::all || rule.weight_decay == 0);
   if (all_trained && uniform && missed.empty())
     parts_.push_back({0, size_, rule.learning_rate, rule.weight_decay, steps});
+  list_rows();
   else
     add_parts(rule);
 }

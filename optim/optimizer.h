@@ -56,7 +56,8 @@ class Optimizer {
   /// From here on a step updates only these rows of `table`, weights and state, and leaves the others
   /// unchanged, where Adam would keep moving them along their old moments and decay these (lazy Adam). A step
   /// that does not use the table leaves all of it unchanged. `rows` is called at each step and must list all
-  /// rows whose gradient is not zero. Throws Error when `table` is not a parameter.
+  /// rows whose gradient is not zero; each is updated once, and step() throws Error for one that the table does
+  /// not have. Throws Error when `table` is not a parameter, and when it was named before.
   void update_only(const Tensor& table, std::function<std::span<const int>()> rows);
 
   /// From here on a step updates only the numbers in this range of the flat buffers and their state: other processes hold
@@ -119,11 +120,14 @@ class Optimizer {
   void update_in_pieces(Range range, const Update& update) const;
   void add_parts(const Rule& rule);
   void require_rate(real learning_rate) const;
+  void list_rows();
 
   /// A table in the flat buffers, and the rows of it that are updated.
   struct Lazy {
     size_t begin, end, width;
     std::function<std::span<const int>()> rows;
+    std::vector<bool> listed;  ///< whether a row is in `chosen`
+    std::vector<int> chosen;   ///< those of the current step, each once
   };
 
   std::weak_ptr<Parameters* const> lifetime_;
@@ -173,7 +177,7 @@ void Optimizer::update_each(const Make& make) {
     for (const Lazy& lazy : lazy_) {
       if (lazy.begin < part.begin || lazy.end > part.end) continue;
       update_range(done, lazy.begin);
-      for (const int row : lazy.rows()) {
+      for (const int row : lazy.chosen) {
         const size_t begin = lazy.begin + static_cast<size_t>(row) * lazy.width;
         update_range(begin, begin + lazy.width);
       }

@@ -65,3 +65,44 @@ TEST_CASE(
   check_refusals<Adam>("adam", AdamOptions{});
   check_refusals<Sgd>("sgd", SgdOptions{});
 }
+
+TEST_CASE("update_only: each row once, of the table alone, and each table once") {
+  const auto run = [](const std::vector<int>& rows) {
+    Parameters parameters(1);
+    const Tensor table = parameters.add("table", Tensor::zeros({4, 2}));
+    parameters.add("next", Tensor::zeros({16}));
+    Adam adam(parameters, {.learning_rate = 1});
+    adam.update_only(table, [&] { return std::span<const int>(rows); });
+    for (int step = 0; step < 2; ++step) {
+      Tape tape;
+      tape.backward(sum(gather(table, std::vector<int>{1, 2, 1, 1})));
+      adam.step();
+    }
+    return table.copy();
+  };
+  CHECK(identical(run({1, 2, 1, 1}), run({1, 2})));
+  CHECK(run({1, 2, 1})[2] != 0);
+
+  Parameters parameters(1);
+  const Tensor w = parameters.add("w", Tensor::zeros({4, 1})),
+               next = parameters.add("next", Tensor::ones({16}));
+  std::vector<int> rows;
+  Sgd sgd(parameters, {});
+  sgd.update_only(w, [&] { return std::span<const int>(rows); });
+  for (const int row : {4, 20, -1}) {
+    parameters.clear_gradients();
+    back(w);
+    back(next);
+    rows = {1, row};
+    CHECK_ERROR(sgd.step(),
+                text("sgd: row ", row, " is to be updated of a table that has 4; list rows that it has"));
+  }
+  CHECK(sgd.steps == 0);
+  CHECK(identical(next, Tensor::ones({16})));
+  rows = {1};
+  sgd.step();
+  CHECK_ERROR(sgd.update_only(w, [] { return std::span<const int>(); }),
+              "sgd: the table 'w' has its rows listed already; name it once");
+  CHECK_ERROR(sgd.update_only(w.slice(1, 3), [] { return std::span<const int>(); }),
+              "sgd: the table [2 x 1] is not a parameter of this model");
+}
