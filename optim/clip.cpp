@@ -121,13 +121,16 @@ real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>
 void clip_each_gradient_norm(Parameters& parameters, real limit) {
   require_limit(limit);
   const std::span<real> all = parameters.gradients_to_scale();
-  for (size_t i = 0; i < parameters.learned().size(); ++i) {
-    if (parameters.frozen(i)) continue;
-    const auto own = all.subspan(parameters.offset(i), parameters.learned()[i].value.size());
-    const double norm = norm_of(own), bound = static_cast<double>(limit);
-    if (!std::isfinite(norm)) require_finite(parameters);
-    if (norm > bound) multiply(own, bound / norm);
+  const auto& learned = parameters.learned();
+  const auto own = [&](size_t i) { return all.subspan(parameters.offset(i), learned[i].value.size()); };
+  CachedVector<double> norms(learned.size());
+  for (size_t i = 0; i < learned.size(); ++i) {
+    norms[i] = parameters.frozen(i) ? 0 : norm_of(own(i));
+    if (!std::isfinite(norms[i])) require_finite(parameters);
   }
+  const auto bound = static_cast<double>(limit);
+  for (size_t i = 0; i < learned.size(); ++i)
+    if (norms[i] > bound) multiply(own(i), bound / norms[i]);
 }
 
 }  // namespace lamina

@@ -84,18 +84,26 @@ void Optimizer::require_rate(real learning_rate) const {
          " steps; it must be a number of at least 0");
 }
 
+namespace {
+
+bool is_decay(real decay) { return std::isfinite(decay) && decay >= 0; }
+
+}  // namespace
+
 void Optimizer::begin_step(const Rule& rule) {
   Parameters& all = parameters();
   if (all.values().size() != size_)
     fail(name_, ": the model grew after its optimizer was made; make the optimizer when all layers exist");
   if (!all.locked().empty()) fail(name_, ": ", all.locked());
   require_rate(rule.learning_rate);
+  if (!is_decay(rule.weight_decay))
+    fail(name_, ": the weight decay is ", rule.weight_decay, "; it must be a number of at least 0");
   if (rule.groups.size() != groups_)
     fail(name_, ": made with ", groups_, " groups, it now has ", rule.groups.size(),
          "; change their rates, or make another optimizer");
   for (const ParameterGroup& group : rule.groups) {
     require_rate(group.learning_rate.value_or(rule.learning_rate) * group.learning_rate_factor);
-    if (const real decay = group.weight_decay.value_or(0); !(std::isfinite(decay) && decay >= 0))
+    if (const real decay = group.weight_decay.value_or(0); !is_decay(decay))
       fail(name_, ": the weight decay of '", group.names.empty() ? "" : group.names[0], "' is ", decay,
            "; it must be a number of at least 0");
   }
@@ -103,6 +111,7 @@ void Optimizer::begin_step(const Rule& rule) {
     fail(name_, all.trained().empty()
                     ? ": every parameter is frozen; thaw() some before step()"
                     : ": no gradient has arrived since the last step; call backward() before step()");
+  list_rows();
   ++steps;
   learning_rate_ = rule.learning_rate;
   parts_.clear();
@@ -111,7 +120,6 @@ void Optimizer::begin_step(const Rule& rule) {
   const bool uniform = groups_ == 0 && (rule.decayed == Decayed::all || rule.weight_decay == 0);
   if (all_trained && uniform && missed.empty())
     parts_.push_back({0, size_, rule.learning_rate, rule.weight_decay, steps});
-  list_rows();
   else
     add_parts(rule);
 }

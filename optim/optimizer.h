@@ -45,12 +45,12 @@ class Optimizer {
 
   /// Updates every parameter that is not frozen from its gradient and sets the gradients to zero. Throws
   /// Error when parameters were added after this optimizer was made, no longer exist or are locked, when no
-  /// gradient has arrived since the last step, and for a learning rate that is negative or NaN.
+  /// gradient has arrived since the last step, and for a learning rate or weight decay that is negative or NaN.
   virtual void step() = 0;
 
-  /// For checkpoints: everything that the next step depends on besides parameters, options and `steps`, each
-  /// [n] in the layout of parameters.values(). The tensors share their buffers with the optimizer's: values
-  /// written into them are restored.
+  /// For checkpoints: everything that the next step depends on besides parameters, options, `steps` and
+  /// `missed`, each [n] in the layout of parameters.values(). The tensors share their buffers with the
+  /// optimizer's: values written into them are restored.
   virtual std::vector<Parameters::Entry> state() const = 0;
 
   /// From here on a step updates only these rows of `table`, weights and state, and leaves the others

@@ -52,6 +52,9 @@ TEST_CASE("clip: no gradients at all; NaN and infinity are refused before they s
     CHECK_ERROR(clip_gradient_norm(broken.parameters, 1), error);
     CHECK_ERROR(clip_each_gradient_norm(broken.parameters, 1), error);
     CHECK(difference(broken.b.gradient(), {12}) == 0);
+    Model late(3, 4, spoilt);
+    CHECK(contains(error_of([&] { clip_each_gradient_norm(late.parameters, 1); }), "the gradient of 'b'"));
+    CHECK(difference(late.a.gradient(), {3, 4}) == 0);
   }
   CHECK_ERROR(clip_gradient_norm(model.parameters, 0), "clip: the limit is 0; it must be positive");
   CHECK_ERROR(clip_each_gradient_norm(model.parameters, -1), "clip: the limit is -1; it must be positive");

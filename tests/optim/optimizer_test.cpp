@@ -41,6 +41,15 @@ void check_refusals(const std::string& name, const Options& options) {
                                        " after 0 steps; it must be a number of at least 0"));
     parameters->clear_gradients();
   }
+  optimizer.options.learning_rate = 1;
+  for (const real decay : {std::numeric_limits<real>::quiet_NaN(), real(-5)}) {
+    back(w);
+    optimizer.options.weight_decay = decay;
+    CHECK_ERROR(optimizer.step(),
+                text(name, ": the weight decay is ", decay, "; it must be a number of at least 0"));
+    parameters->clear_gradients();
+  }
+  optimizer.options.weight_decay = 0;
   CHECK(identical(w, before));
   CHECK(optimizer.steps == 0);
   optimizer.options.learning_rate = 0;  // a schedule may end there
