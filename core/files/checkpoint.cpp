@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* own_type = sizeof(real) == 4 ? "F32" : "F64";
+constexpr const char* metadata_name = "__metadata__";
 constexpr size_t header_limit = size_t{100} << 20;  // the limit of the format's own reader
 
 std::string_view bytes_of(const Tensor& tensor) {
@@ -31,13 +32,14 @@ Shape shape_from(const std::string& path, const std::string& name, const Json& s
   if (!sizes.is_array() || sizes.size() > Shape::max_rank)
     broken(path, "'" + name + "' has no shape of at most four dimensions");
   size_t n[Shape::max_rank] = {};
-  double product = 1;
+  double product = 1, largest = 1;
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
     if (!sizes[axis].is_number_unsigned()) broken(path, "'" + name + "' has a size that is no whole number");
     n[axis] = sizes[axis].get<size_t>();
     product *= static_cast<double>(n[axis]);
+    largest = std::max(largest, product);
   }
-  if (product > 1e15) broken(path, "'" + name + "' is absurdly large");
+  if (largest > static_cast<double>(Shape::max_size)) broken(path, "'" + name + "' is absurdly large");
   switch (sizes.size()) {
     case 0:
       return {};
@@ -129,6 +131,16 @@ void require_contiguous(const std::string& path, std::vector<Described> tensors,
   if (position != size) broken(path, "it goes on behind its last tensor");
 }
 
+/// The header is JSON, whose text is UTF-8.
+void require_utf8(const std::string& path, const char* what, const std::string& value) {
+  try {
+    (void)Json(value).dump();
+  } catch (const Json::exception&) {
+    fail(path, ": cannot be written: the ", what, " ",
+         Json(value).dump(-1, ' ', false, Json::error_handler_t::replace), " is not UTF-8; convert it");
+  }
+}
+
 Tensor read_tensor(const Described& from, std::string_view data) {
   Tensor tensor(from.shape);
   from.type->convert(data.substr(from.begin, from.end - from.begin), tensor);
@@ -144,9 +156,16 @@ const Tensor* Checkpoint::find(const std::string& name) const {
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!checkpoint.metadata.empty()) header["__metadata__"] = checkpoint.metadata;
+  for (const auto& [key, value] : checkpoint.metadata) {
+    require_utf8(path, "metadata", key);
+    require_utf8(path, "metadata", value);
+    header[metadata_name][key] = value;
+  }
   size_t position = 0;
   for (const auto& [name, value] : checkpoint.tensors) {
+    require_utf8(path, "name", name);
+    if (name == metadata_name)
+      fail("checkpoint: the name '", name, "' is the format's own; choose another one");
     if (header.contains(name)) fail("checkpoint: the name '", name, "' is used twice");
     Json shape = Json::array();
     for (int axis = 0; axis < value.shape().rank(); ++axis) shape.push_back(value.shape()[axis]);
@@ -176,7 +195,7 @@ Checkpoint load_checkpoint(const std::string& path, OtherTypes others) {
   Checkpoint checkpoint;
   std::vector<Described> described;
   for (const auto& [name, entry] : header.items()) {
-    if (name != "__metadata__") {
+    if (name != metadata_name) {
       described.push_back(describe(path, name, entry));
       continue;
     }

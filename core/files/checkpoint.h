@@ -26,7 +26,7 @@ struct Checkpoint {
   const Tensor* find(const std::string& name) const;
 };
 
-/// Replaces `path` safely (see core/files/file.h). Names must be unique, else Error.
+/// Replaces `path` safely (see core/files/file.h). Names must be unique, and names and metadata UTF-8, else Error.
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// What to do about tensors of integers and booleans, which `real` does not represent: each batch norm of

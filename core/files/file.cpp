@@ -124,11 +124,16 @@ class Temporary {
   std::string path_;
 };
 
-/// Where the bytes really go: a symbolic link stays a link, to the new file.
+/// Where the bytes really go: a symbolic link stays a link, to the new file, also when there was none.
 std::string resolved(const std::string& path) {
   std::error_code error;
   const auto target = std::filesystem::canonical(path, error);
-  return error ? path : target.string();
+  if (!error) return target.string();
+  constexpr int most_links = 40;  // as many as the system follows
+  std::filesystem::path place = path;
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(place, error); ++links)
+    place = place.parent_path() / std::filesystem::read_symlink(place, error);
+  return std::filesystem::is_symlink(place, error) ? path : place.string();
 }
 
 /// The permissions of the file being replaced; nothing when there is none.

@@ -88,3 +88,38 @@ TEST_CASE("checkpoint: whole numbers are refused with the right remedy, or skipp
                   ": 'other' is of the type 'C64', which is unknown here; convert it to F32 "
                   "before it is saved");
 }
+
+TEST_CASE("checkpoint: what a header cannot hold is refused, and nothing is written") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.safetensors";
+  const Tensor x = Tensor::ones({2});
+  const auto error = [&](const Checkpoint& checkpoint) {
+    return error_of([&] { save_checkpoint(path, checkpoint); });
+  };
+  CHECK(error({.tensors = {{"caf\xe9", x}}, .metadata = {}}) ==
+        path + ": cannot be written: the name \"caf\xef\xbf\xbd\" is not UTF-8; convert it");
+  for (const auto& [key, value] : {std::pair("key", "\xff"), std::pair("\xff", "value")})
+    CHECK(error({.tensors = {}, .metadata = {{key, value}}}) ==
+          path + ": cannot be written: the metadata \"\xef\xbf\xbd\" is not UTF-8; convert it");
+  for (const bool with_metadata : {true, false}) {
+    Checkpoint checkpoint{.tensors = {{"__metadata__", x}}, .metadata = {}};
+    if (with_metadata) checkpoint.metadata["key"] = "value";
+    CHECK(error(checkpoint) == "checkpoint: the name '__metadata__' is the format's own; choose another one");
+  }
+  CHECK(folder.size() == 0);
+  CHECK(error({.tensors = {{"caf\xc3\xa9", x}}, .metadata = {{"\xc3\xa9", "\xc3\xa9"}}}).empty());
+  const Checkpoint again = load_checkpoint(path);
+  CHECK(identical(*again.find("caf\xc3\xa9"), x));
+  CHECK(again.metadata.at("\xc3\xa9") == "\xc3\xa9");
+}
+
+TEST_CASE("checkpoint: an absurd shape without elements is an error that names the file") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.safetensors";
+  const std::string header = R"({"w":{"dtype":"F32","shape":[1152921504606846976,0],"data_offsets":[0,0]}})";
+  const std::uint64_t length = header.size();
+  write_file(path, std::string(reinterpret_cast<const char*>(&length), sizeof length) + header);
+  CHECK_ERROR(
+      load_checkpoint(path),
+      path + ": not a usable checkpoint: 'w' is absurdly large; use a file written by a finished save");
+}

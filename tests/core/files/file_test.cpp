@@ -88,6 +88,17 @@ TEST_CASE("file: permissions and symbolic links survive a replacement") {
   CHECK(permissions(folder / "real") == 0604);
 }
 
+TEST_CASE("file: a link to a file that does not exist yet stays a link, and the file is created") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "below");
+  fs::create_symlink("below/second", folder / "first");
+  fs::create_symlink("third", folder / "below/second");
+  write_file(folder / "first", "new");
+  CHECK(fs::is_symlink(folder / "first"));
+  CHECK(fs::is_symlink(folder / "below/second"));
+  CHECK(read_file(folder / "below/third") == "new");
+}
+
 TEST_CASE("file: a failed write leaves the old file and nothing else") {
   const TemporaryFolder folder;
   const std::string path = folder / "model";
