@@ -29,14 +29,19 @@ Parameters& MovingAverage::parameters() const {
   const auto place = lifetime_.lock();
   if (place == nullptr)
     fail("moving average: the parameters are gone; keep them as long as it, and declare them before it");
-  if ((*place)->values().size() != averages_.size())
-    fail("moving average: the model grew after it was made; make it when all layers exist");
   return **place;
+}
+
+Parameters& MovingAverage::unchanged_parameters() const {
+  Parameters& all = parameters();
+  if (all.values().size() != averages_.size())
+    fail("moving average: the model grew after it was made; make it when all layers exist");
+  return all;
 }
 
 /// a += (1 - decay) (w - a), which leaves a unchanged once it equals w
 void MovingAverage::update() {
-  Parameters& all = parameters();
+  Parameters& all = unchanged_parameters();
   if (swapped_) fail("moving average: ", lock_reason);
   const real rate = 1 - options.decay;
   for_each_index(averages_.size(), [=, w = all.values().data(), a = averages_.data()](size_t i) {
@@ -45,7 +50,7 @@ void MovingAverage::update() {
 }
 
 void MovingAverage::swap() {
-  Parameters& all = parameters();
+  Parameters& all = swapped_ ? parameters() : unchanged_parameters();
   if (!swapped_ && !all.locked().empty()) fail("moving average: ", all.locked());
   for_each_index(averages_.size(), [w = all.values().data(), a = averages_.data()](size_t i) {
     const real weight = w[i];

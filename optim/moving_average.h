@@ -30,7 +30,8 @@ class MovingAverage {
   void update();
 
   /// Exchanges weights and averages: once for evaluation, or to save the averages under the weights' names,
-  /// and once to undo it. In between, an optimizer's step() throws Error.
+  /// and once to undo it. In between, an optimizer's step() throws Error. Throws Error when parameters were added
+  /// since it was made; those that are added in between stay as they are.
   void swap();
 
   bool swapped() const { return swapped_; }
@@ -53,6 +54,7 @@ class MovingAverage {
 
  private:
   Parameters& parameters() const;
+  Parameters& unchanged_parameters() const;
 
   std::weak_ptr<Parameters* const> lifetime_;
   Tensor averages_;  ///< in the layout of parameters.values()

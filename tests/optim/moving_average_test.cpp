@@ -102,6 +102,21 @@ TEST_CASE("moving average: saved and loaded with the parameters") {
   CHECK(identical(other.norm.gain, model.norm.gain));
 }
 
+TEST_CASE("moving average: a model that grows while the averages are in gets its weights back") {
+  Model model;
+  model.step();
+  const Tensor weights = model.layer.weight.copy();
+  Tensor late;
+  {
+    const auto applied = model.average.apply();
+    CHECK(!identical(model.layer.weight, weights));
+    late = model.parameters.add("late", Tensor::ones({3}));
+  }
+  CHECK(identical(model.layer.weight, weights));
+  CHECK(identical(late, Tensor::ones({3})));
+  CHECK(contains(error_of([&] { model.average.swap(); }), "the model grew"));
+}
+
 TEST_CASE("moving average: errors") {
   Model model;
   CHECK_ERROR(MovingAverage(model.parameters, {.decay = 1}),

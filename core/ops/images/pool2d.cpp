@@ -80,12 +80,12 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
       if (!sink.add) std::fill_n(sink.values + first, s.area(), real{0});
       for_each_window(s, [=](size_t to, size_t corner) {
         for (size_t c = 0; c < s.channels; ++c) {
-          bool given = false;
-          for_each_place(s, corner, [&](size_t from) {
-            if (given || in[first + from + c] != out[first_out + to + c]) return;
-            sink.values[first + from + c] += dy[first_out + to + c];
-            given = true;
+          size_t winner = s.area();
+          for_each_place(s, corner, [&, best = out[first_out + to + c]](size_t from) {
+            const real value = in[first + from + c];
+            if ((value == best && winner == s.area()) || std::isnan(value)) winner = from;
           });
+          sink.values[first + winner + c] += dy[first_out + to + c];
         }
       });
     });

@@ -12,7 +12,8 @@ struct Pool2dOptions {
   size_t stride = 0;  ///< 0: the window's size, so that windows do not overlap
 };
 
-/// y = max over the window; the derivative goes to the first largest, also of a window of -infinity. NaN wins.
+/// y = max over the window; the derivative goes to the first largest, also of a window of -infinity. NaN wins, the
+/// last of several.
 /// Throws Error when the window is 0 or larger than the image.
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options = {});
 

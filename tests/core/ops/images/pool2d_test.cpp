@@ -93,6 +93,19 @@ TEST_CASE("max pooling: among equals the first gets the derivative, and NaN wins
   }
 }
 
+TEST_CASE(
+    "max pooling: the derivative of a NaN goes to the last of the window's, also where windows overlap") {
+  for (const size_t stride : {size_t{0}, size_t{1}})
+    for (const auto function : {max_pool2d, composed::max_pool2d}) {
+      Tensor x = Tensor::from({1, 2, 2, 1}, {1, 2, 3, 4});
+      x[1] = x[2] = std::numeric_limits<real>::quiet_NaN();
+      x.require_gradient();
+      Tape tape;
+      tape.backward(sum(function(x, {.window = 2, .stride = stride})));
+      CHECK(difference(x.gradient(), {0, 0, 1, 0}) == 0);
+    }
+}
+
 TEST_CASE("pooling: one and two threads agree") {
   for (const Pool2dOptions& options : {Pool2dOptions{.window = 2}, Pool2dOptions{.window = 3, .stride = 2}})
     for (const auto function : {max_pool2d, average_pool2d})
