@@ -33,15 +33,10 @@ Tensor gate_by_gate(const Initializer& initial, size_t hidden, size_t gates, con
   return weight;
 }
 
-}  // namespace
-
-Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
-                     const RecurrentOptions& chosen)
-    : name_(name), cell_(&cell), options_(chosen) {
-  const auto [input, hidden] = std::pair(chosen.input, chosen.hidden);
-  const CellForm& form = cell.form();
-  if (input == 0 || hidden == 0)
-    fail("recurrent '", name, "': ", input, " inputs and ", hidden, " hidden units; both must be positive");
+void require_options(const std::string& name, const CellForm& form, const RecurrentOptions& chosen) {
+  if (chosen.input == 0 || chosen.hidden == 0)
+    fail("recurrent '", name, "': ", chosen.input, " inputs and ", chosen.hidden,
+         " hidden units; both must be positive");
   require_norm("recurrent '" + name + "'", chosen.norm, {Norm::none, Norm::layer, Norm::batch, Norm::weight});
   if (chosen.only_memory && (!form.memory() || chosen.norm == Norm::weight))
     fail("recurrent '", name, "': only_memory is for an LSTM under layer or batch norm");
@@ -53,19 +48,31 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
       (form.joint || chosen.checkpoint || (chosen.norm != Norm::none && chosen.norm != Norm::layer)))
     fail("recurrent '", name,
          "': a condition is for an LSTM or GRU without checkpoints, and with norm none or layer");
+}
 
+}  // namespace
+
+Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
+                     const RecurrentOptions& chosen)
+    : name_(name), cell_(&cell), options_(chosen) {
+  const auto [input, hidden] = std::pair(chosen.input, chosen.hidden);
+  const CellForm& form = cell.form();
+  require_options(name, form, chosen);
   const size_t width = form.gates * hidden;
   const auto add_weight = [&](const std::string& which, const Tensor& initial, Tensor& weight, Tensor& gain) {
     const bool normalized = chosen.norm == Norm::weight;
-    weight = parameters.add(name + which + (normalized ? ".direction" : ""), initial);
+    const std::string parameter = name + which + (normalized ? ".direction" : "");
+    weight = parameters.add(parameter, initial);
     if (normalized) gain = parameters.add(name + which + ".gain", column_norms(initial));
   };
-  add_weight(".input_weight", chosen.input_initial({input, width}, parameters.random(name + ".input_weight")),
-             input_weight, input_gain);
-  add_weight(
-      ".hidden_weight",
-      gate_by_gate(chosen.hidden_initial, hidden, form.gates, parameters.random(name + ".hidden_weight")),
-      hidden_weight, hidden_gain);
+  const auto from_inputs = [&](const std::string& parameter, size_t inputs) {
+    return chosen.input_initial({inputs, width}, parameters.random(parameter));
+  };
+  const auto from_hidden = [&](const std::string& parameter) {
+    return gate_by_gate(chosen.hidden_initial, hidden, form.gates, parameters.random(parameter));
+  };
+  add_weight(".input_weight", from_inputs(name + ".input_weight", input), input_weight, input_gain);
+  add_weight(".hidden_weight", from_hidden(name + ".hidden_weight"), hidden_weight, hidden_gain);
 
   const Norm site = chosen.norm == Norm::layer || chosen.norm == Norm::batch ? chosen.norm : Norm::none;
   const Norm gate_site = chosen.only_memory ? Norm::none : site;
@@ -82,9 +89,8 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   if (!form.joint) input_norm = add_norm(".input_norm", gate_site, of_gates, true);
   hidden_norm = add_norm(".hidden_norm", gate_site, of_gates, form.joint || !batch);
   if (chosen.condition > 0) {
-    condition_weight = parameters.add(
-        name + ".condition_weight",
-        chosen.input_initial({chosen.condition, width}, parameters.random(name + ".condition_weight")));
+    const std::string parameter = name + ".condition_weight";
+    condition_weight = parameters.add(parameter, from_inputs(parameter, chosen.condition));
     condition_norm = add_norm(".condition_norm", gate_site, of_gates, true);
   }
   if (form.memory()) memory_norm = add_norm(".memory_norm", site, {hidden, 0}, true);
@@ -199,7 +205,8 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
   const auto leaf = [](const Tensor& t) { return t.needs_gradient() ? t.detach().require_gradient() : t; };
   record("checkpoint", {hidden, last.c},
          {x, state.h, state.c, input_weight, hidden_weight, hidden_norm.gain, memory_norm.gain, bias,
-          input_norm.gain, input_gain, hidden_gain, input_norm.bias, hidden_norm.bias, memory_norm.bias},
+          input_norm.gain, input_gain, hidden_gain, input_norm.bias, hidden_norm.bias, memory_norm.bias,
+          with.mask},
          [=, this] {
            const Tensor again_x = leaf(x), again_hidden(hidden.shape());
            const RecurrentState again{.h = leaf(state.h), .c = leaf(state.c)};

@@ -47,7 +47,9 @@ struct RecurrentOptions {
 
 /// Optional inputs of a sequence.
 struct SequenceOptions {
-  Tensor mask = {};             ///< [T x B]: 1, or 0 at padded steps, which carry the state over unchanged
+  /// [T x B]: 1, or 0 at padded steps, which carry the state over unchanged; backward() throws Error where it was
+  /// written since.
+  Tensor mask = {};
   RecurrentState initial = {};  ///< [B x H]; an empty part is learned or zero
   Tensor condition = {};        ///< v [B x condition], for layers that have one
   Mode mode = Mode::train;

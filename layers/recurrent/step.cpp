@@ -152,7 +152,7 @@ RecurrentState RecurrentSession::operator()(const Tensor& x, const RecurrentStat
   const RowStepOptions& with = row_step.options();
   record("recurrent_step", {after.h, after.c},
          {x_part, hidden_part, before.h, before.c, with.input_norm.gain, with.hidden_norm.gain,
-          with.memory_norm.gain, with.input_norm.bias, with.hidden_norm.bias, with.memory_norm.bias},
+          with.memory_norm.gain, with.input_norm.bias, with.hidden_norm.bias, with.memory_norm.bias, mask},
          [step = std::move(step)]() mutable { step.backward(); });
   return after;
 }

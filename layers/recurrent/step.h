@@ -56,7 +56,8 @@ class RecurrentSession {
   const RecurrentState& initial() const { return initial_; }
 
   /// x [B x input] and the state before it -> the state after it. mask [B] holds 1, or 0 for cases whose
-  /// state is carried over; empty: no mask. Throws Error for other shapes, naming them.
+  /// state is carried over; empty: no mask. Throws Error for other shapes, naming them;
+  /// backward() does so where a mask was written since.
   RecurrentState operator()(const Tensor& x, const RecurrentState& before, const Tensor& mask = {});
 
   struct Shared;  ///< what all steps use, for the nodes on the tape

@@ -45,7 +45,7 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
                        std::fill(row + begin, row + end, real{0});
                  });
 
-  return record({scheme.op, OpKind::norm}, y, {a, gain, bias}, [=, mask = scheme.mask] {
+  return record({scheme.op, OpKind::norm}, y, {a, gain, bias, scheme.mask}, [=, mask = scheme.mask] {
     Tensor dgain = Tensor::zeros({columns}), dbias = Tensor::zeros({columns});
     const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{nullptr, false};
     for_each_block(

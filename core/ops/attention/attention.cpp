@@ -169,7 +169,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   }
   Tensor kept(heads.kept_shape());
   heads.forward(q.data(), k.data(), v.data(), y.data(), kept.data());
-  return record("attention", y, {q, k, v}, [=]() mutable {
+  return record("attention", y, {q, k, v, options.mask}, [=]() mutable {
     const auto run = [&](const AllHeads::Gradients& to) {
       heads.backward(q.data(), k.data(), v.data(), y.gradient_data(), kept.data(), to);
     };
@@ -195,7 +195,7 @@ Tensor self_attention(const Tensor& qkv, size_t heads, const AttentionOptions& o
   }
   Tensor kept(all.kept_shape());
   all.forward(in, in, in, y.data(), kept.data());
-  return record("self_attention", y, {qkv}, [=]() mutable {
+  return record("self_attention", y, {qkv, options.mask}, [=]() mutable {
     const real* const x = qkv.data();
     const GradientSink sink = qkv.gradient_sink();
     all.backward(x, x, x, y.gradient_data(), kept.data(), {sink, sink, sink});

@@ -20,7 +20,7 @@ struct AttentionOptions {
   /// read. Empty: all are real.
   CachedVector<int> lengths = {};
   /// Added to the scores: [Tq x Tk], [B x Tq x Tk] or [B x heads x Tq x Tk]; -infinity hides. A constant: it gets no
-  /// gradient.
+  /// gradient, and backward() throws Error where it was written since.
   Tensor mask = {};
   real scale = 0;  ///< of the scores; 0: 1 / sqrt(d)
 };

@@ -32,7 +32,7 @@ SynchronizedBatchNorm synchronized_batch_norm(const SynchronizedBatchNormOptions
       else
         std::fill_n(to, features, real{0});
   });
-  record({"synchronized_batch_norm", OpKind::norm}, y, {a, gain, given_bias}, [=] {
+  record({"synchronized_batch_norm", OpKind::norm}, y, {a, gain, given_bias, mask}, [=] {
     const column_norm::Statistics kept{mean.data(), inverse.data()};
     Tensor dgain({features}), dbias({features});
     column_norm::sum_derivatives(column_norm::cases_of(a, mask), y.gradient_data(), kept, 0, features,

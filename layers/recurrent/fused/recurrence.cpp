@@ -244,7 +244,7 @@ RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part
   record("recurrence", {hidden, last.c},
          {x_part, weight, initial.h, initial.c, step.input_norm.gain, step.hidden_norm.gain,
           step.memory_norm.gain, step.condition, step.input_norm.bias, step.hidden_norm.bias,
-          step.memory_norm.bias},
+          step.memory_norm.bias, mask},
          [pass = std::move(pass), c = last.c]() mutable { pass.backward(c.gradient_data()); });
   return last;
 }

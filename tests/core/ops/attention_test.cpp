@@ -366,3 +366,16 @@ TEST_CASE("attention names what does not fit") {
               "values of 0 "
               "heads");
 }
+
+TEST_CASE("attention: a mask that was written before the backward pass is refused") {
+  const auto refused = [](const std::function<Tensor(const AttentionOptions&)>& run) {
+    Tensor mask = Tensor::zeros({3, 3});
+    Tape tape;
+    const Tensor loss = sum(square(run({.mask = mask})));
+    mask.at(0, 1) = -5;
+    return contains(error_of([&] { tape.backward(loss); }), "was written after it was recorded");
+  };
+  const Tensor q = leaf({1, 3, 1, 2}, 1), qkv = leaf({1, 3, 6}, 2);
+  CHECK(refused([&](const AttentionOptions& options) { return attention(q, q, q, options); }));
+  CHECK(refused([&](const AttentionOptions& options) { return self_attention(qkv, 1, options); }));
+}

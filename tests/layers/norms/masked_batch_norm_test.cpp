@@ -150,3 +150,12 @@ TEST_CASE("masked batch norm: the derivative of a single live case is 0, not rou
     CHECK(identical(a.gradient(), Tensor::zeros({6, width})));
   }
 }
+
+TEST_CASE("masked batch norm: a mask that was written before the backward pass is refused") {
+  const Norm made;
+  Tensor padding = mask();
+  Tape tape;
+  const Tensor loss = weighted(made.norm(leaf({steps, cases, width}, 1), padding, Mode::train));
+  padding[0] = 0;
+  CHECK(contains(error_of([&] { tape.backward(loss); }), "was written after it was recorded"));
+}

@@ -210,3 +210,15 @@ TEST_CASE("a step of padding only: batch norm passes the state on, in the compos
     check_same(layer, in, layer.fused, layer.composed_twin);
   }
 }
+
+TEST_CASE("recurrent layers: a mask that was written before the backward pass is refused") {
+  for (const bool checkpoint : {false, true}) {
+    Parameters parameters(1);
+    const Lstm lstm(parameters, "lstm", {.input = input, .hidden = hidden, .checkpoint = checkpoint});
+    Tensor mask = Tensor::ones({steps, rows});
+    Tape tape;
+    const Tensor loss = sum(lstm(sample({steps, rows, input}, 1), {.mask = mask}).hidden);
+    mask.at(steps - 1, 0) = 0;
+    CHECK(contains(error_of([&] { tape.backward(loss); }), "was written after it was recorded"));
+  }
+}

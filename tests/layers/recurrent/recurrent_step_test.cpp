@@ -123,3 +123,15 @@ TEST_CASE("errors of sessions name shapes") {
   CHECK_ERROR(session(x, start, Tensor::ones({3})), "recurrent session: the mask is [3]; [2] is needed");
   CHECK(session(x, start).h.shape() == Shape{2, 4});
 }
+
+TEST_CASE("a session refuses a mask that was written before the backward pass") {
+  Parameters parameters(1);
+  const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 3});
+  Tensor mask = Tensor::ones({4});
+  Tape tape;
+  RecurrentSession session(lstm, {.steps = 2, .rows = 4});
+  const RecurrentState first = session(sample({4, 2}, 1), session.initial(), mask);
+  mask[1] = 0;
+  const RecurrentState second = session(sample({4, 2}, 2), first, mask);
+  CHECK(contains(error_of([&] { tape.backward(sum(second.h)); }), "was written after it was recorded"));
+}
