@@ -81,7 +81,8 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
 Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
   if (mode == Mode::evaluate) {
     batch_pass::require_features("batch_norm", a, gain, bias);
-    return relu_pool((a - running_mean) / sqrt(running_variance + options.epsilon) * gain + bias, then);
+    const Tensor mean = running_mean.copy();  // a later batch may move the average before the backward pass
+    return relu_pool((a - mean) / sqrt(running_variance + options.epsilon) * gain + bias, then);
   }
   if (mode == Mode::measure_population)
     fail(

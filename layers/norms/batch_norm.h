@@ -16,7 +16,8 @@
 namespace lamina {
 
 /// Fused. a [... x C], gain [C], bias [C]; all axes but the last count as cases. `statistics`, if given,
-/// receives those of this batch. Throws Error for other shapes, no cases, or a single one when unbiased.
+/// receives those of this batch, which the caller may change. Throws Error for other shapes, no cases, or a single one
+/// when unbiased.
 Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5),
                   Variance estimate = Variance::biased, BatchStatistics* statistics = nullptr);
 
@@ -60,9 +61,9 @@ class BatchNorm {
  public:
   BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);
   /// Mode::train normalizes with the batch's statistics and moves the running averages; Mode::evaluate uses
-  /// them. For feature maps [N x H x W x features], relu and pooling run in the same pass. Throws Error for a
-  /// single case (or, in maps, a single position of a single one) where it would be normalized by its own
-  /// statistics.
+  /// them. For feature maps [N x H x W x features], relu and pooling run in the same pass. Throws Error for
+  /// no cases and for a single one (or, in maps, a single position of a single one) where it would be normalized
+  /// by its own statistics.
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
   Tensor gain, bias, running_mean, running_variance;

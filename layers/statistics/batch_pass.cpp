@@ -11,9 +11,14 @@ namespace {
 /// The sum of squares is divided by the number of cases minus this.
 real lost(Variance estimate) { return estimate == Variance::unbiased ? 1 : 0; }
 
+const char* needed(Variance estimate) {
+  return estimate == Variance::unbiased ? "the unbiased variance needs two" : "at least one is needed";
+}
+
 map_norm::Map map_of(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias) {
   const map_norm::Map map = map_norm::map_of(options.op, a, gain, bias, 0, options.then);
   if (map.per_unit) fail(options.op, ": the gain is ", gain.shape(), "; it must be [", map.channels, "]");
+  if (map.images == 0) fail(options.op, ": ", a.shape(), " has 0 cases; ", needed(options.variance));
   if (map.images * map.positions() < 2 && options.variance == Variance::unbiased)
     fail(options.op, ": ", a.shape(), " has one number per channel; the unbiased variance needs two");
   return map;
@@ -32,9 +37,7 @@ void require_features(const char* op, const Tensor& a, const Tensor& gain, const
 void require_rows(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias) {
   require_features(options.op, a, gain, bias);
   if (a.rows() == 0 || (a.rows() == 1 && options.variance == Variance::unbiased))
-    fail(options.op, ": ", a.shape(), " has ", a.rows(), " cases; ",
-         options.variance == Variance::unbiased ? "the unbiased variance needs two"
-                                                : "at least one is needed");
+    fail(options.op, ": ", a.shape(), " has ", a.rows(), " cases; ", needed(options.variance));
 }
 
 void require_maps(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias) {

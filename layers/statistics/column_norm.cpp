@@ -31,12 +31,14 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
   constexpr real infinity = std::numeric_limits<real>::infinity();
   const Divisors by = scheme.given ? Divisors{infinity, infinity} : Divisors{count, count - scheme.lost};
   const Tensor offset = bias.defined() ? bias : Tensor::zeros({columns});
-  Tensor y = scheme.into.defined() ? scheme.into : Tensor(a.shape()), inverse({columns});
+  Tensor y = scheme.into.defined() ? scheme.into : Tensor(a.shape());
+  Tensor kept({2, columns});  // mean and inverse deviation; the caller may write to its own mean
   for_each_block(rows, columns,
                  [=, known = scheme.given || scheme.measured, epsilon = scheme.epsilon, mu = mean.data(),
-                  var = variance.data(), inv = inverse.data(), g = gain.data(), b = offset.data(),
-                  out = y.data_unwatched()](size_t begin, size_t end) {
+                  var = variance.data(), k = kept.data(), inv = kept.data() + columns, g = gain.data(),
+                  b = offset.data(), out = y.data_unwatched()](size_t begin, size_t end) {
                    if (!known) moments(cases, by.degrees, begin, end, mu, var);
+                   std::copy(mu + begin, mu + end, k + begin);
                    invert(var, epsilon, begin, end, inv);
                    for (size_t r = 0; r < rows; ++r)
                      if (real* const row = out + r * columns; cases.counts(r))
@@ -50,7 +52,7 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
     const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{nullptr, false};
     for_each_block(
         rows, columns,
-        [=, x = cases_of(a, mask), dy = y.gradient_data(), s = Statistics{mean.data(), inverse.data()},
+        [=, x = cases_of(a, mask), dy = y.gradient_data(), s = Statistics{kept.data(), kept.data() + columns},
          g = gain.data(), dg = dgain.data(), db = dbias.data()](size_t begin, size_t end) {
           backward(x, dy, s, g, by, begin, end, sink, dg, db);
         });

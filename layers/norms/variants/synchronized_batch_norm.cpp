@@ -51,7 +51,7 @@ SynchronizedBatchNorm synchronized_batch_norm(const SynchronizedBatchNormOptions
     contribute(gain, [dg = dgain.data()](size_t c) { return dg[c]; });
     if (given_bias.defined()) contribute(given_bias, [db = dbias.data()](size_t c) { return db[c]; });
   });
-  return {y, {mean, variance}, all};
+  return {y, {mean.copy(), variance}, all};
 }
 
 }  // namespace lamina

@@ -203,3 +203,54 @@ TEST_CASE("batch norm: the composed twin gives equal cases the bias, and a singl
   tape.backward(weighted(composed::batch_norm(one, gain, bias)) + sum(one * real(0.1)));
   CHECK(identical(one.gradient(), Tensor::full({1, 33}, real(0.1))));
 }
+
+TEST_CASE("batch norm: the caller may change the statistics it was given before the backward pass") {
+  const auto gradient = [](bool change) {
+    const Tensor a = leaf({5, 3}, 1), gain = sample({3}, 2), bias = sample({3}, 3);
+    Tape tape;
+    BatchStatistics statistics;
+    const Tensor loss = weighted(batch_norm(a, gain, bias, real(1e-5), Variance::biased, &statistics));
+    for (Tensor* const each : {&statistics.mean, &statistics.variance})
+      if (change) std::ranges::fill(each->values(), real{7});
+    tape.backward(loss);
+    return a.gradient();
+  };
+  CHECK(identical(gradient(true), gradient(false)));
+}
+
+TEST_CASE("batch norm: evaluation and training may share a tape, for rows and for maps") {
+  for (const Shape& shape : {Shape{4, 2}, Shape{2, 3, 3, 2}}) {
+    Parameters parameters(1);
+    BatchNorm norm(parameters, "norm", {.features = 2});
+    Tensor a = leaf(shape, 1);
+    const std::vector<Tensor> averages{norm.running_mean.copy(), norm.running_variance.copy()};
+    const auto run = [&](const std::vector<std::vector<Mode>>& tapes) {
+      std::ranges::copy(averages[0].values(), norm.running_mean.data());
+      std::ranges::copy(averages[1].values(), norm.running_variance.data());
+      a.clear_gradient();
+      for (const std::vector<Mode>& modes : tapes) {
+        Tape tape;
+        Tensor loss = Tensor::zeros({});
+        for (const Mode mode : modes) loss = loss + weighted(square(norm(a, mode)));
+        tape.backward(loss);
+      }
+      return a.gradient();
+    };
+    const Tensor together = run({{Mode::evaluate, Mode::train}});
+    CHECK(difference(together, run({{Mode::evaluate}, {Mode::train}})) < 16 * ulp);
+  }
+}
+
+TEST_CASE("batch norm: maps of no cases are refused and leave the running averages alone") {
+  for (const BatchNormOptions& options :
+       {BatchNormOptions{.features = 2}, BatchNormOptions{.features = 2, .part = 2},
+        BatchNormOptions{.features = 2, .r_max = 3, .d_max = 5}}) {
+    Parameters parameters(1);
+    BatchNorm norm(parameters, "norm", options);
+    const std::string error = error_of([&] { norm(Tensor({0, 3, 3, 2}), Mode::train); });
+    CHECK(contains(error, "'norm': [0 x 3 x 3 x 2] has 0 cases; at least one is needed"));
+    CHECK(difference(norm.running_mean, {0, 0}) == 0);
+    CHECK(difference(norm.running_variance, {1, 1}) == 0);
+    CHECK(norm(Tensor({0, 3, 3, 2}), Mode::evaluate).shape() == Shape{0, 3, 3, 2});
+  }
+}
