@@ -207,12 +207,12 @@ RecurrentState Recurrent::run_again_later(const Tensor& x, const RecurrentState&
          {x, state.h, state.c, input_weight, hidden_weight, hidden_norm.gain, memory_norm.gain, bias,
           input_norm.gain, input_gain, hidden_gain, input_norm.bias, hidden_norm.bias, memory_norm.bias,
           with.mask},
-         [=, this] {
+         [=, layer = *this] {  // which may be gone by then, or elsewhere
            const Tensor again_x = leaf(x), again_hidden(hidden.shape());
            const RecurrentState again{.h = leaf(state.h), .c = leaf(state.c)};
            Tape tape;
            const RecurrentState again_last =
-               run(project(again_x), again, with, condition, begin, again_hidden);
+               layer.run(layer.project(again_x), again, with, condition, begin, again_hidden);
            if (last.c.gradient_data() != nullptr)
              tape.backward({{again_hidden, hidden.gradient()}, {again_last.c, last.c.gradient()}});
            else

@@ -160,3 +160,18 @@ TEST_CASE("gains and biases: a sum over 300,000 rows and steps is as accurate as
       }
     }
 }
+
+TEST_CASE("checkpointing: the layer may move or be gone before the backward pass") {
+  const Tensor x = sample({300, 2, 2}, 1);
+  const auto gradient = [&](bool gone) {
+    Parameters parameters(1);
+    auto layer = std::make_unique<Lstm>(parameters, "lstm",
+                                        RecurrentOptions{.input = 2, .hidden = 3, .checkpoint = true});
+    Tape tape;
+    const Tensor loss = sum((*layer)(x).hidden);
+    if (gone) layer.reset();
+    tape.backward(loss);
+    return parameters.learned()[0].value.gradient();
+  };
+  CHECK(identical(gradient(true), gradient(false)));
+}
