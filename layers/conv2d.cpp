@@ -11,8 +11,9 @@ Conv2d::Conv2d(Parameters& parameters, const std::string& name, const Conv2dOpti
     fail("conv2d '", name, "': ", options.input, " to ", options.output, " channels, kernel ", options.kernel,
          ", stride ", options.stride, "; all must be positive");
   const Shape shape{options.kernel, options.kernel, options.input, options.output};
-  const Tensor initial = options.initial(shape, parameters.random(name + ".weight"));
-  weight = parameters.add(name + (options.weight_standardization ? ".raw_weight" : ".weight"), initial);
+  const std::string which = name + (options.weight_standardization ? ".raw_weight" : ".weight");
+  const Tensor initial = initial_values(options.initial, which, shape, parameters.random(name + ".weight"));
+  weight = parameters.add(which, initial);
   if (options.weight_standardization) gain = parameters.add(name + ".gain", standardization_gain(initial));
   if (options.bias) bias = parameters.add(name + ".bias", Tensor::zeros({options.output}));
 }

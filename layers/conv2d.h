@@ -23,7 +23,7 @@ struct Conv2dOptions {
 
 /// Parameters: `name`.weight [kernel x kernel x input x output] (with standardization: `name`.raw_weight, and
 /// `name`.gain [output]) and `name`.bias [output], which starts at 0.
-/// Throws Error for a size or stride of 0.
+/// Throws Error for a size or stride of 0, and for initial values of another shape.
 class Conv2d {
  public:
   Conv2d(Parameters& parameters, const std::string& name, const Conv2dOptions& options);

@@ -41,7 +41,8 @@ Embedding::Embedding(Parameters& parameters, const std::string& name, const Embe
   if (options.entries == 0 || options.width == 0)
     fail("embedding '", name, "': ", options.entries, " entries of width ", options.width,
          "; both must be positive");
-  table_ = parameters.add(name, options.initial({options.entries, options.width}, parameters.random(name)));
+  table_ = parameters.add(
+      name, initial_values(options.initial, name, {options.entries, options.width}, parameters.random(name)));
   used_->rows.reserve(options.entries);
   used_->listed.resize(options.entries);
 }

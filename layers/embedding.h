@@ -26,7 +26,8 @@ struct EmbeddingOptions {
 
 class Embedding {
  public:
-  /// The table becomes the parameter `name` [entries x width]. Throws Error for sizes of 0.
+  /// The table becomes the parameter `name` [entries x width]. Throws Error for sizes of 0 and for initial values of
+  /// another shape.
   Embedding(Parameters& parameters, const std::string& name, const EmbeddingOptions& options);
 
   /// [indices x width]. Throws Error for an index outside the table.

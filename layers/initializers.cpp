@@ -4,10 +4,20 @@
 #include <cmath>
 #include <vector>
 
+#include "core/error.h"
 #include "core/gemm/gemm.h"
 #include "core/math/sum.h"
 
 namespace lamina {
+
+Tensor initial_values(const Initializer& initial, const std::string& parameter, const Shape& shape,
+                      const Random& random) {
+  Tensor values = initial(shape, random);
+  if (!values.defined() || values.shape() != shape)
+    fail("initializer of '", parameter, "': its result is ", values.shape(), "; it must be ", shape,
+         ", the shape that it was called with");
+  return values;
+}
 
 Initializer constant(real value) {
   return [=](const Shape& shape, const Random&) { return Tensor::full(shape, value); };

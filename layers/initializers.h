@@ -3,6 +3,7 @@
 // the last as inputs.
 
 #include <functional>
+#include <string>
 
 #include "core/math/random.h"
 #include "core/tensor.h"
@@ -10,6 +11,10 @@
 namespace lamina {
 
 using Initializer = std::function<Tensor(const Shape&, Random)>;
+
+/// initial(shape, random), as the first values of a parameter. Throws Error, naming it, for a result of another shape.
+Tensor initial_values(const Initializer& initial, const std::string& parameter, const Shape& shape,
+                      const Random& random);
 
 Initializer constant(real value);
 Initializer normal(real deviation);      ///< N(0, deviation^2)

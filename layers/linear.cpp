@@ -15,16 +15,13 @@ Linear::Linear(Parameters& parameters, const std::string& name, const LinearOpti
   if (options.weight_norm && options.weight_standardization)
     fail("linear '", name, "': weight norm and weight standardization; choose one");
   const Shape shape{options.input, options.output};
-  const Tensor initial = options.initial(shape, parameters.random(name + ".weight"));
-  if (options.weight_norm) {
-    weight = parameters.add(name + ".direction", initial);
-    gain = parameters.add(name + ".gain", column_norms(initial));
-  } else if (standardized_) {
-    weight = parameters.add(name + ".raw_weight", initial);
-    gain = parameters.add(name + ".gain", standardization_gain(initial));
-  } else {
-    weight = parameters.add(name + ".weight", initial);
-  }
+  const std::string which = name + (options.weight_norm ? ".direction"
+                                    : standardized_     ? ".raw_weight"
+                                                        : ".weight");
+  const Tensor initial = initial_values(options.initial, which, shape, parameters.random(name + ".weight"));
+  weight = parameters.add(which, initial);
+  if (options.weight_norm) gain = parameters.add(name + ".gain", length_of_columns(initial, which));
+  if (standardized_) gain = parameters.add(name + ".gain", standardization_gain(initial));
   if (options.bias) bias = parameters.add(name + ".bias", Tensor::zeros({options.output}));
 }
 

@@ -27,7 +27,8 @@ struct LinearOptions {
 
 /// Parameters: `name`.weight [input x output] (with weight norm `name`.direction, with standardization
 /// `name`.raw_weight; with either `name`.gain) and `name`.bias [output], which starts at 0. Throws Error for a size of
-/// 0, and for both at once.
+/// 0, for both at once, for initial values of another shape, and under weight norm for an output whose weights all
+/// start at 0.
 class Linear {
  public:
   Linear(Parameters& parameters, const std::string& name, const LinearOptions& options);

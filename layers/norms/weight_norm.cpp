@@ -49,6 +49,15 @@ Tensor column_norms(const Tensor& v) {
   return norms;
 }
 
+Tensor length_of_columns(const Tensor& v, const std::string& parameter) {
+  Tensor norms = column_norms(v);
+  for (size_t c = 0; c < norms.size(); ++c)
+    if (norms[c] == 0)
+      fail("weight_norm: column ", c, " of '", parameter, "' ", v.shape(),
+           " starts with zeros, which have no direction; choose another initializer");
+  return norms;
+}
+
 /// With s = g / norm2(v):  dg = (dw . v) / norm2(v),  dv = s (dw - v (dw . v) / norm2(v)^2)
 Tensor weight_norm(const Tensor& v, const Tensor& gain) {
   if (v.shape().rank() != 2 || gain.shape() != Shape{v.columns()})

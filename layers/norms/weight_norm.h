@@ -7,6 +7,8 @@
 // In the paper's terms mu = 0 and sigma = norm2(w): a normalization that depends on the weights, not the
 // data.
 
+#include <string>
+
 #include "core/tensor.h"
 
 namespace lamina {
@@ -27,5 +29,8 @@ Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, 
 
 /// norm2 of every column: [inputs x outputs] -> [outputs]. No gradient; for initial gains and for study.
 Tensor column_norms(const Tensor& v);
+
+/// The same as the gain with which w starts as v. Throws Error, naming the parameter v, for a column of zeros.
+Tensor length_of_columns(const Tensor& v, const std::string& parameter);
 
 }  // namespace lamina

@@ -23,10 +23,11 @@ size_t piece_length(size_t steps) {
 }
 
 /// [H x gates H], each gate's square matrix drawn independently.
-Tensor gate_by_gate(const Initializer& initial, size_t hidden, size_t gates, const Random& random) {
+Tensor gate_by_gate(const Initializer& initial, const std::string& parameter, size_t hidden, size_t gates,
+                    const Random& random) {
   Tensor weight({hidden, gates * hidden});
   for (size_t gate = 0; gate < gates; ++gate) {
-    const Tensor square = initial({hidden, hidden}, random.split(gate));
+    const Tensor square = initial_values(initial, parameter, {hidden, hidden}, random.split(gate));
     for (size_t r = 0; r < hidden; ++r)
       std::copy_n(square.data() + r * hidden, hidden, weight.data() + (r * gates + gate) * hidden);
   }
@@ -63,13 +64,13 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
     const bool normalized = chosen.norm == Norm::weight;
     const std::string parameter = name + which + (normalized ? ".direction" : "");
     weight = parameters.add(parameter, initial);
-    if (normalized) gain = parameters.add(name + which + ".gain", column_norms(initial));
+    if (normalized) gain = parameters.add(name + which + ".gain", length_of_columns(initial, parameter));
   };
   const auto from_inputs = [&](const std::string& parameter, size_t inputs) {
-    return chosen.input_initial({inputs, width}, parameters.random(parameter));
+    return initial_values(chosen.input_initial, parameter, {inputs, width}, parameters.random(parameter));
   };
   const auto from_hidden = [&](const std::string& parameter) {
-    return gate_by_gate(chosen.hidden_initial, hidden, form.gates, parameters.random(parameter));
+    return gate_by_gate(chosen.hidden_initial, parameter, hidden, form.gates, parameters.random(parameter));
   };
   add_weight(".input_weight", from_inputs(name + ".input_weight", input), input_weight, input_gain);
   add_weight(".hidden_weight", from_hidden(name + ".hidden_weight"), hidden_weight, hidden_gain);

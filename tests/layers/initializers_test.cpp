@@ -2,6 +2,10 @@
 
 #include "layers/initializers.h"
 
+#include "layers/conv2d.h"
+#include "layers/embedding.h"
+#include "layers/linear.h"
+#include "layers/recurrent/recurrent.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -73,4 +77,29 @@ TEST_CASE("initializers: orthogonal, for wide, tall and square") {
     for (const double scale : {1.0, 1.5})
       check_orthonormal(orthogonal(static_cast<real>(scale))(shape, Random(5)), scale);
   check_orthonormal(orthogonal()({2, 3, 4}, Random(5)).reshape({6, 4}), 1);
+}
+
+TEST_CASE("initializers: one whose result has another shape is refused, and the parameter named") {
+  const Initializer wrong =
+                        [](const Shape&, const Random&) {
+                          return Tensor::zeros({2, 1});
+                        },
+                    none = [](const Shape&, const Random&) { return Tensor(); };
+  const auto error = [](const std::string& parameter, const std::string& needed) {
+    return "initializer of '" + parameter + "': its result is [2 x 1]; it must be " + needed +
+           ", the shape that it was called with";
+  };
+  Parameters parameters(1);
+  CHECK_ERROR(Embedding(parameters, "words", {.entries = 5, .width = 1, .initial = wrong}),
+              error("words", "[5 x 1]"));
+  CHECK_ERROR(Linear(parameters, "linear", {.input = 3, .output = 4, .initial = wrong}),
+              error("linear.weight", "[3 x 4]"));
+  CHECK_ERROR(Conv2d(parameters, "conv", {.input = 3, .output = 4, .initial = wrong}),
+              error("conv.weight", "[3 x 3 x 3 x 4]"));
+  CHECK_ERROR(Gru(parameters, "one", {.input = 3, .hidden = 4, .input_initial = wrong}),
+              error("one.input_weight", "[3 x 12]"));
+  CHECK_ERROR(Gru(parameters, "two", {.input = 3, .hidden = 4, .hidden_initial = wrong}),
+              error("two.hidden_weight", "[4 x 4]"));
+  CHECK(contains(error_of([&] { Linear(parameters, "none", {.input = 3, .output = 4, .initial = none}); }),
+                 "initializer of 'none.weight': its result is [an empty handle]"));
 }

@@ -4,6 +4,8 @@
 
 #include "layers/norms/weight_norm.h"
 
+#include "layers/linear.h"
+#include "layers/recurrent/recurrent.h"
 #include "tests/layers/twins.h"
 
 using namespace lamina;
@@ -113,4 +115,20 @@ TEST_CASE("weight norm: vectors whose squares leave the range of real") {
                       -(1 - 12 * 22 / 169.0)}) < 16 * ulp);
   }
   CHECK(weight_norm(Tensor::full({2, 1}, std::numeric_limits<real>::max()), Tensor::ones({1}))[0] == 0);
+}
+
+TEST_CASE("weight norm: a layer whose weights start with a column of zeros is refused") {
+  const Initializer zero_column = [](const Shape& shape, const Random&) {
+    Tensor weight = Tensor::ones(shape);
+    for (size_t r = 0; r < weight.rows(); ++r) weight.at(r, 1) = 0;
+    return weight;
+  };
+  const std::string rest = " starts with zeros, which have no direction; choose another initializer";
+  Parameters parameters(1);
+  CHECK_ERROR(
+      Linear(parameters, "linear", {.input = 3, .output = 2, .weight_norm = true, .initial = zero_column}),
+      "weight_norm: column 1 of 'linear.direction' [3 x 2]" + rest);
+  CHECK_ERROR(
+      Gru(parameters, "gru", {.input = 3, .hidden = 2, .norm = Norm::weight, .hidden_initial = zero_column}),
+      "weight_norm: column 1 of 'gru.hidden_weight.direction' [2 x 6]" + rest);
 }
