@@ -4,7 +4,17 @@
 
 namespace lamina {
 
-void KeyValueCache::append(const Tensor& qkv, size_t heads) {
+void KeyValueCache::swap(KeyValueCache& other) noexcept {
+  std::swap(capacity_, other.capacity_);
+  std::swap(length_, other.length_);
+  std::swap(layer_, other.layer_);
+  std::swap(keys_, other.keys_);
+  std::swap(values_, other.values_);
+}
+
+void KeyValueCache::append(const Tensor& qkv, size_t heads, std::uint64_t layer) {
+  if (length_ > 0 && layer != layer_)
+    fail("key-value cache: it holds the positions of another layer; have one for each layer");
   const size_t cases = qkv.shape()[0], count = qkv.shape()[1], width = qkv.columns() / 3;
   make_room(length_ + count, cases, heads, width / heads);
   const size_t room = keys_.shape()[1];
@@ -16,6 +26,7 @@ void KeyValueCache::append(const Tensor& qkv, size_t heads) {
       std::copy_n(key + width, width, values_.data() + place);
     }
   length_ += count;
+  layer_ = layer;
 }
 
 void KeyValueCache::make_room(size_t length, size_t cases, size_t heads, size_t d) {

@@ -105,8 +105,9 @@ Tensor MultiHeadAttention::next(const Tensor& x, KeyValueCache& cache) const {
   if (!causal_)
     fail("attention '", name_, "': next() needs a causal layer; set .causal, or use the whole text");
   const Tensor qkv = queries_keys_values(x, cache.length());
-  in_layer(name_, [&] { cache.append(qkv, heads_); });
+  in_layer(name_, [&] { cache.append(qkv, heads_, in_->weight.storage()->id); });
   const size_t cases = x.shape()[0], length = x.shape()[1];
+  if (cases == 0) return Tensor(x.shape());
   const Tensor queries = slice(qkv, -1, 0, width_).reshape({cases, length, heads_, width_ / heads_});
   CachedVector<Tensor> results;
   for (size_t i = 0; i < cases; ++i)

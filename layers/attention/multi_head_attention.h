@@ -47,7 +47,7 @@ class MultiHeadAttention {
 
   /// The results at t more positions, after those in the cache, which x enters: [B x t x width] -> [B x t x width], as
   /// operator() gives them for the whole text, to rounding. Records nothing. Throws Error for a layer that is not
-  /// causal: there, earlier results depend on later tokens.
+  /// causal, where earlier results depend on later tokens, and for a cache of another layer or batch.
   Tensor next(const Tensor& x, KeyValueCache& cache) const;
 
  private:

@@ -75,3 +75,28 @@ TEST_CASE("key-value cache: errors") {
       "for each layer");
   CHECK(grown.length() == 2);
 }
+
+TEST_CASE("key-value cache: a moved one is left empty, with its capacity") {
+  KeyValueCache cache({.capacity = 2}), other;
+  cache.append(sample({1, 2, 3 * width}, 1), heads);
+  other.append(sample({3, 1, 3 * width}, 2), heads);
+  other = std::move(cache);
+  CHECK(other.length() == 2);
+  CHECK(cache.length() == 0);  // NOLINT(bugprone-use-after-move): that is what is tested
+  const Tensor next = sample({4, 2, 3 * width}, 3);
+  cache.append(next, heads);
+  check_holds(cache, next);
+  CHECK(contains(error_of([&] { cache.append(next, heads); }), "do not fit its capacity of 2"));
+}
+
+TEST_CASE("key-value cache: it belongs to one layer until it is reset") {
+  KeyValueCache cache;
+  const Tensor qkv = sample({1, 2, 3 * width}, 1);
+  cache.append(qkv, heads, 1);
+  CHECK_ERROR(cache.append(qkv, heads, 2),
+              "key-value cache: it holds the positions of another layer; have one for each layer");
+  CHECK(cache.length() == 2);
+  cache.reset();
+  cache.append(qkv, heads, 2);
+  check_holds(cache, qkv);
+}

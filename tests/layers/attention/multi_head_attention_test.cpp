@@ -218,3 +218,18 @@ TEST_CASE("attention layer: errors") {
   CHECK_ERROR(cross.attention(x, Tensor::zeros({1, 3, 6})),
               "attention 'layer': x is [2 x 3 x 4], the memory [1 x 3 x 6]; both need the same cases");
 }
+
+TEST_CASE("attention layer: next of no cases, and with the cache of another layer") {
+  Parameters parameters(1);
+  const MultiHeadAttention one(parameters, "one", {.width = 4, .heads = 2, .causal = true}),
+      two(parameters, "two", {.width = 4, .heads = 2, .causal = true});
+  KeyValueCache empty, cache;
+  for (const size_t length : {2U, 1U})
+    CHECK(one.next(Tensor({0, length, 4}), empty).shape() == Shape{0, length, 4});
+  const Tensor x = sample({1, 1, 4}, 1);
+  one.next(x, cache);
+  CHECK_ERROR(two.next(x, cache),
+              "key-value cache 'two': it holds the positions of another layer; have one for each layer");
+  MultiHeadAttention moved = one;  // the same layer, at another address
+  CHECK(moved.next(x, cache).shape() == x.shape());
+}
