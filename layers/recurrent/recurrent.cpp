@@ -38,6 +38,11 @@ void require_options(const std::string& name, const CellForm& form, const Recurr
   if (chosen.input == 0 || chosen.hidden == 0)
     fail("recurrent '", name, "': ", chosen.input, " inputs and ", chosen.hidden,
          " hidden units; both must be positive");
+  if (!(chosen.clip >= 0))
+    fail("recurrent '", name, "': clip is ", chosen.clip, "; a positive bound is needed, or 0 for none");
+  if (chosen.norm == Norm::batch && chosen.max_steps == 0)
+    fail("recurrent '", name,
+         "': max_steps is 0; batch norm needs population statistics of at least one step");
   require_norm("recurrent '" + name + "'", chosen.norm, {Norm::none, Norm::layer, Norm::batch, Norm::weight});
   if (chosen.only_memory && (!form.memory() || chosen.norm == Norm::weight))
     fail("recurrent '", name, "': only_memory is for an LSTM under layer or batch norm");

@@ -66,7 +66,7 @@ class Recurrent {
  public:
   /// Parameters under `name`: .input_weight, .hidden_weight (.direction and .gain of each under weight norm),
   /// .condition_weight and .condition_norm, .bias or those of the normalizations, .initial_h, .initial_c.
-  /// Throws Error for sizes of 0 and for combinations that do not exist.
+  /// Throws Error for sizes of 0, a negative clip, initial values of other shapes, and combinations that do not exist.
   Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
             const RecurrentOptions& options);
 

@@ -27,3 +27,12 @@ TEST_CASE("recurrent layers: a bound that is reached makes a difference, a wide 
   CHECK(identical(gradients(1000), free));
   CHECK(largest(gradients(real(0.01))) < largest(free));
 }
+
+TEST_CASE("recurrent layers: a negative bound, and one that is no number, are refused") {
+  Parameters parameters(1);
+  const auto error = [&](real clip) {
+    return error_of([&] { Rnn(parameters, "rnn", {.input = 3, .hidden = 5, .clip = clip}); });
+  };
+  CHECK(error(-1) == "recurrent 'rnn': clip is -1; a positive bound is needed, or 0 for none");
+  CHECK(contains(error(std::numeric_limits<real>::quiet_NaN()), "a positive bound is needed"));
+}

@@ -208,3 +208,11 @@ TEST_CASE("errors of recurrent layers name shapes") {
   CHECK_ERROR(gru(x, {.initial = {.c = Tensor::ones({2, 4})}}),
               "recurrent 'gru': an initial c was given, but only an LSTM has one");
 }
+
+TEST_CASE("batch norm without any step's population statistics is refused") {
+  Parameters parameters(1);
+  CHECK_ERROR(
+      Lstm(parameters, "lstm", {.input = 2, .hidden = 3, .norm = Norm::batch, .max_steps = 0}),
+      "recurrent 'lstm': max_steps is 0; batch norm needs population statistics of at least one step");
+  const Lstm other(parameters, "other", {.input = 2, .hidden = 3, .norm = Norm::layer, .max_steps = 0});
+}
