@@ -56,6 +56,7 @@ struct SessionStep {
 
 void SessionStep::forward() {
   RowStep& step = shared->step;
+  step.open(t);
   for_direct([x = x_part.data_unwatched(), h = hidden_part.data_unwatched()](size_t i) { x[i] += h[i]; });
   const ThreadSchedule work = schedule();
   RowStep::Workspace workspace = step.workspace(work.threads());

@@ -64,6 +64,10 @@ RowStep::Desk RowStep::desk(Workspace& all, size_t thread) const {
 
 // ---------------------------------------------------------------- forward
 
+void RowStep::open(size_t t) {
+  for (StepNorm* const norm : {&input_norm_, &hidden_norm_, &memory_norm_}) norm->open(t);
+}
+
 /// Normalizes, updates and emits, row by row while the row is in cache. Batch norm needs all rows at once, twice.
 void RowStep::forward(const Step& at, const Share& share, const Desk& own) {
   const auto measure = [&](StepNorm& norm, const Rows<real>& raw) {

@@ -97,6 +97,8 @@ class RowStep {
   };
   Desk desk(Workspace& all, size_t thread) const;
 
+  /// To be called before forward() by who shares the population's statistics with other passes that are under way.
+  void open(size_t t);
   void forward(const Step& at, const Share& share, const Desk& own);
   /// Steps from last to first. Afterwards the caller adds d(summed inputs) W_h^T to the gradient of h.
   void backward(const Step& at, const Gradients& d, const Share& share, Desk& own);

@@ -49,6 +49,11 @@ void StepNorm::take_population(size_t steps) {
   }
 }
 
+void StepNorm::open(size_t t) {
+  const Tensor& cases = parameters_.population.cases;
+  if (cases_before_.defined() && t < cases.size()) cases_before_[t] = cases[t];
+}
+
 void StepNorm::measure_row(size_t t, size_t row, const real* raw) {
   if (parameters_.norm != Norm::layer) return;
   real* kept = statistics_.data() + 4 * (t * rows_ + row);

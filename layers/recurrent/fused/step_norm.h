@@ -56,6 +56,8 @@ class StepNorm {
   size_t width() const { return parameters_.width(); }
   const StepNormParameters& parameters() const { return parameters_; }
 
+  /// Batch norm: looks again at how many cases the population has seen of step t, which another pass may have changed.
+  void open(size_t t);
   /// Layer norm: the statistics of one row [width] of step t.
   void measure_row(size_t t, size_t row, const real* raw);
   /// Batch norm: those of the columns [begin, end) of step t, raw [rows x width], which enter the
@@ -104,7 +106,7 @@ class StepNorm {
   Tensor all_cases_;  ///< where synchronized: of all ranks, [T]
   Tensor sums_;  ///< where synchronized: of dL/d(normalized), and of it times the normalized, [2 x width]
   size_t rows_ = 0;
-  Tensor cases_before_;  ///< the population's before this pass, for threads that enter parts of one step
+  Tensor cases_before_;  ///< the population's before a step, for threads that enter parts of it
   Tensor statistics_;  ///< layer: [T x rows x 2 segments x (mean, inverse deviation)]; batch: [T x 2 x width]
 };
 

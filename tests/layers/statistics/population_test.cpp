@@ -214,3 +214,30 @@ TEST_CASE("learned first states: h alone, or h and c") {
     CHECK(difference(lstm.initial_h, Tensor::zeros({3})) == 0);
   }
 }
+
+TEST_CASE("population: what sessions measure at the same time counts as if one had followed the other") {
+  Parameters parameters(1);
+  const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 2, .norm = Norm::batch});
+  const Tensor a = sample({3, 2}, 1), b = sample({4, 2}, 2);
+  const auto open = [&](size_t cases) {
+    return RecurrentSession(lstm, {.steps = 1, .rows = cases, .mode = Mode::measure_population});
+  };
+  const auto measured = [&](bool together) {
+    lstm.forget_population();
+    RecurrentSession first = open(3);
+    if (!together) first(a, first.initial());
+    RecurrentSession second = open(4);
+    if (together) first(a, first.initial());
+    second(b, second.initial());
+    return lstm.populations();
+  };
+  const auto copies = [](const std::vector<Population>& all) {
+    std::vector<Tensor> values;
+    for (const Population& each : all)
+      for (const Tensor& value : {each.mean, each.variance, each.cases}) values.push_back(value.copy());
+    return values;
+  };
+  const std::vector<Tensor> one = copies(measured(false)), two = copies(measured(true));
+  CHECK(one[2][0] == 7);
+  for (size_t i = 0; i < one.size(); ++i) CHECK(identical(one[i], two[i]));
+}
