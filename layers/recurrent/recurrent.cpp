@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "core/listener.h"
 #include "core/ops.h"
@@ -54,6 +55,25 @@ void require_options(const std::string& name, const CellForm& form, const Recurr
       (form.joint || chosen.checkpoint || (chosen.norm != Norm::none && chosen.norm != Norm::layer)))
     fail("recurrent '", name,
          "': a condition is for an LSTM or GRU without checkpoints, and with norm none or layer");
+}
+
+/// The projection, where this layer alone reads it, else a copy: a leaf, a part of a tensor, and what an earlier op
+/// needs again must stay as they are.
+Tensor to_consume(const std::string& name, const Tensor& projected) {
+  const Tape* const tape = Tape::current();
+  if (tape == nullptr) return projected;
+  const detail::Storage* const storage = projected.storage();
+  bool is_result = false, is_needed = false;
+  for (const Tape::Node* node = tape->last(); node != nullptr && !is_result; node = node->previous) {
+    const bool reads = std::ranges::find(node->inputs, storage->id) != node->inputs.end();
+    if (reads && std::string_view(node->op) == "recurrence")
+      fail("recurrent '", name, "': the projection ", projected.shape(),
+           " has been consumed by an earlier sequence; project(x) again for this one");
+    is_needed = is_needed || reads;
+    is_result = std::ranges::any_of(node->outputs, [&](const Tensor& y) { return y.storage() == storage; });
+  }
+  const bool is_leaf = projected.needs_gradient() && !is_result, is_whole = projected.size() == storage->size;
+  return is_needed || is_leaf || !is_whole ? slice(projected, 0, 0, projected.shape()[0]) : projected;
 }
 
 }  // namespace
@@ -265,7 +285,8 @@ Sequence Recurrent::from_projected(const Tensor& projected, const SequenceOption
   const Tensor condition = with.condition.defined() ? project_condition(with.condition) : Tensor();
   const Tensor hidden({steps, rows, options_.hidden});
   return {.hidden = hidden,
-          .last = run(projected, initial_state(with.initial, rows), all, condition, 0, hidden)};
+          .last = run(to_consume(name_, projected), initial_state(with.initial, rows), all, condition, 0,
+                      hidden)};
 }
 
 }  // namespace lamina

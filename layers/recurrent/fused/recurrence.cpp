@@ -145,6 +145,9 @@ void RecurrencePass::add_outside(RowStep::Gradients& d, const Range& rows) const
 }
 
 void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
+  if (x_part_.gradient_data() != nullptr)
+    fail("recurrence: the projected inputs ", x_part_.shape(),
+         " were used again after the layer had consumed them; project x once more for the other use");
   const ThreadSchedule work = schedule();
   // The x part is private to the layer, so this is the first and only contribution to its gradient. It cannot
   // overwrite the summed inputs when another pass will need them, nor after such a pass, when it already has

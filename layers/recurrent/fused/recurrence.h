@@ -15,7 +15,8 @@ struct RecurrenceOptions {
   bool reverse = false;  ///< from the last step to the first
 };
 
-/// x_part [T x B x gates H] is consumed: without an input norm its buffer is overwritten. weight
+/// x_part [T x B x gates H] is consumed: its buffer is overwritten, and it must be a whole tensor that nothing else
+/// uses; backward() throws Error for one that was used afterwards. weight
 /// [H x gates H]. State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded steps,
 /// through which the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x H] and
 /// returns the state after the last step. Shapes must have been checked.

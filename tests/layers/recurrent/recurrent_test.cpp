@@ -54,3 +54,91 @@ TEST_CASE("gradients of recurrent layers") {
   }
 }
 #endif
+
+namespace {
+
+/// A layer without a norm, whose projections are overwritten by the forward pass, or with one, where the backward pass
+/// does it.
+struct Projecting {
+  Parameters parameters{1};
+  Rnn rnn;
+  Tensor x = leaf({4, 3, 2}, 1);
+  explicit Projecting(Norm norm) : rnn(parameters, "rnn", {.input = 2, .hidden = 3, .norm = norm}) {}
+
+  Tensor of_projected(const Tensor& projected) const {
+    return weighted(rnn.from_projected(projected).hidden);
+  }
+  Tensor whole(const Tensor& input) const { return weighted(rnn(input).hidden); }
+};
+
+/// The gradients of x and of all parameters.
+std::vector<Tensor> gradients_of(Projecting& layer, const std::function<Tensor()>& loss) {
+  layer.x.clear_gradient();
+  layer.parameters.clear_gradients();
+  Tape tape;
+  tape.backward(loss());
+  std::vector<Tensor> all{layer.x.gradient()};
+  for (const auto& entry : layer.parameters.learned()) all.push_back(entry.value.gradient());
+  return all;
+}
+
+void check_all_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (size_t i = 0; i < a.size(); ++i) CHECK(difference(a[i], b[i]) < same);
+}
+
+}  // namespace
+
+TEST_CASE("parts of a projection, and one that an earlier op needs, are left as they are") {
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    Projecting layer(norm);
+    const auto two_parts = [&] {
+      const Tensor p = layer.rnn.project(layer.x);
+      return layer.of_projected(p.slice(0, 2)) + layer.of_projected(p.slice(2, 4)) +
+             layer.of_projected(p.slice(1, 3));
+    };
+    check_all_equal(gradients_of(layer, two_parts), gradients_of(layer, [&] {
+                      return layer.whole(layer.x.slice(0, 2)) + layer.whole(layer.x.slice(2, 4)) +
+                             layer.whole(layer.x.slice(1, 3));
+                    }));
+    const auto used_before = [&] {
+      const Tensor p = layer.rnn.project(layer.x), squares = sum(square(p));
+      return squares + layer.of_projected(p);
+    };
+    check_all_equal(gradients_of(layer, used_before), gradients_of(layer, [&] {
+                      return sum(square(layer.rnn.project(layer.x))) + layer.whole(layer.x);
+                    }));
+  }
+}
+
+TEST_CASE("a projection that is a leaf keeps its values and adds up its gradients") {
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    Projecting layer(norm);
+    const Tensor p = leaf({4, 3, 3}, 2), before = p.copy();
+    std::vector<Tensor> gradients;
+    for (int pass = 0; pass < 2; ++pass) {
+      Tape tape;
+      tape.backward(layer.of_projected(p));
+      gradients.push_back(p.gradient());
+      CHECK(identical(p, before));
+    }
+    CHECK(difference(gradients[1], gradients[0] * 2) < same);
+  }
+}
+
+TEST_CASE("a projection that was consumed is refused, in the forward pass or in the backward pass") {
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    const Projecting layer(norm);
+    Tape tape;
+    const Tensor p = layer.rnn.project(layer.x), q = layer.rnn.project(layer.x);
+    const Tensor first = layer.of_projected(p);
+    CHECK_ERROR(
+        layer.of_projected(p),
+        "recurrent 'rnn': the projection [4 x 3 x 3] has been consumed by an earlier sequence; project(x) "
+        "again for this one");
+    const Tensor second = layer.of_projected(q), later = sum(square(q));
+    CHECK_ERROR(
+        tape.backward(first + second + later),
+        "recurrence: the projected inputs [4 x 3 x 3] were used again after the layer had consumed them; "
+        "project x once more for the other use");
+  }
+}
