@@ -27,7 +27,8 @@ class MaskedBatchNorm {
   /// none. Mode::train normalizes with the statistics of the rows that are not padded and updates the
   /// population's; Mode::evaluate uses the population's; see layers/mode.h for the others. Padded rows become
   /// zeros and get no gradient; when every row is padded, the population is unchanged; when only one row is
-  /// not, it becomes the bias. Throws Error for other shapes.
+  /// not, it becomes the bias. Throws Error for other shapes; backward() does so where the mask was written
+  /// since.
   Tensor operator()(const Tensor& a, const Tensor& mask, Mode mode) const;
 
   Tensor gain;

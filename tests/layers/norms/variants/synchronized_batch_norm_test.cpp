@@ -157,3 +157,19 @@ TEST_CASE("population: ranks that measured different batches have what one measu
     check_close(each.variance.values(), alone.variance.values());
   }
 }
+
+TEST_CASE("synchronized batch norm: statistics may be changed before the backward pass, a mask may not") {
+  Tensor mask = Tensor::ones({5});
+  const Tensor gain = sample({3}, 2), bias = sample({3}, 3);
+  const auto gradient = [&](bool change, bool change_mask) {
+    const Tensor a = leaf({5, 3}, 1);
+    Tape tape;
+    SynchronizedBatchNorm whole = synchronized_batch_norm({.mask = mask}, a, gain, bias);
+    if (change) std::ranges::fill(whole.statistics.mean.values(), real{7});
+    if (change_mask) mask[0] = 0;
+    tape.backward(weighted(whole.y));
+    return a.gradient();
+  };
+  CHECK(identical(gradient(true, false), gradient(false, false)));
+  CHECK(contains(error_of([&] { gradient(false, true); }), "was written after it was recorded"));
+}
