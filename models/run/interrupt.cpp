@@ -17,6 +17,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not 
 
 constexpr std::array caught{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 std::array<struct sigaction, caught.size()> before;
+int alive = 0;  ///< objects of CatchInterrupts; only the outermost acts
 
 extern "C" void on_signal(int signal) {
   requested = true;
@@ -32,6 +33,7 @@ extern "C" void on_signal(int signal) {
 }  // namespace
 
 CatchInterrupts::CatchInterrupts() {
+  if (alive++ > 0) return;
   requested = false;
   struct sigaction action = {};
   action.sa_handler = on_signal;
@@ -43,6 +45,7 @@ CatchInterrupts::CatchInterrupts() {
 }
 
 CatchInterrupts::~CatchInterrupts() {
+  if (--alive > 0) return;
   for (std::size_t i = 0; i < caught.size(); ++i) sigaction(caught[i], &before[i], nullptr);
   requested = false;
 }

@@ -15,7 +15,8 @@ inline constexpr int interrupted_exit_code = 130;
 
 /// While one of these lives, these signals only make `interrupted()` true. The second SIGINT or SIGTERM kills
 /// the program at once; SIGHUP and SIGPIPE never do, since they come more than once. A SIGHUP that was
-/// ignored before (nohup) stays ignored. Only one such object may exist at a time.
+/// ignored before (nohup) stays ignored. Within one, further ones change nothing: a request lasts until the outermost
+/// ends, so a loop over trainings makes one and asks before each.
 class CatchInterrupts {
  public:
   CatchInterrupts();
@@ -24,7 +25,7 @@ class CatchInterrupts {
   CatchInterrupts& operator=(const CatchInterrupts&) = delete;
 };
 
-/// Whether one of the signals has arrived since `CatchInterrupts` was made. Costs one load; check after every
+/// Whether one of the signals has arrived since the outermost `CatchInterrupts` was made. Costs one load; check after every
 /// step.
 bool interrupted();
 

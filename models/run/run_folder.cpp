@@ -96,6 +96,18 @@ bool holds_a_run(const fs::path& folder) {
                              [&](const char* name) { return exists((folder / name).string()); });
 }
 
+/// A new run replaces neither another one nor the tables of a study.
+void require_free(const std::string& folder) {
+  if (exists(folder + "/study.json"))
+    fail<UsageError>("--out ", folder, ": holds a study; name another folder");
+  if (!holds_a_run(folder)) return;
+  if (!exists(folder + "/config.json"))
+    fail<UsageError>("--out ", folder, ": holds a run whose config.json is missing; restore that file, or ",
+                     "move the folder away");
+  fail<UsageError>("--out ", folder,
+                   ": holds a run already; add --resume to go on with it, or name another folder");
+}
+
 /// runs/mnist-layer, or the first of runs/mnist-layer-2, -3, ... that does not exist yet.
 std::string make_default_folder(const RunConfig& config) {
   std::string name = "runs/" + config.experiment;
@@ -182,9 +194,7 @@ RunFolder RunFolder::create(const std::string& path, RunConfig config) {
   if (!path.empty()) make_folder(path);
   const std::string folder = path.empty() ? make_default_folder(config) : path;
   auto lock = std::make_shared<const RunLock>(folder);  // first: two may start at the same time
-  if (holds_a_run(folder))
-    fail<UsageError>("--out ", folder,
-                     ": holds a run already; add --resume to go on with it, or name another folder");
+  require_free(folder);
   remove_unfinished_files(folder);
   return RunFolder(folder, write_config(folder, std::move(config)), std::move(lock)).led();
 }

@@ -30,8 +30,14 @@ struct ShowFlags {
   int threads = 0;
 };
 
+/// A gain in digits of this format where they are enough, so that gains that differ have names that differ.
+std::string digits_of(double gain, const char* format) {
+  std::string digits = formatted(format, gain);
+  return number_from(digits) == gain ? digits : number_text(gain);
+}
+
 std::string title_of(const std::string& norm, double gain) {
-  if (norm == "layer") return "LN-LSTM, gain " + formatted("%.1f", gain);
+  if (norm == "layer") return "LN-LSTM, gain " + digits_of(gain, "%.1f");
   if (norm == "batch") return "BN-LSTM";
   return norm == "none" ? "LSTM" : "BN-everywhere";
 }
@@ -152,7 +158,7 @@ class ReaderCommand final : public TrainingCommand {
       const bool layer = norm == "layer";
       const double gain = layer && next != gains_.end() ? *next++ : 1;
       all.push_back({.norm = norm,
-                     .name = layer ? text("layer-gain-", gain) : norm,
+                     .name = layer ? "layer-gain-" + digits_of(gain, "%g") : norm,
                      .title = title_of(norm, gain),
                      .line = gain == 1 ? Line::solid : Line::dashed});
       all.back().own.set("norm", norm);

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/files/folder.h"
+#include "models/run/interrupt.h"
 #include "models/run/metrics.h"
 #include "models/run/terminal.h"
 #include "tools/commands/commands.h"
@@ -123,17 +124,28 @@ void conclude(const std::vector<Demonstrated>& all, const DemoFlags& flags) {
       << "      every figure of the paper beside your runs\n";
 }
 
-int run(const DemoFlags& flags) {
-  if (exists(flags.out))
-    fail<UsageError>("--out ", flags.out, ": is there already; remove it, or name another folder");
-  std::vector<Demonstrated> all;
+/// Trains one after the other and measures each. Returns the first exit code that is not 0.
+int train_parts(const DemoFlags& flags, std::vector<Demonstrated>& all) {
+  const CatchInterrupts catching;
   for (const Part& part : parts()) {
+    if (interrupted()) {  // in the last evaluation of the part before
+      std::cout << "interrupted; to begin the demo again, remove " << flags.out << '\n';
+      return interrupted_exit_code;
+    }
     const std::string folder = flags.out + '/' + part.name;
     std::cout << bold(part.shown.claim) << '\n';
     if (const int code = train_part(part, flags, folder); code != 0) return code;
     all.push_back(measured(part, folder));
     std::cout << '\n';
   }
+  return 0;
+}
+
+int run(const DemoFlags& flags) {
+  if (exists(flags.out))
+    fail<UsageError>("--out ", flags.out, ": is there already; remove it, or name another folder");
+  std::vector<Demonstrated> all;
+  if (const int code = train_parts(flags, all); code != 0) return code;
   conclude(all, flags);
   return 0;
 }

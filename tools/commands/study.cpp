@@ -61,6 +61,7 @@ void require_flags(const Study& study) {
 int show(const Study& study, const std::string& folder, bool single) {
   if (!is_folder(folder))
     fail<UsageError>("--tables: there is no folder ", folder, "; name it with --out, or train first");
+  require_no_run(folder);
   const std::string file = folder + "/study.json";
   if (exists(file)) merged_with_kept(study, {}, file, read_file(file));
   report_study(study, folder, single);

@@ -38,6 +38,27 @@ void report_change(const RunFolder& run, const std::string& began, const std::st
             << "; its numbers do not repeat bit by bit\n";
 }
 
+bool any_rank_interrupted() { return std::ranges::max(distributed::gather(interrupted() ? 1 : 0)) > 0; }
+
+/// "--lr 0.01: the run in runs/mnist began with 0.001", where a setting differs; for an empty value "none".
+std::string difference(const std::string& name, const std::string& now, const std::string& began,
+                       const std::string& folder) {
+  const bool flag = name != "smoke";
+  std::string words = flag ? "--" + name : "LAMINA_SMOKE";
+  if (flag) std::ranges::replace(words, '_', '-');
+  const auto value = [&](const std::string& content) {
+    return content.empty() ? "none" : (name == "record" ? "every=" : "") + content;
+  };
+  return text(words, ' ', value(now), ": the run in ", folder, " began with ", value(began));
+}
+
+/// Empty where there is none.
+std::string text_in(const Settings& settings, const std::string& name) {
+  for (const auto& [key, value] : settings.entries())
+    if (key == name) return text_of(value);
+  return {};
+}
+
 }  // namespace
 
 TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& defaults,
@@ -125,17 +146,35 @@ void TrainingCommand::for_each_run(const std::string& asked, const std::string& 
 
 /// The settings that a run began with are those it goes on with.
 void TrainingCommand::require_same(const RunFolder& run) const {
-  const Settings asked = fields.settings();
+  const Settings asked = fields.settings(), &began = run.config().settings;
   for (const auto& [name, value] : asked.entries()) {
-    const auto& all = run.config().settings.entries();
-    const auto began = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
-    std::string flag = name == "smoke" ? "LAMINA_SMOKE" : "--" + name,
-                every = name == "record" ? "every=" : "";
-    std::ranges::replace(flag, '_', name == "smoke" ? '_' : '-');
+    std::string flag = "--" + name;
+    std::ranges::replace(flag, '_', '-');
     const bool given = name == "smoke" ? smoke > 0 : fields.given(flag);
-    if (given && began != all.end() && text_of(value) != text_of(began->second))
-      fail<UsageError>(flag, ' ', every, text_of(value), ": the run in ", run.path(), " began with ", every,
-                       text_of(began->second), "; leave it out, or start a new run in another folder");
+    if (given && began.has(name) && text_of(value) != text_in(began, name))
+      fail<UsageError>(difference(name, text_of(value), text_in(began, name), run.path()),
+                       "; leave it out, or start a new run in another folder");
+  }
+}
+
+/// A variant whose folder is there already goes on with it, so that must have begun with the settings of this run, but for
+/// its length: tables and figures say how far each came.
+void TrainingCommand::require_same_variants(const std::vector<Variant>& all, const std::string& path) {
+  if (!RunFolder::is_ours() || path.empty()) return;
+  const Settings whole = fields.settings();
+  for (const Variant& variant : all) {
+    const std::string folder = path + '/' + variant.name;
+    if (!exists(folder + "/config.json")) continue;
+    open("--out", folder);
+    const Settings began = fields.settings();
+    narrow(whole, variant);
+    const Settings now = fields.settings();
+    fields.read(whole);
+    for (const Settings* each : {&now, &began})
+      for (const auto& [name, value] : each->entries())
+        if (name != "epochs" && name != "updates" && text_in(now, name) != text_in(began, name))
+          fail<UsageError>(difference(name, text_in(now, name), text_in(began, name), folder),
+                           "; give the same, or start anew in another folder with --out");
   }
 }
 
@@ -200,6 +239,25 @@ RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& wh
   const std::string path = whole.file(variant.name);
   return RunFolder::is_ours() && exists(path + "/config.json") ? RunFolder::resume(path, name_)
                                                                : create(path, variant.name);
+}
+
+/// An interrupt in the last evaluation of a variant leaves nothing of it to do, but the next one must not begin.
+Outcome TrainingCommand::train_all(const std::vector<Variant>& all, const RunFolder& whole,
+                                   TrainedVariants& trained) {
+  const CatchInterrupts catching;
+  const Settings settings = fields.settings();
+  for (auto next = all.begin(); next != all.end(); ++next) {
+    if (next != all.begin() && any_rank_interrupted()) return Outcome::interrupted;
+    const Variant& variant = *next;
+    narrow(settings, variant);
+    const RunFolder folder = all.size() == 1 ? whole : folder_of(variant, whole);
+    const Outcome outcome = train_variant(folder, label_of(all, next));
+    if (outcome == Outcome::interrupted) return outcome;
+    if (outcome == Outcome::followed) continue;
+    trained.push_back({variant, read_table(folder.file("metrics.csv"))});
+    if (exists(folder.file("test.csv"))) trained.back().test = read_table(folder.file("test.csv"));
+  }
+  return Outcome::finished;
 }
 
 void TrainingCommand::finish(const RunFolder& whole, const TrainedVariants& trained) const {
@@ -320,29 +378,18 @@ int TrainingCommand::run() {
   require_fitting(data);
 
   const std::vector<Variant> all = variants();
-  const Settings settings = fields.settings();
+  if (all.size() > 1) require_same_variants(all, resumed ? resumed->path() : out);
   const RunFolder whole = resumed ? *resumed : create(out, all.size() == 1 ? all[0].name : "all");
   std::cout << data.source << '\n';
   if (!resumed && !paper() && !fields.given("--preset"))
     std::cout << "preset small, for a first look; the paper's sizes: --preset paper\n";
   std::cout << "run folder: " << whole.path() << std::endl;
   TrainedVariants trained;
-  for (auto next = all.begin(); next != all.end(); ++next) {
-    const Variant& variant = *next;
-    narrow(settings, variant);
-    const RunFolder folder = all.size() == 1 ? whole : folder_of(variant, whole);
-    const Outcome outcome = train_variant(folder, label_of(all, next));
-    if (outcome == Outcome::interrupted) {
-      if (distributed::is_first() && !trained.empty()) finish(whole, trained);
-      std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << whole.path() << '\n';
-      return interrupted_exit_code;
-    }
-    if (outcome == Outcome::followed) continue;
-    trained.push_back({variant, read_table(folder.file("metrics.csv"))});
-    if (exists(folder.file("test.csv"))) trained.back().test = read_table(folder.file("test.csv"));
-  }
-  if (distributed::is_first()) finish(whole, trained);
-  return 0;
+  const bool stopped = train_all(all, whole, trained) == Outcome::interrupted;
+  if (distributed::is_first() && (!stopped || !trained.empty())) finish(whole, trained);
+  if (!stopped) return 0;
+  std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << whole.path() << '\n';
+  return interrupted_exit_code;
 }
 
 void test_together(Outcome outcome, const std::function<void()>& test) {

@@ -82,6 +82,7 @@ class TrainingCommand : public CommonFlags {
  private:
   std::optional<RunFolder> folder_to_resume();
   void require_same(const RunFolder& run) const;
+  void require_same_variants(const std::vector<Variant>& all, const std::string& path);
   void require_same_start() const;
   TrainingData load_same();
   void set_threads_of_rank();
@@ -98,6 +99,8 @@ class TrainingCommand : public CommonFlags {
   static RunLabel label_of(const std::vector<Variant>& all, std::vector<Variant>::const_iterator one);
   /// The settings of all become those of one.
   void narrow(const Settings& whole, const Variant& variant);
+  /// Trains one after the other until all are, or until an interrupt.
+  Outcome train_all(const std::vector<Variant>& all, const RunFolder& whole, TrainedVariants& trained);
   void finish(const RunFolder& whole, const TrainedVariants& trained) const;
 
   const Command& command_;

@@ -12,11 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The text "128" is a number for a study, which names its runs "batch128".
+/// The text "128" is a number for a study, which names its runs "batch128". A text that the number would not be written
+/// as, such as the folder 007 or 1.10, stays one.
 Json json_of(const SettingValue& value) {
   if (const auto* const word = std::get_if<std::string>(&value)) {
-    if (const auto whole = number_from<std::int64_t>(*word)) return *whole;
-    if (const auto number = number_from(*word); number && std::isfinite(*number)) return *number;
+    if (const auto whole = number_from<std::int64_t>(*word); whole && text_of(*whole) == *word) return *whole;
+    if (const auto number = number_from(*word); number && std::isfinite(*number) && text_of(*number) == *word)
+      return *number;
   }
   return std::visit([](const auto& content) { return Json(content); }, value);
 }

@@ -5,12 +5,16 @@
 #include <thread>
 #include <utility>
 
+#include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "models/evidence/choice.h"
 #include "models/run/interrupt.h"
+#include "models/run/metrics.h"
+#include "models/run/run_folder.h"
 #include "models/run/run_lock.h"
 #include "tools/flags/common_flags.h"
+#include "tools/flags/training_command.h"
 #include "tools/study/queue.h"
 #include "tools/study/study_report.h"
 
@@ -18,12 +22,51 @@ namespace lamina {
 
 namespace {
 
+/// Whether a flag's value as the study writes it, "1e-3" or "every=5", is that of config.json.
+bool is_same(const std::string& asked, const std::string& began) {
+  const auto number = number_from(asked);
+  return asked == began || asked == "every=" + began || (number && number == number_from(began));
+}
+
+/// A run goes on with the settings that it began with, which must be those that the study names for it.
+void require_settings(const Study& study, const StudyRun& run, const RunFolder& found, size_t smoke) {
+  Settings asked = study.settings;
+  asked.set("seed", run.seed);
+  for (const auto& [name, value] : study.combinations[run.combination].settings.entries())
+    asked.set(name, text_of(value));
+  for (const auto& [flag, value] : asked.entries()) {
+    std::string name = flag;
+    std::ranges::replace(name, '-', '_');
+    const auto& all = found.config().settings.entries();
+    const auto began = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
+    if (began == all.end() || (smoke > 0 && name == "epochs")) continue;  // LAMINA_SMOKE cuts the epochs
+    if (!is_same(text_of(value), text_of(began->second)))
+      fail<DataError>(study.file, ": ", flag, ' ', text_of(value), ": the run in ", found.path(),
+                      " began with ", text_of(began->second), "; name another folder with --out");
+  }
+}
+
+/// Runs that are there already must be this study's. study.json says so, also of the settings that it leaves open.
+void require_own_runs(const Study& study, const std::string& folder, size_t smoke) {
+  for (const StudyRun& run : study.runs()) {
+    const std::string path = folder + '/' + run.name;
+    if (!exists(path + "/config.json")) continue;
+    require_settings(study, run, open_run(study.experiment, "--out", path), smoke);
+    if (!exists(folder + "/study.json"))
+      fail<DataError>(
+          study.file, ": ", path, " holds a run, but no ", folder,
+          "/study.json says what it began with; restore that file, or name another folder with --out");
+  }
+}
+
 /// What the runs in the folder were trained with must be what the study says.
 void keep(const Study& study, const std::string& folder) {
   const std::string file = folder + "/study.json";
   const size_t smoke = smoke_epochs();
-  write_file(file,
-             exists(file) ? merged_with_kept(study, smoke, file, read_file(file)) : kept_of(study, smoke));
+  const std::string kept =
+      exists(file) ? merged_with_kept(study, smoke, file, read_file(file)) : kept_of(study, smoke);
+  require_own_runs(study, folder, smoke);
+  write_file(file, kept);
 }
 
 /// One run a core.
@@ -48,7 +91,14 @@ std::string chosen_line(const Study& study, const std::string& folder) {
 
 }  // namespace
 
+void require_no_run(const std::string& folder) {
+  if (exists(folder + "/config.json"))
+    fail<UsageError>("--out ", folder,
+                     ": holds a run, whose tables the study's would replace; name another folder");
+}
+
 int train_study(const Study& study, const StudyPlan& plan) {
+  require_no_run(plan.folder);
   make_folder(plan.folder);
   const RunLock lock(plan.folder);
   remove_unfinished_files(plan.folder);

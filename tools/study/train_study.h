@@ -15,8 +15,11 @@ struct StudyPlan {
   std::string words = {};  ///< of the command line that goes on with it, behind "lamina"
 };
 
+/// UsageError when the folder is a run's: a study's tables and figure would replace those of the run.
+void require_no_run(const std::string& folder);
+
 /// Trains what is not finished, or until Ctrl-C, then writes and prints what can be told. Returns the exit code. DataError
-/// when the runs in the folder have other settings; UsageError when another process trains there.
+/// when the runs in the folder began with other settings, or without this study; UsageError when another process trains there.
 int train_study(const Study& study, const StudyPlan& plan);
 
 }  // namespace lamina

@@ -19,6 +19,20 @@ TEST_CASE("an interrupt is a request until the scope ends") {
   CHECK_FALSE(interrupted());
 }
 
+TEST_CASE("a request outlives the inner of two scopes, and the inner one begins with it") {
+  {
+    const CatchInterrupts outer;
+    {
+      const CatchInterrupts inner;
+      std::raise(SIGTERM);
+    }
+    CHECK(interrupted());
+    const CatchInterrupts next;
+    CHECK(interrupted());
+  }
+  CHECK_FALSE(interrupted());
+}
+
 TEST_CASE("a closed terminal and a reader that ended interrupt, as often as they like") {
   const auto before = std::signal(SIGHUP, SIG_DFL);  // the tests themselves may run under nohup
   for (const int signal : {SIGHUP, SIGPIPE}) {

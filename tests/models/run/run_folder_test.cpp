@@ -106,6 +106,24 @@ TEST_CASE("an existing run is never overwritten") {
   CHECK_NOTHROW(RunFolder::create("empty", example()));
 }
 
+TEST_CASE("a run without its config.json can neither be resumed nor replaced, and the error says so") {
+  const Scratch scratch;
+  fs::create_directory("run");
+  write_file("run/state", "learned");
+  CHECK_THROWS_WITH_AS(RunFolder::create("run", example()),
+                       "--out run: holds a run whose config.json is missing; restore that file, or move the "
+                       "folder away",
+                       UsageError);
+}
+
+TEST_CASE("a run does not begin in the folder of a study") {
+  const Scratch scratch;
+  fs::create_directory("study");
+  write_file("study/study.json", "{}");
+  CHECK_THROWS_WITH_AS(RunFolder::create("study", example()),
+                       "--out study: holds a study; name another folder", UsageError);
+}
+
 TEST_CASE("a folder that cannot be made is a DataError") {
   const Scratch scratch;
   std::ofstream("file") << "in the way";

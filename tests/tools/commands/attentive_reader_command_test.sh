@@ -40,6 +40,12 @@ sed -i '/"units"/d; /"dropout"/d' all/none/config.json
 check "a run of before there were such flags has its preset's" grep -q "^validation question 0: " out
 check "a dropout of everything" refuses 2 "--dropout" attentive-reader --dropout 1 --out nothing
 
+# --- gains
+gains=(attentive-reader --norm layer --gain 0.01,0.1234567,0.1234568 --preset small --updates 2 --validate-every 2)
+"$lamina" "${gains[@]}" --out gains >out 2>err || cat err
+check "a folder for each gain" [ -s gains/layer-gain-0.01/state -a -s gains/layer-gain-0.1234567/state -a -s gains/layer-gain-0.1234568/state ]
+check "and a title" [ "$(grep -cE '^\| LN-LSTM, gain 0\.(01|1234567|1234568) \|' gains/summary.md)" = 3 ]
+
 # --- attention
 "$lamina" attentive-reader show whole 3 >out 2>err || cat err
 check "the number that was asked for" [ "$(head -1 out)" = "validation question 3: a built-in story, seed 1" ]

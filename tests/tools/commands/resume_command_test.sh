@@ -28,6 +28,32 @@ check "skip-thoughts' condition" refuses_other_flags --condition initial every-s
 check "the reader's gains" refuses_other_flags --gain 0.5 0.1 attentive-reader --gain 0.1 --updates 2
 check "order-embedding's score" refuses_other_flags --score order cosine order-embedding --score cosine
 
+# --- folders of variants that are there already
+several=(mnist --norm none,layer --batch 512 --threads 1 --seed 9 --epochs 1 --out several)
+"$lamina" mnist --norm none --batch 512 --threads 1 --seed 9 --epochs 1 --lr 0.1 --out several/none-b512 >/dev/null
+check "a variant's folder of another rate" refuses 2 "--lr 0.001: the run in several/none-b512 began with 0.1; give the same, or" "${several[@]}"
+check "  before anything is trained" [ ! -e several/config.json ]
+check "a variant's folder of another record" refuses 2 "--record every=5: the run in several/none-b512 began with every=0" "${several[@]}" --lr 0.1 --record every=5
+check "one with the same settings is gone on with" "$lamina" "${several[@]}" --lr 0.1 >/dev/null
+sed -i 's/"lr": 0.1/"lr": 0.2/' several/layer-b512/config.json
+check "the same with --resume" refuses 2 "--lr 0.1: the run in several/layer-b512 began with 0.2" mnist --resume --out several
+rm several/layer-b512/config.json
+check "a variant without its config.json" refuses 2 "several/layer-b512: holds a run whose config.json is missing; restore" mnist --resume --out several
+
+# --- Ctrl-C in the last evaluation of a variant: the next one does not begin
+between=(mnist --preset small --norm none,layer --train-on 128 --batch 128 --epochs 1 --threads 1 --out between)
+env -u LAMINA_SMOKE "$lamina" "${between[@]}" >out 2>&1 &
+victim=$!
+for _ in $(seq 3000); do [ -e between/none-b128/initial.csv ] && break; sleep 0.02; done
+sleep 0.1  # the only step is done by then; its evaluation takes longer
+kill -TERM $victim
+code=0
+wait $victim || code=$?
+check "Ctrl-C in an evaluation: exit code $code, wanted 130" [ "$code" = 130 ]
+check "  the evaluation is finished" grep -q "^1,1," between/none-b128/metrics.csv
+check "  the next variant has not begun" [ ! -e between/layer-b128 ]
+check "  and it says how to go on" grep -qF "saved; go on with: lamina mnist --resume --out between" out
+
 # --- other threads, other kernels
 "$lamina" mnist --resume --out run --threads 2 2>err >/dev/null
 check "other threads are said" grep -qx "run: began with 1 threads and goes on with 2; its numbers do not repeat bit by bit" err

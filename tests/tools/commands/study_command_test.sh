@@ -86,6 +86,19 @@ study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "vari
 check "other settings" refuses 1 "s.json: lr 0.5 and not no lr in grows/study.json; put it back" study s.json --out grows
 LAMINA_SMOKE=2 check "another LAMINA_SMOKE" refuses 1 "grows/study.json" study s.json --out grows
 
+# --- runs that the study did not begin, and folders of single runs
+study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "variants": {"norm": ["none"]}}'
+"$lamina" mnist --preset small --norm none --out adopted/none-seed1 >/dev/null 2>err || cat err
+check "a run of another rate" refuses 1 "s.json: lr 0.5: the run in adopted/none-seed1 began with 0.001; name another folder" study s.json --out adopted
+sed -i 's/, "lr": 0.5/, "record": "every=5"/' s.json
+check "a run with another record" refuses 1 "s.json: record every=5: the run in adopted/none-seed1 began with 0; name" study s.json --out adopted
+sed -i 's/, "record": "every=5"/, "lr": "1e-3"/' s.json
+check "a run without the study's settings" refuses 1 "adopted/none-seed1 holds a run, but no adopted/study.json" study s.json --out adopted
+check "a study in a run's folder" refuses 2 "--out adopted/none-seed1: holds a run" study s.json --out adopted/none-seed1
+check "and its tables" refuses 2 "--out adopted/none-seed1: holds a run" study s.json --out adopted/none-seed1 --tables
+check "a run in a study's folder" refuses 2 "--out grows: holds a study" mnist --preset small --out grows
+check "neither replaces anything" [ "$(grep -c 'seeds: ' grows/summary.md)$(grep -c 'seeds: ' adopted/none-seed1/summary.md)" = 10 ]
+
 # --- --seeds, the short form
 "$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 2 --seed 4 --out short >out 2>err || cat out err
 check "a run for each variant and seed" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
@@ -98,6 +111,8 @@ check "with all that the flags say" [ -s short/layer-batch128-seed4/record.csv ]
 check "more seeds later" [ "$(line_of starts)" = 4 ]
 check "their spread is in the tables" grep -qE '^\| layer-batch64 \| 3 \| 0 \|' short/summary.md
 check "other flags" refuses 1 "put it back, or name another folder with --out" mnist --preset small --norm none,layer --batch 128,64 --seeds 3 --out short
+"$lamina" mnist --preset small --data 007 --seeds 1 --out folder >out 2>err
+check "a folder whose name is a number" grep -q "^failed: layer-seed1, 007: is not a folder" out
 check "not with --resume" refuses 2 "--resume excludes --seeds" mnist --seeds 2 --resume --out short
 "$lamina" attentive-reader --preset small --updates 2 --seeds 1 --out curves >out 2>err || cat out err
 check "the five curves of Figure 2" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
