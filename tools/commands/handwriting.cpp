@@ -185,6 +185,11 @@ struct PenFlags {
 
 /// Writes FILE.xml and .txt as IAM-OnDB has them, and pictures beside them.
 int run_pen(const PenFlags& flags) {
+  for (const char* const ending : {".txt", ".svg", ".png"})
+    if (std::filesystem::path(flags.out).extension() == ending)
+      fail<UsageError>("--out ", flags.out, ": ", ending,
+                       " is for what is put beside the strokes; give the file another ending, as in ",
+                       std::filesystem::path(flags.out).replace_extension(".xml").string());
   const std::vector<PenPoint> points =
       write_text(flags.text, draw_hand(flags.seed, flags.hand), Random(flags.seed, flags.hand));
   if (points.empty()) fail<UsageError>("pen: no printable characters in the text; give some in quotes");

@@ -3,6 +3,7 @@
 // recurrent weights are an orthogonal matrix times 0.5, 1 or 2 runs with and without layer norm, and the
 // length of h_t and of dL/dh_t is recorded at every step, for a loss that looks at the last h only.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -59,13 +60,17 @@ SequenceRecord observe(const StabilityFlags& flags, Norm norm, double scale) {
   return record;
 }
 
+/// Lengths and deviations are never below 0, but a NaN may have a sign, and would be written as -nan.
+double unsigned_nan(double length) { return std::fabs(length); }
+
 std::string to_csv(const std::vector<Stability>& all) {
   std::ostringstream csv;
   csv << "norm,scale,step,hidden_norm,hidden_gradient_norm,summed_input_deviation\n";
   for (const auto& [norm, scale, record] : all)
     for (size_t t = 0; t < record.hidden_norm.size(); ++t)
-      csv << name_of(norm) << ',' << scale << ',' << t + 1 << ',' << record.hidden_norm[t] << ','
-          << record.hidden_gradient_norm[t] << ',' << record.summed_input_deviation[t] << '\n';
+      csv << name_of(norm) << ',' << scale << ',' << t + 1 << ',' << unsigned_nan(record.hidden_norm[t])
+          << ',' << unsigned_nan(record.hidden_gradient_norm[t]) << ','
+          << unsigned_nan(record.summed_input_deviation[t]) << '\n';
   return csv.str();
 }
 
@@ -90,12 +95,12 @@ std::vector<Panel> figure(const std::vector<Stability>& all, size_t scales) {
 }
 
 /// By what factor a gradient grows with each step back, over the steps where it is a number above 0: in the
-/// others it has left the range of `real`.
+/// others it has left the range of `real`. NaN where these are fewer than two, or the last is none of them.
 double growth_of(const std::vector<double>& gradient) {
-  size_t first = 0;
-  while (first + 1 < gradient.size() && !(gradient[first] > 0 && std::isfinite(gradient[first]))) ++first;
-  const auto steps = static_cast<double>(gradient.size() - 1 - first);
-  return steps > 0 ? std::pow(gradient[first] / gradient.back(), 1 / steps) : 1;
+  const auto usable = [](double length) { return length > 0 && std::isfinite(length); };
+  const auto first = std::ranges::find_if(gradient, usable);
+  const auto steps = static_cast<double>(gradient.end() - first - 1);
+  return steps > 0 && usable(gradient.back()) ? std::pow(*first / gradient.back(), 1 / steps) : std::nan("");
 }
 
 /// First and last lengths, as a markdown table.
@@ -107,7 +112,8 @@ std::string summary(const std::vector<Stability>& all) {
     const auto &h = record.hidden_norm, &d = record.hidden_gradient_norm;
     char row[160];
     std::snprintf(row, sizeof row, "| %s | %g | %.3g | %.3g | %.2e | %.2e | %.3f |\n", name_of(norm), scale,
-                  h.front(), h.back(), d.front(), d.back(), growth_of(d));
+                  unsigned_nan(h.front()), unsigned_nan(h.back()), unsigned_nan(d.front()),
+                  unsigned_nan(d.back()), growth_of(d));
     table += row;
   }
   return table;

@@ -23,6 +23,10 @@ check "what it prints is in summary.md" \
 check "stability leaves table, numbers, figure and settings" has_files rnn summary.md stability.{csv,svg} config.json
 check "  as its flags have them" grep -q '"scales": "0.5,2"' rnn/config.json
 
+"$lamina" stability --steps 400 --scales 4 --function relu --hidden 16 --batch 2 --out overflow >out || echo "stability failed"
+check "what has left the range grows by no number" grep -qE '^\| none \| 4 \|.*\| nan \|$' overflow/summary.md
+check "  and a NaN has no sign" [ "$(cat overflow/stability.csv overflow/summary.md | grep -c -- -nan)" = 0 ]
+
 "$lamina" geometry --steps 1 --out geometry >out || echo "geometry failed"
 check "geometry leaves tables and figures" has_files geometry summary.md \
       {formulas,cross_terms,kl,weights,gain,turning}.csv {kl,weights,gain,turning}.svg

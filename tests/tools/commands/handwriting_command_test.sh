@@ -54,6 +54,13 @@ cp ${strokes%2.xml}1.xml $strokes
 rm iam/lineStrokes/a01/a01-000/a01-000v-*
 check "text without strokes" refuses 1 "a01-000v.txt: a text without strokes" handwriting --data iam --out c
 
+# --- the synthetic pen
+check "pen" "$lamina" handwriting pen ab --out pen.xml >/dev/null
+check "its strokes, text and pictures" [ "$(grep -c '<Stroke>' pen.xml)" -gt 0 -a -s pen.txt -a -s pen.svg -a -s pen.png ]
+for ending in txt svg png; do
+  check "strokes in the place of the $ending" refuses 2 "--out line.$ending: .$ending is for what is put beside the strokes" handwriting pen ab --out line.$ending
+done
+
 # --- both variants from one call
 "$lamina" handwriting --norm none,layer --preset small --updates 4 --length 60 --out both >out 2>err || cat out err
 check "prints the number of parameters" grep -q "baseline, batch 8 (312651 parameters)" out
