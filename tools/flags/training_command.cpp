@@ -32,32 +32,7 @@ std::vector<std::string> norms_of(const std::string& experiment, const std::vect
   return names;
 }
 
-void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
-  if (!distributed::is_first()) return;
-  std::cerr << run.path() << ": began with " << began << " and goes on with " << now
-            << "; its numbers do not repeat bit by bit\n";
-}
-
 bool any_rank_interrupted() { return std::ranges::max(distributed::gather(interrupted() ? 1 : 0)) > 0; }
-
-/// "--lr 0.01: the run in runs/mnist began with 0.001", where a setting differs; for an empty value "none".
-std::string difference(const std::string& name, const std::string& now, const std::string& began,
-                       const std::string& folder) {
-  const bool flag = name != "smoke";
-  std::string words = flag ? "--" + name : "LAMINA_SMOKE";
-  if (flag) std::ranges::replace(words, '_', '-');
-  const auto value = [&](const std::string& content) {
-    return content.empty() ? "none" : (name == "record" ? "every=" : "") + content;
-  };
-  return text(words, ' ', value(now), ": the run in ", folder, " began with ", value(began));
-}
-
-/// Empty where there is none.
-std::string text_in(const Settings& settings, const std::string& name) {
-  for (const auto& [key, value] : settings.entries())
-    if (key == name) return text_of(value);
-  return {};
-}
 
 }  // namespace
 
@@ -142,61 +117,6 @@ void TrainingCommand::for_each_run(const std::string& asked, const std::string& 
   for (const Variant& variant : all) act(all.size() == 1 ? whole : open(asked, whole.file(variant.name)));
 }
 
-// --- Going on with a run
-
-/// The settings that a run began with are those it goes on with.
-void TrainingCommand::require_same(const RunFolder& run) const {
-  const Settings asked = fields.settings(), &began = run.config().settings;
-  for (const auto& [name, value] : asked.entries()) {
-    std::string flag = "--" + name;
-    std::ranges::replace(flag, '_', '-');
-    const bool given = name == "smoke" ? smoke > 0 : fields.given(flag);
-    if (given && began.has(name) && text_of(value) != text_in(began, name))
-      fail<UsageError>(difference(name, text_of(value), text_in(began, name), run.path()),
-                       "; leave it out, or start a new run in another folder");
-  }
-}
-
-/// A variant whose folder is there already goes on with it, so that must have begun with the settings of this run, but for
-/// its length: tables and figures say how far each came.
-void TrainingCommand::require_same_variants(const std::vector<Variant>& all, const std::string& path) {
-  if (!RunFolder::is_ours() || path.empty()) return;
-  const Settings whole = fields.settings();
-  for (const Variant& variant : all) {
-    const std::string folder = path + '/' + variant.name;
-    if (!exists(folder + "/config.json")) continue;
-    open("--out", folder);
-    const Settings began = fields.settings();
-    narrow(whole, variant);
-    const Settings now = fields.settings();
-    fields.read(whole);
-    for (const Settings* each : {&now, &began})
-      for (const auto& [name, value] : each->entries())
-        if (name != "epochs" && name != "updates" && text_in(now, name) != text_in(began, name))
-          fail<UsageError>(difference(name, text_in(now, name), text_in(began, name), folder),
-                           "; give the same, or start anew in another folder with --out");
-  }
-}
-
-/// With --resume the folder of the run to go on with, whose settings are taken over, and its threads where the flags
-/// name none. Says in one line when the threads or the kernels are others than the run began with, since its numbers
-/// then do not repeat bit by bit.
-std::optional<RunFolder> TrainingCommand::folder_to_resume() {
-  if (!resume) return {};
-  RunFolder folder = RunFolder::resume(out, name_);
-  const RunConfig& began = folder.config();
-  require_same(folder);
-  if (const size_t ranks = distributed::group().size(); ranks != began.ranks)
-    report_change(folder, text(began.ranks, " ranks"), text(ranks));
-  else if (threads == 0)
-    threads = began.threads;
-  if (threads != 0 && threads != began.threads)
-    report_change(folder, text(began.threads, " threads"), text(threads));
-  if (began.backend != gemm_backend()) report_change(folder, began.backend, gemm_backend());
-  fields.read(began.settings);
-  return folder;
-}
-
 // --- Training
 
 void TrainingCommand::fill_in_preset() {
@@ -215,10 +135,6 @@ void TrainingCommand::require_fitting(const TrainingData& data) const {
   }
 }
 
-RunFolder TrainingCommand::create(const std::string& path, const std::string& variant) const {
-  return RunFolder::create(path, {.experiment = name_, .variant = variant, .settings = fields.settings()});
-}
-
 void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {
   Settings settings = whole;
   for (const auto& [name, value] : variant.own.entries())
@@ -233,12 +149,6 @@ RunLabel TrainingCommand::label_of(const std::vector<Variant>& all,
   label.of = all.size();
   for (auto later = one + 1; later != all.end(); ++later) label.later += later->work / one->work;
   return label;
-}
-
-RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
-  const std::string path = whole.file(variant.name);
-  return RunFolder::is_ours() && exists(path + "/config.json") ? RunFolder::resume(path, name_)
-                                                               : create(path, variant.name);
 }
 
 /// An interrupt in the last evaluation of a variant leaves nothing of it to do, but the next one must not begin.
@@ -350,6 +260,11 @@ void TrainingCommand::require_enough_for_ranks() const {
 
 /// What is built in depends on flags and program alone.
 TrainingData TrainingCommand::load_same() {
+  if (resume && !data_folder.empty() &&
+      !is_folder(data_folder))  // the experiment would advise to leave --data out
+    fail<DataError>("--data ", data_folder, ": the run in ", out,
+                    " began with that folder, which is not here; put it back, or resume from the directory "
+                    "that the run began in");
   FilesRead files;
   TrainingData data = load();
   if (distributed::is_shared())

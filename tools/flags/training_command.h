@@ -84,6 +84,7 @@ class TrainingCommand : public CommonFlags {
   void require_same(const RunFolder& run) const;
   void require_same_variants(const std::vector<Variant>& all, const std::string& path);
   void require_same_start() const;
+  void require_same_folder(const RunFolder& run) const;
   TrainingData load_same();
   void set_threads_of_rank();
   void choose_statistics() const;

@@ -40,6 +40,23 @@ check "the same with --resume" refuses 2 "--lr 0.1: the run in several/layer-b51
 rm several/layer-b512/config.json
 check "a variant without its config.json" refuses 2 "several/layer-b512: holds a run whose config.json is missing; restore" mnist --resume --out several
 
+# --- --data as seen from another directory
+mkdir -p here/books there/books
+for _ in $(seq 30); do echo "It was tea time, and she went on."; done >here/books/emma.txt
+tr et te <here/books/emma.txt >there/books/emma.txt
+books=(transformer --preset small --layers 1 --updates 2 --validate-every 1 --batch 8 --length 8 --sample 10 --threads 1 --data books)
+(cd here && "$lamina" "${books[@]}" --out ../read >/dev/null 2>err || cat err)
+check "another folder of that name" eval '(cd there && refuses 2 "--data books: the run in ../read began with $(dirname "$PWD")/here/books, which is another folder" transformer --resume --out ../read)'
+check "no folder of that name" refuses 2 "--data books: the run in read began with $PWD/here/books" transformer --resume --out read
+check "the same one" eval '(cd here && "$lamina" transformer --resume --out ../read >/dev/null)'
+check "  by another way" eval '(cd here && mkdir -p deeper && ln -s ../books deeper/books && cd deeper && "$lamina" transformer --resume --out ../../read >/dev/null)'
+mkdir moved && mv here/books moved
+check "moved with its data" eval '(cd moved && "$lamina" transformer --resume --out ../read >/dev/null)'
+check "moved without" refuses 1 "--data books: the run in read began with that folder, which is not here; put it back" transformer --resume --out read
+rm read/data.txt
+check "a run that does not say where" eval '(cd there && "$lamina" transformer --resume --out ../read >/dev/null)'
+check "built-in data are in no folder" [ ! -e run/data.txt ]
+
 # --- Ctrl-C in the last evaluation of a variant: the next one does not begin
 between=(mnist --preset small --norm none,layer --train-on 128 --batch 128 --epochs 1 --threads 1 --out between)
 env -u LAMINA_SMOKE "$lamina" "${between[@]}" >out 2>&1 &

@@ -1,0 +1,134 @@
+// The folders of a training command: the new ones, and those of runs that it goes on with, which must have begun as it would.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "core/distributed/group.h"
+#include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "core/gemm/gemm.h"
+#include "tools/flags/training_command.h"
+
+namespace lamina {
+
+namespace {
+
+constexpr const char* data_file = "data.txt";  ///< the folder of the data, as an absolute path
+
+void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
+  if (!distributed::is_first()) return;
+  std::cerr << run.path() << ": began with " << began << " and goes on with " << now
+            << "; its numbers do not repeat bit by bit\n";
+}
+
+/// "--lr 0.01: the run in runs/mnist began with 0.001", where a setting differs; for an empty value "none".
+std::string difference(const std::string& name, const std::string& now, const std::string& began,
+                       const std::string& folder) {
+  const bool flag = name != "smoke";
+  std::string words = flag ? "--" + name : "LAMINA_SMOKE";
+  if (flag) std::ranges::replace(words, '_', '-');
+  const auto value = [&](const std::string& content) {
+    return content.empty() ? "none" : (name == "record" ? "every=" : "") + content;
+  };
+  return text(words, ' ', value(now), ": the run in ", folder, " began with ", value(began));
+}
+
+/// Empty where there is none.
+std::string text_in(const Settings& settings, const std::string& name) {
+  for (const auto& [key, value] : settings.entries())
+    if (key == name) return text_of(value);
+  return {};
+}
+
+}  // namespace
+
+// --- New ones
+
+/// A --data that is not absolute means another folder elsewhere, so what it meant is kept beside config.json.
+RunFolder TrainingCommand::create(const std::string& path, const std::string& variant) const {
+  RunFolder run =
+      RunFolder::create(path, {.experiment = name_, .variant = variant, .settings = fields.settings()});
+  if (RunFolder::is_ours() && !data_folder.empty() && std::filesystem::path(data_folder).is_relative())
+    write_file(run.file(data_file), std::filesystem::absolute(data_folder).string() + '\n');
+  return run;
+}
+
+RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
+  const std::string path = whole.file(variant.name);
+  return RunFolder::is_ours() && exists(path + "/config.json") ? RunFolder::resume(path, name_)
+                                                               : create(path, variant.name);
+}
+
+// --- Those that are there
+
+/// The settings that a run began with are those it goes on with.
+void TrainingCommand::require_same(const RunFolder& run) const {
+  const Settings asked = fields.settings();
+  const Settings& began = run.config().settings;
+  for (const auto& [name, value] : asked.entries()) {
+    std::string flag = "--" + name;
+    std::ranges::replace(flag, '_', '-');
+    const bool given = name == "smoke" ? smoke > 0 : fields.given(flag);
+    if (given && began.has(name) && text_of(value) != text_in(began, name))
+      fail<UsageError>(difference(name, text_of(value), text_in(began, name), run.path()),
+                       "; leave it out, or start a new run in another folder");
+  }
+}
+
+/// A variant whose folder is there already goes on with it, so that must have begun with the settings of this run, but for
+/// its length: tables and figures say how far each came.
+void TrainingCommand::require_same_variants(const std::vector<Variant>& all, const std::string& path) {
+  if (!RunFolder::is_ours() || path.empty()) return;
+  const Settings whole = fields.settings();
+  for (const Variant& variant : all) {
+    const std::string folder = path + '/' + variant.name;
+    if (!exists(folder + "/config.json")) continue;
+    const RunFolder found = open("--out", folder);
+    const Settings began = fields.settings();
+    narrow(whole, variant);
+    const Settings now = fields.settings();
+    fields.read(whole);
+    require_same_folder(found);
+    for (const Settings* each : {&now, &began})
+      for (const auto& [name, value] : each->entries())
+        if (name != "epochs" && name != "updates" && text_in(now, name) != text_in(began, name))
+          fail<UsageError>(difference(name, text_in(now, name), text_in(began, name), folder),
+                           "; give the same, or start anew in another folder with --out");
+  }
+}
+
+/// Where --data is not the folder that it was, and that is still there, the run was started in another directory. A run that
+/// was moved with its data goes on.
+void TrainingCommand::require_same_folder(const RunFolder& run) const {
+  if (!RunFolder::is_ours() || data_folder.empty() || !exists(run.file(data_file))) return;
+  std::string began = read_file(run.file(data_file));
+  began.resize(std::min(began.find('\n'), began.size()));
+  std::error_code missing;
+  if (is_folder(began) && !std::filesystem::equivalent(began, data_folder, missing))
+    fail<UsageError>("--data ", data_folder, ": the run in ", run.path(), " began with ", began,
+                     ", which is another folder; resume it from the directory that it began in");
+}
+
+/// With --resume the folder of the run to go on with, whose settings are taken over, and its threads where the flags
+/// name none. Says in one line when the threads or the kernels are others than the run began with, since its numbers
+/// then do not repeat bit by bit.
+std::optional<RunFolder> TrainingCommand::folder_to_resume() {
+  if (!resume) return {};
+  RunFolder folder = RunFolder::resume(out, name_);
+  const RunConfig& began = folder.config();
+  require_same(folder);
+  if (const size_t ranks = distributed::group().size(); ranks != began.ranks)
+    report_change(folder, text(began.ranks, " ranks"), text(ranks));
+  else if (threads == 0)
+    threads = began.threads;
+  if (threads != 0 && threads != began.threads)
+    report_change(folder, text(began.threads, " threads"), text(threads));
+  if (began.backend != gemm_backend()) report_change(folder, began.backend, gemm_backend());
+  fields.read(began.settings);
+  require_same_folder(folder);
+  return folder;
+}
+
+}  // namespace lamina
