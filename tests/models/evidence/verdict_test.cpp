@@ -230,13 +230,13 @@ MeasuredRun learning_run(size_t combination, std::int64_t seed, double rate, Ran
   return run;
 }
 
-/// How many of 500 studies, of five seeds each, say so that layer is faster.
+/// How many of 2000 studies, of five seeds each, say so that layer is faster.
 size_t answered_of_curves(Verdict::Answer answer, double rate_of_layer) {
   const Study study = study_from("s.json", R"({"experiment": "mnist", "variants": {"norm": ["none", "layer"]},
       "seeds": [1, 2, 3, 4, 5], "claims": [{"metric": "loss", "faster": {"norm": "layer"}, "than": {"norm": "none"}}]})");
   Random random(7);
   size_t count = 0;
-  for (int trial = 0; trial < 500; ++trial) {
+  for (int trial = 0; trial < 2000; ++trial) {
     std::vector<MeasuredRun> runs;
     for (const std::int64_t seed : study.seeds) {
       runs.push_back(learning_run(0, seed, 0.1, random));
@@ -249,10 +249,10 @@ size_t answered_of_curves(Verdict::Answer answer, double rate_of_layer) {
 
 }  // namespace
 
-TEST_CASE("verdict: of equal curves neither is called faster in 475 of 500 studies at least" *
+TEST_CASE("verdict: of equal curves neither is called faster in 1900 of 2000 studies at least" *
           doctest::test_suite("slow")) {
-  CHECK(answered_of_curves(Verdict::cannot_be_told, 0.1) >= 475);
-  CHECK(answered_of_curves(Verdict::holds, 0.3) > answered_of_curves(Verdict::holds, 0.1));
+  CHECK(answered_of_curves(Verdict::cannot_be_told, 0.1) >= 1900);
+  CHECK(answered_of_curves(Verdict::holds, 0.3) > 600);  // three times as fast, in a third of them
   CHECK(answered_of_curves(Verdict::does_not_hold, 0.3) == 0);
 }
 
