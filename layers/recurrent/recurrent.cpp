@@ -81,7 +81,7 @@ Tensor to_consume(const std::string& name, const Tensor& projected) {
 Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
                      const RecurrentOptions& chosen)
     : name_(name), cell_(&cell), options_(chosen) {
-  const auto [input, hidden] = std::pair(chosen.input, chosen.hidden);
+  const size_t input = chosen.input, hidden = chosen.hidden;
   const CellForm& form = cell.form();
   require_options(name, form, chosen);
   const size_t width = form.gates * hidden;
