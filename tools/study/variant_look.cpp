@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/error.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
 #include "tools/results/variant_report.h"
@@ -34,7 +35,9 @@ std::string title_in_panel(const Study& study, size_t combination, const std::st
     if (key == study.panels || key == left_out) continue;
     const std::string word = text_of(value);
     const bool alone = std::holds_alternative<std::string>(value) && !is_ambiguous(study, key, word);
-    title += (title.empty() ? "" : ", ") + (key == "norm" ? title_of(word) : alone ? word : key + " " + word);
+    title += (title.empty() ? "" : ", ") + (key == "norm" ? title_of(word)
+                                            : alone       ? word
+                                                          : text(key, ' ', word));
   }
   return title.empty() ? study.experiment : title;
 }
