@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAM = os.path.join(TOP, "build", "bench_ranks")
@@ -93,16 +94,19 @@ def permits(network):
         return False
 
 
-# Runs a command and prints the largest part of memory that it had at a time, in kilobytes.
-WATCH = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, "
-         "stdout=subprocess.DEVNULL, check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+# Runs a command and writes the largest part of memory that it had at a time, in kilobytes, to a new file of a folder.
+WATCH = ("import os, resource, subprocess, sys; subprocess.run(sys.argv[2:], stdin=subprocess.DEVNULL, "
+         "stdout=subprocess.DEVNULL, check=True); open(os.path.join(sys.argv[1], str(os.getpid())), 'w')"
+         ".write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))")
 
 
 def peak(command, ranks=1):
-    """Megabytes of the process, or of the rank that has most."""
-    watched = [sys.executable, "-c", WATCH, *command]
-    done = subprocess.run([*mpirun(ranks), *watched] if ranks > 1 else watched, env=environment(), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
-    return max(int(line) for line in done.stdout.split()) * 1024 / 1e6
+    """Megabytes of the process, or of the rank that has most. Each rank has a file: what two of them print can come as one line."""
+    with tempfile.TemporaryDirectory() as folder:
+        watched = [sys.executable, "-c", WATCH, folder, *command]
+        done = subprocess.run([*mpirun(ranks), *watched] if ranks > 1 else watched, env=environment(), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+        files = [os.path.join(folder, name) for name in os.listdir(folder)]
+        if done.returncode or len(files) != ranks:
+            sys.exit(f"{' '.join(command)} ended with {done.returncode} and {len(files)} of {ranks} ranks measured:\n{done.stderr}")
+        return max(int(open(file).read()) for file in files) * 1024 / 1e6
