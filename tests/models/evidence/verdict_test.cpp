@@ -15,7 +15,7 @@ namespace {
 
 using Draw = std::function<double(Random&)>;
 
-double normal(Random& random) { return static_cast<double>(random.normal()); }
+double gaussian(Random& random) { return static_cast<double>(random.normal()); }
 double skewed(Random& random) { return -std::log(1 - static_cast<double>(random.uniform())); }
 
 /// How many of 1000 studies with five seeds get this answer, whose runs are independent draws.
@@ -72,9 +72,9 @@ Study study_with(const std::string& claim, const std::string& more = "") {
 
 TEST_CASE("verdict: of two equal distributions nothing can be told in 950 of 1000 studies at least" *
           doctest::test_suite("slow")) {
-  CHECK(answered(Verdict::cannot_be_told, lower, normal, normal) >= 950);
+  CHECK(answered(Verdict::cannot_be_told, lower, gaussian, gaussian) >= 950);
   CHECK(answered(Verdict::cannot_be_told, lower, skewed, skewed) >= 950);
-  const Draw positive = [](Random& random) { return std::exp(normal(random)); };
+  const Draw positive = [](Random& random) { return std::exp(gaussian(random)); };
   CHECK(answered(Verdict::cannot_be_told, {.metric = "loss", .ratio = true, .least = 1}, positive,
                  positive) >= 950);
 }
@@ -84,17 +84,17 @@ TEST_CASE(
     "studies" *
     doctest::test_suite("slow")) {
   const double deviation = std::sqrt(2.0);  // of the difference of two independent runs
-  const Draw worse = [&](Random& random) { return normal(random) + 2 * deviation; };
-  CHECK(answered(Verdict::holds, lower, normal, worse) >= 800);
-  CHECK(answered(Verdict::does_not_hold, lower, worse, normal) >= 800);
-  CHECK(answered(Verdict::does_not_hold, lower, normal, worse) == 0);
+  const Draw worse = [&](Random& random) { return gaussian(random) + 2 * deviation; };
+  CHECK(answered(Verdict::holds, lower, gaussian, worse) >= 800);
+  CHECK(answered(Verdict::does_not_hold, lower, worse, gaussian) >= 800);
+  CHECK(answered(Verdict::does_not_hold, lower, gaussian, worse) == 0);
 }
 
 TEST_CASE(
     "verdict: two deviations of single runs are seen in six studies of ten, where seeds have nothing in "
     "common") {
-  const Draw worse = [](Random& random) { return normal(random) + 2; };
-  CHECK(answered(Verdict::holds, lower, normal, worse) == doctest::Approx(603).epsilon(0.07));
+  const Draw worse = [](Random& random) { return gaussian(random) + 2; };
+  CHECK(answered(Verdict::holds, lower, gaussian, worse) == doctest::Approx(603).epsilon(0.07));
 }
 
 TEST_CASE("verdict: the t-test without pairs sees them in less than 80 of 100, and has 5 of 100 wrong") {
@@ -104,8 +104,8 @@ TEST_CASE("verdict: the t-test without pairs sees them in less than 80 of 100, a
     for (int trial = 0; trial < 10'000; ++trial) {
       std::vector<double> ours, others;
       for (int seed = 0; seed < 5; ++seed) {
-        ours.push_back(normal(random));
-        others.push_back(normal(random) + shift);
+        ours.push_back(gaussian(random));
+        others.push_back(gaussian(random) + shift);
       }
       const Moments a = moments_of(ours), b = moments_of(others);
       const double error = std::hypot(a.deviation, b.deviation) / std::sqrt(5.0);
@@ -121,8 +121,8 @@ TEST_CASE("verdict: pairs see what single runs hide") {
   Random random(5);
   std::vector<SeedPair> pairs;
   for (int seed = 0; seed < 5; ++seed) {
-    const double luck = 10 * normal(random);  // of a seed, ten times what tells the variants apart
-    pairs.push_back({.seed = seed, .subject = luck, .other = luck + 1 + 0.2 * normal(random)});
+    const double luck = 10 * gaussian(random);  // of a seed, ten times what tells the variants apart
+    pairs.push_back({.seed = seed, .subject = luck, .other = luck + 1 + 0.2 * gaussian(random)});
   }
   CHECK(judge(lower, pairs).answer == Verdict::holds);
 }
@@ -224,9 +224,9 @@ namespace {
 MeasuredRun learning_run(size_t combination, std::int64_t seed, double rate, Random& random) {
   MeasuredRun run{.run = {.combination = combination, .seed = seed}, .end = {.outcome = RunEnd::finished}};
   run.curves.columns = {"evaluation", "step", "loss"};
-  const double luck = 0.1 * normal(random);
+  const double luck = 0.1 * gaussian(random);
   for (int i = 1; i <= 30; ++i)
-    run.curves.rows.push_back({double(i), 100.0 * i, std::exp(-rate * i) + luck + 0.05 * normal(random)});
+    run.curves.rows.push_back({double(i), 100.0 * i, std::exp(-rate * i) + luck + 0.05 * gaussian(random)});
   return run;
 }
 

@@ -42,7 +42,7 @@ Tensor cosines(const Tensor& x, const Tensor& y) {
   return sum_columns(x * y) / sqrt(sum_columns(square(x)) * sum_columns(square(y)));
 }
 
-double largest(const Tensor& x) { return difference(x, Tensor::zeros(x.shape())); }
+double largest_of(const Tensor& x) { return difference(x, Tensor::zeros(x.shape())); }
 
 Tensor expected(const std::vector<double>& numbers, const Shape& shape) {
   Tensor x(shape);
@@ -145,8 +145,8 @@ TEST_CASE("layer norm passes back nothing along 1 and along the centred input; D
   };
   for (const Layer* const orthogonal : {&layer, &simple, &ada}) {
     const Tensor da = passed_back(*orthogonal, a, dy);
-    CHECK(largest(cosines(da, one)) < rounding);
-    CHECK(largest(cosines(da, centered)) < rounding);
+    CHECK(largest_of(cosines(da, one)) < rounding);
+    CHECK(largest_of(cosines(da, centered)) < rounding);
   }
   const Tensor da = passed_back(detached, a, dy);
   CHECK(min(cosines(da, one), 0).item() > 0.1);
