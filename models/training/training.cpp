@@ -90,6 +90,7 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
   ranks.backward_done();
   if (!std::isfinite(ranks.loss())) stop_at_loss(trained, ranks.loss(), culprit, step, saved_step);
   recorded.before_update();
+  ranks.recorded();
   StepRow row{.step = step + 1, .train_loss = ranks.loss()};
   const bool has_row = records.rows.has_row(step);
   if (has_row) row.gradient_norm = static_cast<double>(gradient_norm(trained.parameters));
@@ -189,10 +190,10 @@ class Training {
         began_(now() - position_.seconds),
         last_save_(now()) {
     share_state(trained.parameters, trained.optimizer, position_);
-    rank_steps_.emplace(
-        trained.parameters, trained.optimizer,
-        RankSteps::GradientsRead{.always = trained.experiment.adjusts_gradients(),
-                                 .every = {records_.rows.every(), records_.recording.every()}});
+    rank_steps_.emplace(trained.parameters, trained.optimizer,
+                        RankSteps::GradientsRead{.always = trained.experiment.adjusts_gradients(),
+                                                 .rows = records_.rows.every(),
+                                                 .record = records_.recording.every()});
   }
 
   Outcome run() {

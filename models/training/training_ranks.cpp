@@ -1,6 +1,5 @@
 #include "models/training/training_ranks.h"
 
-#include <algorithm>
 #include <span>
 #include <string>
 
@@ -20,6 +19,8 @@ void broadcast(Number& number) {
   distributed::group().broadcast(std::as_writable_bytes(std::span(&number, 1)));
 }
 
+bool is_due(std::uint64_t steps_done, std::uint64_t every) { return every > 0 && steps_done % every == 0; }
+
 }  // namespace
 
 RankSteps::RankSteps(Parameters& parameters, Optimizer& optimizer, GradientsRead read)
@@ -34,12 +35,10 @@ RankSteps::RankSteps(Parameters& parameters, Optimizer& optimizer, GradientsRead
 }
 
 bool RankSteps::are_read(std::uint64_t steps_done) const {
-  return read_.always || std::ranges::any_of(read_.every, [&](std::uint64_t every) {
-           return every > 0 && steps_done % every == 0;
-         });
+  return read_.always || is_due(steps_done, read_.rows) || is_due(steps_done, read_.record);
 }
 
-RankSteps::Step::Step(RankSteps& steps, std::uint64_t steps_done) : steps_(steps) {
+RankSteps::Step::Step(RankSteps& steps, std::uint64_t steps_done) : steps_(steps), steps_done_(steps_done) {
   using enum distributed::SumsAre;
   steps_.gradients_.begin(steps_.are_read(steps_done) ? complete : left_to_the_update);
 }
@@ -53,6 +52,10 @@ void RankSteps::Step::forward_done(double loss, bool interrupted) {
 }
 
 void RankSteps::Step::backward_done() { steps_.gradients_.finish(); }
+
+void RankSteps::Step::recorded() {
+  if (is_due(steps_done_, steps_.read_.record)) steps_.model_.meet();
+}
 
 void share_state(Parameters& parameters, Optimizer& optimizer, Position& position) {
   if (!distributed::is_shared()) return;

@@ -2,7 +2,6 @@
 // What the ranks that train together exchange in a training step: their gradients, their losses, and whether one of
 // them was interrupted. With one rank there is nothing to exchange.
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -18,11 +17,12 @@ namespace lamina {
 /// The steps of this rank in a run.
 class RankSteps {
  public:
-  /// In which steps something besides the optimizer reads the gradients: always, or, for each of two readers, in the first
-  /// step and then in every so many (0: never). What the first rank says counts, as it alone writes files.
+  /// In which steps something besides the optimizer reads the gradients: always, or for rows of steps.csv and for the
+  /// record, in the first step and then in every so many (0: never). What the first rank says counts, as it alone writes
+  /// files.
   struct GradientsRead {
     bool always = false;
-    std::array<std::uint64_t, 2> every = {};
+    std::uint64_t rows = 0, record = 0;
   };
   /// All ranks together, after share_state(). The ranks of a machine then hold one model (SharedModel), until this ends.
   RankSteps(Parameters& parameters, Optimizer& optimizer, GradientsRead read);
@@ -42,6 +42,10 @@ class RankSteps {
     /// After backward(): waits for the sums of all losses and gradients.
     void backward_done();
 
+    /// Before the optimizer's step: where the first rank has recorded the parameters, which all have in common, none
+    /// updates them earlier.
+    void recorded();
+
     /// After the optimizer's step: waits until all have updated their parts.
     void update_done() { steps_.model_.updated(); }
 
@@ -50,6 +54,7 @@ class RankSteps {
 
    private:
     RankSteps& steps_;
+    std::uint64_t steps_done_;
     distributed::SharedStep shared_;
   };
 

@@ -110,7 +110,7 @@ SharedModel::~SharedModel() {
   for (const Block& block : blocks_) replace_by_copy(block.place, block.bytes);
 }
 
-void SharedModel::updated() {
+void SharedModel::meet() {
   if (sum_) sum_->meet();
 }
 

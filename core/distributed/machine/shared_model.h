@@ -41,7 +41,10 @@ class SharedModel {
   Range own_part() const { return own_part_; }
 
   /// After the optimizer's step: waits for those of the other ranks.
-  void updated();
+  void updated() { meet(); }
+
+  /// Waits for the other ranks where the model is shared: what one of them has read of it before, all may change after.
+  void meet();
 
  private:
   struct Block {

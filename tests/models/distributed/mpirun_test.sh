@@ -104,6 +104,10 @@ check "local batch norm is another computation" bash -c "
 # --- bit for bit
 ranks 4 "$lamina" mnist --norm layer --batch 62 --preset small --out again >/dev/null
 check "4 ranks repeat bit for bit" cmp -s again/model.safetensors float-mnist-4/model.safetensors
+for name in renorm renorm-again; do
+  ranks 2 "$lamina" mnist --norm batch-renorm --batch 62 --preset small --record every=1 --out $name >/dev/null
+done
+check "2 ranks record the same again" cmp -s renorm/record.csv renorm-again/record.csv
 check "config.json holds the ranks" grep -q '"ranks": 4' again/config.json
 
 # --- ranks that share no memory, as on several machines: the same sums, in messages

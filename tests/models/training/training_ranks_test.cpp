@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "core/distributed/batch_part.h"
 #include "core/distributed/shared_pieces.h"
 #include "core/error.h"
@@ -13,6 +17,7 @@
 #include "optim/adam.h"
 #include "tests/check.h"
 #include "tests/core/distributed/pretended_rank.h"
+#include "tests/core/distributed/rank_threads.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
@@ -79,6 +84,37 @@ TEST_CASE("ranks: all evaluate, and the first one writes") {
   CHECK(train_here(folder, zero) == Outcome::finished);
   CHECK(zero.evaluations == 3);  // before the first update, and after each epoch
   CHECK(exists(folder.file("state")));
+}
+
+/// One rank takes long to read the parameters that all have in common; the others could update theirs meanwhile.
+TEST_CASE("ranks: none updates what the first one records") {
+  std::atomic<int> changed = 0, recorded = 0;
+  on_ranks(3, [&] {
+    Parameters parameters(1);
+    const Tensor x = parameters.add("x", Tensor::ones({1000}));
+    Adam adam(parameters, {});
+    const bool first = distributed::is_first();
+    RankSteps steps(parameters, adam, {.record = first ? std::uint64_t{2} : std::uint64_t{0}});
+    for (std::uint64_t done = 0; done < 4; ++done) {
+      RankSteps::Step step(steps, done);
+      Tape tape;
+      const Tensor loss = sum(square(x));
+      step.forward_done(0, false);
+      tape.backward(loss);
+      step.backward_done();
+      if (first && done % 2 == 0) {
+        const Tensor before = x.copy();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        changed += difference(x, before) > 0 ? 1 : 0;
+        ++recorded;
+      }
+      step.recorded();
+      adam.step();
+      step.update_done();
+    }
+  });
+  CHECK(recorded == 2);
+  CHECK(changed == 0);
 }
 
 TEST_CASE("ranks: parameters that differ from those of rank 0 stop the run") {
