@@ -158,6 +158,11 @@ void MetricsFile::append(const std::vector<std::pair<std::string_view, double>>&
   content_ += line;
 }
 
+double MetricsFile::last_step() const {
+  const std::vector<double> steps = table_of(path_, content_).column("step");
+  return steps.empty() ? 0 : steps.back();
+}
+
 void MetricsFile::sync() const { sync_file(path_); }
 
 }  // namespace lamina

@@ -68,6 +68,9 @@ class MetricsFile {
 
   const std::string& path() const { return path_; }
 
+  /// Column "step" of the last row; 0 before the first.
+  double last_step() const;
+
   /// The whole content of the file.
   const std::string& content() const { return content_; }
 

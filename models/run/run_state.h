@@ -16,10 +16,13 @@ namespace lamina {
 /// What the next step depends on, besides parameters and optimizer.
 struct Position {
   std::uint64_t step = 0;  ///< steps done
-  double loss_sum = 0;     ///< over the steps of the current epoch
+  double loss_sum = 0;     ///< over the steps after `reported`
   double seconds = 0;      ///< spent so far, over all sessions of the run
   std::optional<std::string> metrics =
       {};  ///< metrics.csv when saved; nothing in the state of an older version
+
+  /// The step of the last row of metrics.csv, which tells it: not in the file.
+  std::uint64_t reported = 0;
 };
 
 /// Replaces both files safely (core/files/file.h).

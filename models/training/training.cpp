@@ -141,9 +141,10 @@ std::uint64_t steps_of(const TrainingPlan& plan) {
 }
 
 /// The metrics before the first step or after the last one of an epoch, of the first rank's model: each may have running
-/// averages of its own. All ranks come here.
-Metrics evaluate(const Trained& trained, const TrainingPlan& plan, Position& position) {
-  const std::uint64_t steps = (position.step - 1) % plan.steps_per_epoch + 1;
+/// averages of its own. An epoch that a shorter run has reported before its end has only the rest of its losses in the
+/// mean. All ranks come here.
+Metrics evaluate(const Trained& trained, Position& position) {
+  const std::uint64_t steps = position.step - std::exchange(position.reported, position.step);
   const double loss_sum = std::exchange(position.loss_sum, 0);
   distributed::broadcast_state(trained.parameters);
   const distributed::SharedWork sharing;
@@ -189,6 +190,7 @@ class Training {
         saved_step_(position_.step),
         began_(now() - position_.seconds),
         last_save_(now()) {
+    position_.reported = static_cast<std::uint64_t>(metrics_.last_step());
     share_state(trained.parameters, trained.optimizer, position_);
     rank_steps_.emplace(trained.parameters, trained.optimizer,
                         RankSteps::GradientsRead{.always = trained.experiment.adjusts_gradients(),
@@ -282,7 +284,7 @@ MetricsFile Training::metrics_file() const {
 
 /// A file of its own: whoever reads metrics.csv expects a row for each epoch, with a training loss.
 void Training::evaluate_untrained() {
-  Metrics row = evaluate(trained_, plan_, position_);
+  Metrics row = evaluate(trained_, position_);
   row.insert(row.begin(), {{plan_.epoch, 0}, {"step", 0}});
   row.emplace_back("seconds", now() - began_);
   MetricsFile(trained_.folder.file(initial_file), columns()).append(row);
@@ -300,7 +302,7 @@ std::optional<EventFile> Training::event_file() const {
 std::string Training::end_epoch() {
   const std::uint64_t epoch = (position_.step - 1) / plan_.steps_per_epoch + 1;
   check_model();
-  Metrics row = evaluate(trained_, plan_, position_);
+  Metrics row = evaluate(trained_, position_);
   require_finite(trained_.folder, row, position_.step, saved_step_);
   std::string line = describe(epoch, plan_, row, trained_.experiment.shown_metrics());
   row.insert(row.begin(),
@@ -341,13 +343,12 @@ Outcome follow(const Trained& trained, const TrainingPlan& plan) {
   StepRecords none;
   RankSteps rank_steps(trained.parameters, trained.optimizer, {});
   const CatchInterrupts catching;
-  if (position.step == 0) evaluate(trained, plan, position);
+  if (position.step == 0) evaluate(trained, position);
   for (const std::uint64_t total = steps_of(plan); position.step < total;) {
     const StepResult result = train_step(trained, none, rank_steps, position.step, 0);
     position.loss_sum += result.loss;
     ++position.step;
-    if (position.step % plan.steps_per_epoch == 0 || position.step == total)
-      evaluate(trained, plan, position);
+    if (position.step % plan.steps_per_epoch == 0 || position.step == total) evaluate(trained, position);
     if (result.interrupted && position.step < total) return Outcome::interrupted;
   }
   return Outcome::followed;

@@ -61,6 +61,7 @@ void share_state(Parameters& parameters, Optimizer& optimizer, Position& positio
   if (!distributed::is_shared()) return;
   broadcast(position.step);
   broadcast(position.loss_sum);
+  broadcast(position.reported);
   optimizer.steps = position.step;
   std::uint64_t missed = optimizer.missed.size();
   broadcast(missed);

@@ -8,10 +8,41 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/ops.h"
 #include "models/mnist/experiment.h"
+#include "models/run/metrics.h"
+#include "optim/adam.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
+
+namespace {
+
+/// The loss of step n is n.
+struct Counting final : Experiment {
+  Tensor loss(std::uint64_t step) override { return sum(x * 0) + static_cast<real>(step + 1); }
+  Metrics evaluate(double mean_training_loss) override { return {{"loss", mean_training_loss}}; }
+  std::vector<std::string> metric_names() const override { return {"loss"}; }
+
+  Parameters parameters{1};
+  Tensor x = parameters.add("x", Tensor::ones({3}));
+  Adam adam{parameters, {}};
+};
+
+}  // namespace
+
+TEST_CASE("training: a run that goes on after a shortened period has means of the losses since") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
+  for (const std::uint64_t updates : {5U, 9U}) {
+    Counting counting;
+    CHECK(train(folder, counting.parameters, counting.adam, counting,
+                plan_in_periods("test", updates, 3, "report")) == Outcome::finished);
+  }
+  const Table rows = read_table(folder.file("metrics.csv"));
+  CHECK(rows.column("step") == std::vector<double>{3, 5, 6, 9});
+  CHECK(rows.column("loss") == std::vector<double>{2, 4.5, 6, 8});  // of 1 2 3, 4 5, 6, 7 8 9
+}
 
 TEST_CASE("training: more updates than can be counted are refused") {
   CHECK(updates_in(60, 429) == 25740);
