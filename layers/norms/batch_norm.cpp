@@ -1,11 +1,14 @@
 #include "layers/norms/batch_norm.h"
 
+#include <vector>
+
 #include "core/distributed/batch_part.h"
 #include "core/ops.h"
 #include "layers/named.h"
 #include "layers/norms/variants/batch_renorm.h"
 #include "layers/norms/variants/ghost_batch_norm.h"
 #include "layers/norms/variants/synchronized_batch_norm.h"
+#include "layers/statistics/rank_statistics.h"
 
 namespace lamina {
 
@@ -21,6 +24,23 @@ batch_pass::Options maps_pass(const BatchNormMapsOptions& options) {
           .epsilon = options.epsilon,
           .variance = options.variance,
           .then = options.then};
+}
+
+/// The mean of all ranks' statistics, each weighted by its cases.
+BatchStatistics mean_over_ranks(const BatchStatistics& own, size_t cases) {
+  const size_t features = own.mean.size();
+  std::vector<real> sums(1 + 2 * features, static_cast<real>(cases));
+  for (size_t c = 0; c < features; ++c) {
+    sums[1 + c] *= own.mean[c];
+    sums[1 + features + c] *= own.variance[c];
+  }
+  column_norm::sum_ranks(sums);
+  BatchStatistics all{Tensor({features}), Tensor({features})};
+  for (size_t c = 0; c < features; ++c) {
+    all.mean[c] = sums[1 + c] / sums[0];
+    all.variance[c] = sums[1 + features + c] / sums[0];
+  }
+  return all;
 }
 
 }  // namespace
@@ -99,6 +119,8 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
   BatchStatistics statistics;
   Tensor y = by_batch(a, then, statistics);
   if (mode == Mode::evaluate_by_batch) return y;
+  // They take part in later steps, and only one rank's are saved.
+  if (renormalizes() && distributed::in_shared_step()) statistics = mean_over_ranks(statistics, a.rows());
   const auto move = [&](Tensor& running, const Tensor& of_batch) {
     real* const average = running.data();
     const real* now = of_batch.data();
@@ -112,8 +134,7 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
 
 /// With the statistics of the batch, or of each of its parts.
 Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const {
-  const bool renormalizes = options.r_max != 1 || options.d_max != 0;
-  if (distributed::synchronizes_statistics() && options.part == 0 && !renormalizes) {
+  if (distributed::synchronizes_statistics() && options.part == 0 && !renormalizes()) {
     const SynchronizedBatchNorm whole =
         synchronized_batch_norm({.epsilon = options.epsilon, .variance = options.variance}, a, gain, bias);
     statistics = whole.statistics;
@@ -124,7 +145,7 @@ Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistic
         a, gain, bias,
         {.part = options.part, .epsilon = options.epsilon, .variance = options.variance, .then = then},
         &statistics);
-  if (renormalizes)
+  if (renormalizes())
     return batch_renorm(a, gain, bias, {running_mean, running_variance},
                         {.r_max = options.r_max,
                          .d_max = options.d_max,

@@ -50,7 +50,8 @@ struct BatchNormOptions {
   /// the batch is not divided. The running averages move for each part.
   size_t part = 0;
   /// Batch renormalization (variants/batch_renorm.h) with these limits; 1 and 0: none. `options` of the layer may
-  /// change while it trains: Ioffe goes from none to 3 and 5 in the first tenth.
+  /// change while it trains: Ioffe goes from none to 3 and 5 in the first tenth. Where ranks train together the running
+  /// averages, with which it trains, are those of all ranks' batches.
   real r_max = 1, d_max = 0;
 };
 
@@ -70,6 +71,7 @@ class BatchNorm {
   BatchNormOptions options;
 
  private:
+  bool renormalizes() const { return options.r_max != 1 || options.d_max != 0; }
   Tensor apply(const Tensor& a, Mode mode, const ReluPool& then);
   Tensor by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const;
 

@@ -2,7 +2,9 @@
 
 #include "layers/norms/variants/batch_renorm.h"
 
+#include "core/distributed/batch_part.h"
 #include "layers/norms/batch_norm.h"
+#include "tests/core/distributed/rank_threads.h"
 #include "tests/fixtures/torch_batch_variants_fixtures.h"
 #include "tests/layers/twins.h"
 
@@ -125,6 +127,23 @@ TEST_CASE("batch renorm: the layer corrects with the averages of before, and the
   norm.options.r_max = 1;
   norm.options.d_max = 0;
   CHECK(difference(norm(a, Mode::evaluate_by_batch), {-1, 1}) < 8 * ulp);
+}
+
+TEST_CASE("batch renorm: ranks that train together have the same averages, of the batches of all") {
+  std::vector<Tensor> means(2), variances(2);
+  on_ranks(2, [&] {
+    const size_t rank = distributed::group().rank();
+    Parameters parameters(1);
+    BatchNorm norm(parameters, "norm", {.features = 1, .momentum = real(0.5), .r_max = 3, .d_max = 5});
+    const distributed::SharedStep step;
+    norm(rank == 0 ? Tensor::from({2, 1}, {1, 3}) : Tensor::from({4, 1}, {4, 4, 8, 8}), Mode::train);
+    means[rank] = norm.running_mean;
+    variances[rank] = norm.running_variance;
+  });
+  for (const size_t rank : {0, 1}) {
+    CHECK(difference(means[rank], {real(14) / 6}) < 8 * ulp);                // (0 + (2 2 + 4 6) / 6) / 2
+    CHECK(difference(variances[rank], {(1 + real(18) / 6) / 2}) < 8 * ulp);  // (1 + (2 1 + 4 4) / 6) / 2
+  }
 }
 
 TEST_CASE("batch renorm: equal cases; an infinite variance; NaN") {
