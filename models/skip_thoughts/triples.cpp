@@ -16,17 +16,19 @@ constexpr std::uint64_t deal_stream = 0x6465616c, order_stream = 0x6f72646572, p
 }  // namespace
 
 Triples::Triples(const Corpus& corpus, const TripleOptions& options) : corpus_(corpus), options_(options) {
-  std::vector<int> dealt = Random(options.seed, deal_stream).permutation(corpus.passages.size());
+  const std::vector<int> dealt = Random(options.seed, deal_stream).permutation(corpus.passages.size());
   const size_t held_out = std::clamp<size_t>(dealt.size() / 20, 1, most_held_out);
-  held_out_.assign(dealt.begin(),
-                   dealt.begin() + static_cast<std::ptrdiff_t>(std::min(held_out, dealt.size())));
   size_t in_pool = 0, middles = 0;
   const auto close_pool = [&] {
     steps_.push_back(middles / options.batch);
     steps_per_epoch_ += steps_.back();
     in_pool = middles = 0;
   };
-  for (const int passage : std::span(dealt).subspan(held_out_.size())) {
+  for (const int passage : dealt) {
+    if (held_out_.size() < held_out && corpus.triples[static_cast<size_t>(passage)] > 0) {
+      held_out_.push_back(passage);
+      continue;
+    }
     if (in_pool == 0) pools_.emplace_back();
     pools_.back().push_back(passage);
     in_pool += corpus.passages[static_cast<size_t>(passage)];

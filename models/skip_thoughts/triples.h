@@ -23,8 +23,9 @@ struct TripleOptions {
 
 class Triples {
  public:
-  /// One passage in twenty, at least one and at most `most_held_out`, is kept for validation. `corpus` must
-  /// outlive this. Throws DataError when the rest does not fill one batch.
+  /// One passage in twenty, at least one and at most `most_held_out`, is kept for validation: of those that have
+  /// triples, which the short last one of a book may not. `corpus` must outlive this. Throws DataError when the rest
+  /// does not fill one batch.
   Triples(const Corpus& corpus, const TripleOptions& options);
   static constexpr size_t most_held_out = 16;
 

@@ -122,6 +122,22 @@ TEST_CASE("triples: a batch is a function of the step") {
             "choose a smaller --batch");
 }
 
+TEST_CASE("triples: what is held out has triples") {
+  Corpus corpus = synthetic_stories(3, 100);
+  const size_t passages = corpus.passages.size();
+  REQUIRE(passages < 40);  // one is held out
+  // All but two are as short as the last passage of a book may be.
+  corpus.read = [whole = corpus.read](size_t passage) {
+    std::vector<Sentence> sentences = whole(passage);
+    if (passage > 1) sentences.resize(2);
+    return sentences;
+  };
+  for (size_t passage = 2; passage < passages; ++passage)
+    corpus.passages[passage] = 2, corpus.triples[passage] = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    CHECK_FALSE(Triples(corpus, {.batch = 10, .seed = seed}).held_out().empty());
+}
+
 TEST_CASE("skip experiment: learns what follows, keeps its encoder, and clips") {
   const TemporaryFolder scratch;
   const Corpus corpus = synthetic_stories(3, 120);
