@@ -282,6 +282,8 @@ std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, const EvalFla
 }
 
 void evaluate_run(SkipCommand& skip, const RunFolder& run, const TaskData& data, const EvalFlags& flags) {
+  if (const std::string earlier = run.file(flags.task_file()); exists(earlier))
+    std::cout << earlier << ": what is in it is not judged again; remove it to judge by other data\n";
   const std::vector<std::uint64_t> snapshots = missing_snapshots(run, flags);
   if (snapshots.empty()) return;
   Trained trained(skip, run);

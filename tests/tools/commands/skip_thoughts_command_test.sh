@@ -45,8 +45,9 @@ check "the untrained and the last snapshot of each are judged" [ "$(cut -d, -f1 
 check "Table 3 with an untrained row each" [ "$(grep -cE '^\| (baseline|layer norm), untrained \| 0 \|' all/table-3.md)" = 2 ]
 check "Table 3 with a row each" [ "$(grep -cE '^\| (baseline|layer norm) \| 7 \|' all/table-3.md)" = 2 ]
 cp all/none-b128/tasks.csv before.csv
-"$lamina" skip-thoughts eval all --data tasks --last >/dev/null
+"$lamina" skip-thoughts eval all --data tasks --last >out
 check "what is judged is not judged again" cmp before.csv all/none-b128/tasks.csv
+check "  and this is said" grep -qx "all/none-b128/tasks.csv: what is in it is not judged again; remove it to judge by other data" out
 printf '3 2\ndog 1 0\nfilm 0 1\nhe 1 1\n' >vectors.txt
 "$lamina" skip-thoughts eval all/none-b128 --data tasks --last --sick early-stopping --word-vectors vectors.txt >out 2>err || cat err
 check "scores by another protocol stand apart" [ "$(wc -l <all/none-b128/tasks-early-stopping-expanded.csv)" = 3 ]
