@@ -78,7 +78,8 @@ void TrainingCommand::require_same(const RunFolder& run) const {
 }
 
 /// A variant whose folder is there already goes on with it, so that must have begun with the settings of this run, but for
-/// its length: tables and figures say how far each came.
+/// its length: tables and figures say how far each came. Where the learning rate falls towards the end the length is a
+/// setting as others are.
 void TrainingCommand::require_same_variants(const std::vector<Variant>& all, const std::string& path) {
   if (!RunFolder::is_ours() || path.empty()) return;
   const Settings whole = fields.settings();
@@ -91,9 +92,11 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
     const Settings now = fields.settings();
     fields.read(whole);
     require_same_folder(found);
+    const bool any_length = text_in(now, "decay") != "cosine";
     for (const Settings* each : {&now, &began})
       for (const auto& [name, value] : each->entries())
-        if (name != "epochs" && name != "updates" && text_in(now, name) != text_in(began, name))
+        if (!(any_length && (name == "epochs" || name == "updates")) &&
+            text_in(now, name) != text_in(began, name))
           fail<UsageError>(difference(name, text_in(now, name), text_in(began, name), folder),
                            "; give the same, or start anew in another folder with --out");
   }

@@ -39,6 +39,10 @@ sed -i 's/"lr": 0.1/"lr": 0.2/' several/layer-b512/config.json
 check "the same with --resume" refuses 2 "--lr 0.1: the run in several/layer-b512 began with 0.2" mnist --resume --out several
 rm several/layer-b512/config.json
 check "a variant without its config.json" refuses 2 "several/layer-b512: holds a run whose config.json is missing; restore" mnist --resume --out several
+falling=(transformer --preset small --validate-every 5 --sample 0 --out falling)
+"$lamina" "${falling[@]}/pre-none" --norm none --updates 5 >/dev/null
+check "a variant's folder whose rate has fallen" refuses 2 "--updates 9: the run in falling/pre-none began with 5; give the same, or" \
+  "${falling[@]}" --norm none,layer --updates 9
 
 # --- --data as seen from another directory
 mkdir -p here/books there/books
