@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
-#include "core/math/random.h"
 #include "core/tape.h"
 #include "models/recording/recorder.h"
 #include "models/run/event_file.h"
@@ -362,36 +360,11 @@ std::vector<std::string> Experiment::shown_metrics() const {
   return names;
 }
 
-std::span<const int> EpochOrder::batch_of(std::uint64_t step) {
-  constexpr std::uint64_t order_stream = 0x6f72646572;  // epochs draw their order apart from everything else
-  const std::uint64_t epoch = step / steps_per_epoch();
-  if (epoch != epoch_) {
-    order_ = Random(seed_, order_stream).split(epoch).permutation(cases_);
-    epoch_ = epoch;
-  }
-  return std::span(order_).subspan(step % steps_per_epoch() * batch_, batch_);
-}
-
-std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch) {
-  constexpr std::uint64_t most = std::uint64_t{1} << std::numeric_limits<double>::digits;
-  if (steps_per_epoch > 0 && epochs > most / steps_per_epoch)
-    fail<UsageError>("--epochs ", epochs, ": with ", steps_per_epoch, " updates each they are more than ",
-                     most, "; choose at most ", most / steps_per_epoch);
-  return epochs * steps_per_epoch;
-}
-
-TrainingPlan plan_in_periods(const RunLabel& label, std::uint64_t steps, std::uint64_t each,
-                             const std::string& period) {
-  const std::uint64_t length = std::min(steps, each);
-  return {.label = label,
-          .steps_per_epoch = length,
-          .epochs = (steps - 1) / length + 1,
-          .last_epoch_steps = steps % length,
-          .epoch = period};
-}
-
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan) {
+  if (plan.steps_per_epoch == 0 || plan.last_epoch_steps > plan.steps_per_epoch)
+    fail("training: epochs of ", plan.steps_per_epoch, " steps, the last one of ", plan.last_epoch_steps,
+         "; give them at least one step, and the last one no more than the others");
   if (TrainingLook::taken({folder, parameters, optimizer, experiment, plan})) return Outcome::interrupted;
   if (distributed::is_shared() && !experiment.shares_batches())
     fail<UsageError>(

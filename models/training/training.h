@@ -62,8 +62,9 @@ class EpochOrder {
  public:
   EpochOrder(std::uint64_t seed, size_t cases, size_t batch) : seed_(seed), cases_(cases), batch_(batch) {}
 
-  std::uint64_t steps_per_epoch() const { return cases_ / batch_; }
-  /// The cases of a training step, until the next call.
+  /// 0 where a batch is empty or larger than all cases.
+  std::uint64_t steps_per_epoch() const { return batch_ == 0 ? 0 : cases_ / batch_; }
+  /// The cases of a training step, until the next call. Throws Error where an epoch has no step.
   std::span<const int> batch_of(std::uint64_t step);
 
  private:
@@ -98,7 +99,7 @@ struct TrainingPlan {
 std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
 
 /// `steps` in periods of `each` between two evaluations, of which the last may be shorter. `period` is the
-/// name of a period: "validation".
+/// name of a period: "validation". Throws Error where one of the numbers is 0.
 TrainingPlan plan_in_periods(const RunLabel& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period);
 
@@ -115,7 +116,7 @@ enum class Outcome {
 /// (models/recording/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
 /// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
 /// which stays (the file diverged.txt of the run then holds what was not finite); and for files of the run that are damaged or do not fit the model, before any file is
-/// changed.
+/// changed. Throws Error for a plan whose epochs have no step, or whose last one has more than the others.
 ///
 /// Where several ranks train (core/distributed/group.h), all call this with the same model and plan. Each computes its
 /// part of every batch and its part of every evaluation; the first one saves and reports, and the others take over what

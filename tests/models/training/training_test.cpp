@@ -12,6 +12,7 @@
 #include "models/mnist/experiment.h"
 #include "models/run/metrics.h"
 #include "optim/adam.h"
+#include "tests/check.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
@@ -42,6 +43,29 @@ TEST_CASE("training: a run that goes on after a shortened period has means of th
   const Table rows = read_table(folder.file("metrics.csv"));
   CHECK(rows.column("step") == std::vector<double>{3, 5, 6, 9});
   CHECK(rows.column("loss") == std::vector<double>{2, 4.5, 6, 8});  // of 1 2 3, 4 5, 6, 7 8 9
+}
+
+TEST_CASE("training: epochs without a step are refused") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
+  Counting counting;
+  const auto train_with = [&](const TrainingPlan& plan) {
+    train(folder, counting.parameters, counting.adam, counting, plan);
+  };
+  EpochOrder order(1, 5, 8);
+  CHECK(order.steps_per_epoch() == 0);
+  CHECK(EpochOrder(1, 5, 0).steps_per_epoch() == 0);
+  CHECK_ERROR(order.batch_of(0), "epoch order: batches of 8 from 5 cases; choose from 1 to 5");
+  CHECK_ERROR(train_with({.label = "test", .steps_per_epoch = 0, .epochs = 2}),
+              "training: epochs of 0 steps, the last one of 0; give them at least one step, and the last one "
+              "no more than the others");
+  CHECK_ERROR(train_with({.label = "test", .steps_per_epoch = 2, .epochs = 1, .last_epoch_steps = 3}),
+              "training: epochs of 2 steps, the last one of 3; give them at least one step, and the last one "
+              "no more than the others");
+  CHECK_ERROR(plan_in_periods("test", 0, 3, "report"),
+              "training: 0 steps, evaluated every 3; both must be positive");
+  CHECK_ERROR(plan_in_periods("test", 3, 0, "report"),
+              "training: 3 steps, evaluated every 0; both must be positive");
 }
 
 TEST_CASE("training: more updates than can be counted are refused") {
