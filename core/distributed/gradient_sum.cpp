@@ -7,7 +7,7 @@
 namespace lamina::distributed {
 
 GradientSum::GradientSum(Parameters& parameters, size_t bucket, NeighbourSum* neighbours)
-    : parameters_(parameters), neighbours_(neighbours) {
+    : parameters_(parameters), bucket_(bucket), neighbours_(neighbours) {
   if (!is_shared()) return;
   const auto& learned = parameters.learned();
   for (size_t i = 0; i < learned.size(); ++i) number_of_[learned[i].value.storage()->id] = i;
@@ -16,19 +16,23 @@ GradientSum::GradientSum(Parameters& parameters, size_t bucket, NeighbourSum* ne
   // From here on no layer may rely on its own rows being the only ones that differ from zero.
   parameters.gradients();
   parameters.clear_gradients();
-  cut_into_buckets(bucket);
+  cut_into_buckets();
 }
 
-/// From the last parameter to the first; a bucket ends where it is large enough, and at a frozen parameter.
-void GradientSum::cut_into_buckets(size_t size) {
+/// From the last parameter to the first; a bucket ends where it is large enough, and at a frozen parameter. Nothing to do
+/// where the same ones are frozen as before.
+void GradientSum::cut_into_buckets() {
   const std::vector<Range>& trained = parameters_.trained();
+  if (trained == trained_) return;
+  trained_ = trained;
+  buckets_.clear();
   const size_t count = parameters_.learned().size();
   for (auto range = trained.rbegin(); range != trained.rend(); ++range) {
     size_t end = range->end, last = count;
     while (last > 0 && parameters_.offset(last - 1) >= end) --last;
     for (size_t i = last; i > 0 && parameters_.offset(i - 1) >= range->begin; --i) {
       const size_t begin = parameters_.offset(i - 1);
-      if (end - begin < size && begin > range->begin) continue;
+      if (end - begin < bucket_ && begin > range->begin) continue;
       buckets_.push_back({.range = {begin, end}, .first = i - 1, .last = last});
       end = begin;
       last = i - 1;
@@ -57,6 +61,7 @@ void GradientSum::recorded(const Tape::Node& /*node*/, std::span<const Tensor> i
 void GradientSum::backward_ends(const Tape::Node& node) {
   for (const std::uint64_t id : node.inputs)
     if (const auto found = number_of_.find(id); found != number_of_.end()) --uses_[found->second];
+  if (started_ == 0) cut_into_buckets();
   while (started_ < buckets_.size() && is_complete(buckets_[started_])) {
     start_next();
     ++started_early_;
@@ -89,6 +94,7 @@ void GradientSum::start_next() {
 void GradientSum::finish() {
   if (!is_shared()) return;
   listening_.reset();
+  if (started_ == 0) cut_into_buckets();
   while (started_ < buckets_.size()) start_next();
   if (left_)
     neighbours_->meet();

@@ -42,7 +42,8 @@ enum class SumsAre {
 
 class GradientSum final : public TapeListener {
  public:
-  /// `parameters` must outlive this, and may not grow.
+  /// `parameters` must outlive this, and may not grow. Which of them are frozen may change, on all ranks alike, before the
+  /// forward pass of a step.
   /// `neighbours`: sums them instead of the group, unless null; must outlive this, too.
   explicit GradientSum(Parameters& parameters, size_t bucket = smallest_bucket,
                        NeighbourSum* neighbours = nullptr);
@@ -68,14 +69,16 @@ class GradientSum final : public TapeListener {
   };
   bool is_complete(const Bucket& bucket) const;
   void start_next();
-  void cut_into_buckets(size_t size);
+  void cut_into_buckets();
 
   Parameters& parameters_;
+  size_t bucket_;  ///< numbers in one, at least
   NeighbourSum* neighbours_;
   bool left_ = false;                          ///< to the update, in this step
   std::map<std::uint64_t, size_t> number_of_;  ///< of a parameter, by its buffer's id
   std::vector<std::uint64_t> uses_;            ///< by ops whose backward pass is to come, of each parameter
   std::vector<bool> used_;                     ///< by any op of this step
+  std::vector<Range> trained_;                 ///< what the buckets hold
   std::vector<Bucket> buckets_;                ///< in the order in which they start
   size_t started_ = 0, started_early_ = 0;
   std::optional<Listening> listening_;

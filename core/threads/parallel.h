@@ -82,6 +82,7 @@ void barrier();
 struct Range {
   std::size_t begin = 0, end = 0;
   std::size_t size() const { return end - begin; }
+  bool operator==(const Range&) const = default;
 };
 
 /// Part number `index` of [0, count) cut into `parts` pieces that start at multiples of `unit`.

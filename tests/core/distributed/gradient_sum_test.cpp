@@ -97,6 +97,24 @@ TEST_CASE(
   CHECK(rank.started().size() == 3);
 }
 
+TEST_CASE("gradient sum: of what is thawed later, and not of what is frozen") {
+  Model model;
+  const PretendedRank rank(0, 2);
+  model.parameters.freeze("first");
+  distributed::GradientSum sum(model.parameters, 1);
+  CHECK(sum.buckets() == 4);
+  model.parameters.thaw("first");
+  for (const char* const frozen : {"", "second"}) {
+    if (*frozen != 0) model.parameters.freeze(frozen);
+    sum.begin();
+    model.backward();
+    sum.finish();
+    CHECK(sum.buckets() == (*frozen == 0 ? 6 : 4));
+    model.parameters.clear_gradients();
+  }
+  CHECK(rank.started().size() == 6 + 4);
+}
+
 TEST_CASE("gradient sum: where something else listens, the same sums start at the end") {
   struct Nothing final : TapeListener {
   } nothing;
