@@ -160,14 +160,15 @@ Position load_state(const RunFolder& folder, Parameters& parameters, Optimizer& 
   Position position{.step = whole_number(path, state, "step"),
                     .loss_sum = number(path, state, "loss_sum"),
                     .seconds = number(path, state, "seconds")};
-  if (whole_number(path, state, steps_key(optimizer)) != position.step)
-    refuse_state(path, "its 'step' and '" + steps_key(optimizer) + "' differ");
+  const std::uint64_t steps =
+      whole_number(path, state, steps_key(optimizer));  // some may be of before the run
+  if (steps < position.step) refuse_state(path, "its '" + steps_key(optimizer) + "' is less than its 'step'");
   if (state.metadata.contains("metrics")) position.metrics = state.metadata.at("metrics");
   if (position.step > last_step && !reported(position.metrics, position.step))
     refuse_state(path, text("is of step ", position.step, ", and the run ends after ", last_step));
   restore(path, state, parameters);
   for (auto [name, value] : optimizer.state()) restore(path, state, name, value);
-  optimizer.steps = position.step;
+  optimizer.steps = steps;
   optimizer.missed = missed_steps(path, state, missed_key(optimizer), parameters.learned().size());
   if (!exists(model)) save_model(folder, parameters, model_file);
   return position;

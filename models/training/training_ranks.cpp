@@ -62,7 +62,7 @@ void share_state(Parameters& parameters, Optimizer& optimizer, Position& positio
   broadcast(position.step);
   broadcast(position.loss_sum);
   broadcast(position.reported);
-  optimizer.steps = position.step;
+  broadcast(optimizer.steps);
   std::uint64_t missed = optimizer.missed.size();
   broadcast(missed);
   optimizer.missed.resize(missed);

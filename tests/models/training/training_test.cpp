@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/tape.h"
 #include "models/mnist/experiment.h"
 #include "models/run/metrics.h"
 #include "optim/adam.h"
@@ -43,6 +44,23 @@ TEST_CASE("training: a run that goes on after a shortened period has means of th
   const Table rows = read_table(folder.file("metrics.csv"));
   CHECK(rows.column("step") == std::vector<double>{3, 5, 6, 9});
   CHECK(rows.column("loss") == std::vector<double>{2, 4.5, 6, 8});  // of 1 2 3, 4 5, 6, 7 8 9
+}
+
+TEST_CASE("training: a run of an optimizer that has taken steps before goes on") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
+  for (const std::uint64_t epochs : {1U, 2U}) {
+    Counting counting;
+    for (int step = 0; step < 3; ++step) {
+      Tape tape;
+      tape.backward(counting.loss(0));
+      counting.adam.step();
+    }
+    CHECK(train(folder, counting.parameters, counting.adam, counting,
+                {.label = "test", .steps_per_epoch = 4, .epochs = epochs}) == Outcome::finished);
+    CHECK(counting.adam.steps == 3 + 4 * epochs);
+  }
+  CHECK(read_table(folder.file("metrics.csv")).column("step") == std::vector<double>{4, 8});
 }
 
 TEST_CASE("training: epochs without a step are refused") {
