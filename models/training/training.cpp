@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/distributed/group.h"
@@ -188,6 +190,8 @@ class Training {
         saved_step_(position_.step),
         began_(now() - position_.seconds),
         last_save_(now()) {
+    std::error_code kept;  // one that cannot be removed is of no harm here
+    std::filesystem::remove(trained.folder.file(diverged_file), kept);
     position_.reported = static_cast<std::uint64_t>(metrics_.last_step());
     share_state(trained.parameters, trained.optimizer, position_);
     rank_steps_.emplace(trained.parameters, trained.optimizer,

@@ -187,7 +187,9 @@ TEST_CASE("a gradient that is not finite stops the run where it is clipped") {
             ": step 6: clip: the gradient of 'linear.weight' has a value of inf; the state of step 4 is "
             "kept; lower --lr or look for such values in the data");
   CHECK(read_file(folder.file("state")) == state);
+  CHECK(fs::exists(folder.file("diverged.txt")));
   CHECK(refusal(folder, 2).empty());
+  CHECK_FALSE(fs::exists(folder.file("diverged.txt")));  // it went on well
 }
 
 TEST_CASE("a metric that is not finite stops the run before it is saved") {
