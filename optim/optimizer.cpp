@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -88,6 +89,12 @@ namespace {
 
 bool is_decay(real decay) { return std::isfinite(decay) && decay >= 0; }
 
+/// Gains and biases by their names: layer norm of feature maps has as many axes of them as the maps.
+bool is_matrix(const Parameters::Entry& entry) {
+  const std::string_view own = std::string_view(entry.name).substr(entry.name.rfind('.') + 1);
+  return entry.value.shape().rank() >= 2 && own != "gain" && own != "bias";
+}
+
 }  // namespace
 
 void Optimizer::begin_step(const Rule& rule) {
@@ -142,7 +149,7 @@ void Optimizer::add_parts(const Rule& rule) {
       part.learning_rate = group.learning_rate.value_or(rule.learning_rate) * group.learning_rate_factor;
       part.weight_decay = group.weight_decay.value_or(rule.weight_decay);
     }
-    if (rule.decayed == Decayed::matrices && learned[i].value.shape().rank() < 2) part.weight_decay = 0;
+    if (rule.decayed == Decayed::matrices && !is_matrix(learned[i])) part.weight_decay = 0;
     Part* const last = parts_.empty() ? nullptr : &parts_.back();
     if (last != nullptr && last->end == part.begin && last->learning_rate == part.learning_rate &&
         last->weight_decay == part.weight_decay && last->steps == part.steps)

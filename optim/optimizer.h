@@ -36,7 +36,7 @@ struct ParameterGroup {
 /// Which parameters the weight decay applies to.
 enum class Decayed {
   all,
-  matrices  ///< those of two and more dimensions: not biases and gains
+  matrices  ///< those of two and more dimensions, but no biases and gains, which are known by their names: "norm.gain"
 };
 
 class Optimizer {

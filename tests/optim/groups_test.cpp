@@ -3,6 +3,7 @@
 #include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/norms/layer_norm.h"
+#include "layers/norms/normalization.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
@@ -83,6 +84,8 @@ TEST_CASE("AdamW: decays matrices alone, unless it is told otherwise") {
     Parameters parameters(1);
     const Linear layer(parameters, "layer", {.input = 3, .output = 2});
     const LayerNorm norm(parameters, "norm", {.features = 2});
+    const Normalization of_maps(parameters, "of_maps",
+                                {.norm = Norm::layer, .features = 2, .height = 3, .width = 4});
     const Embedding words(parameters, "words", {.entries = 3, .width = 2});
     std::vector<std::string> found;
     AdamW adam(parameters, options);
@@ -98,7 +101,7 @@ TEST_CASE("AdamW: decays matrices alone, unless it is told otherwise") {
     return found;
   };
   CHECK(decayed({}) == std::vector<std::string>{"layer.weight", "words"});
-  CHECK(decayed({.decayed = Decayed::all}).size() == 5);
+  CHECK(decayed({.decayed = Decayed::all}).size() == 7);
   CHECK(decayed({.weight_decay = 0}).empty());
   CHECK(decayed({.groups = {{.names = {"layer"}, .weight_decay = real(0.5)},
                             {.names = {"words"}, .weight_decay = 0}}}) ==
