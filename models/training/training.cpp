@@ -264,6 +264,10 @@ std::vector<std::string> Training::columns() const {
   std::vector<std::string> all{plan_.epoch, "step"};
   std::ranges::copy(trained_.experiment.metric_names(), std::back_inserter(all));
   all.emplace_back("seconds");
+  for (const std::string& name : all)
+    if (std::ranges::count(all, name) > 1)
+      fail("training: metrics.csv would have two columns '", name,
+           "'; rename the metric, or the plan's epoch");
   return all;
 }
 

@@ -86,6 +86,15 @@ TEST_CASE("training: epochs without a step are refused") {
               "training: 3 steps, evaluated every 0; both must be positive");
 }
 
+TEST_CASE("training: a metric with the name of another column is refused") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
+  Counting counting;
+  CHECK_ERROR(train(folder, counting.parameters, counting.adam, counting,
+                    {.label = "test", .steps_per_epoch = 2, .epochs = 1, .epoch = "loss"}),
+              "training: metrics.csv would have two columns 'loss'; rename the metric, or the plan's epoch");
+}
+
 TEST_CASE("training: more updates than can be counted are refused") {
   CHECK(updates_in(60, 429) == 25740);
   CHECK(updates_in(std::uint64_t{1} << 53, 1) == std::uint64_t{1} << 53);
