@@ -59,6 +59,7 @@ class Optimizer {
   /// rows whose gradient is not zero; each is updated once, and step() throws Error for one that the table does
   /// not have. Throws Error when `table` is not a parameter, and when it was named before.
   void update_only(const Tensor& table, std::function<std::span<const int>()> rows);
+  bool updates_rows_only() const { return !lazy_.empty(); }  ///< of some table
 
   /// From here on a step updates only the numbers in this range of the flat buffers and their state: other processes hold
   /// the same ones and update the rest (core/distributed/machine/shared_model.h).

@@ -378,6 +378,11 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimi
     fail<UsageError>(
         "this experiment does not share its batches among ranks (see part_of_batch()); train it without "
         "mpirun");
+  if (distributed::is_shared() && optimizer.updates_rows_only())
+    fail<UsageError>(
+        "the optimizer updates only the rows that a batch uses (update_only()), and each rank has other "
+        "ones; "
+        "train it without mpirun, or update all rows");
   const Trained trained{folder, parameters, optimizer, experiment};
   return distributed::is_first() ? Training(trained, plan).run() : follow(trained, plan);
 }

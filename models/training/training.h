@@ -122,9 +122,8 @@ enum class Outcome {
 ///
 /// Where several ranks train (core/distributed/group.h), all call this with the same model and plan. Each computes its
 /// part of every batch and its part of every evaluation; the first one saves and reports, and the others take over what
-/// it has loaded. Throws
-/// UsageError for an experiment that does not share its batches, and DataError on a rank whose parameters differ from the
-/// first one's, which every hundredth step checks.
+/// it has loaded. Throws UsageError for an experiment that does not share its batches and an optimizer that updates only
+/// some rows, and DataError on a rank whose parameters differ from the first one's, which every hundredth step checks.
 Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer, Experiment& experiment,
               const TrainingPlan& plan);
 

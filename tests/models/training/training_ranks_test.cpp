@@ -66,6 +66,18 @@ TEST_CASE("ranks: an experiment that computes whole batches is refused") {
       "mpirun");
 }
 
+TEST_CASE("ranks: an optimizer that updates only the rows of a batch is refused") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
+  SharedZero zero;
+  zero.adam.update_only(zero.x, [] { return std::span<const int>(); });
+  const PretendedRank rank(0, 2);
+  CHECK_ERROR(
+      train_here(folder, zero),
+      "the optimizer updates only the rows that a batch uses (update_only()), and each rank has other ones; "
+      "train it without mpirun, or update all rows");
+}
+
 TEST_CASE("ranks: all evaluate, and the first one writes") {
   const TemporaryFolder scratch;
   const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
