@@ -154,8 +154,8 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
     add_summed_inputs(layer, output);
   if (node.kind == OpKind::norm) {
     add_normalized(layer, inputs[0], output);
-    normalizing_[output.storage()->id] = {
-        .layer = layer, .time = norms_[layer], .input = inputs[0], .gradient_before = {}};
+    normalizing_[output.storage()->id].push_back(
+        {.layer = layer, .time = norms_[layer], .input = inputs[0], .gradient_before = {}});
   }
   if (node.kind == OpKind::relu) add(layer, "outputs.dead", dead_fraction(output), ++relus_[layer]);
 }
@@ -181,7 +181,7 @@ void Recorder::add_normalized(const std::string& layer, const Tensor& input, con
 Recorder::Normalizing* Recorder::normalizing(const Tape::Node& node) {
   const auto found =
       node.kind == OpKind::norm ? normalizing_.find(node.outputs[0].storage()->id) : normalizing_.end();
-  return found == normalizing_.end() ? nullptr : &found->second;
+  return found == normalizing_.end() ? nullptr : &found->second.back();
 }
 
 void Recorder::backward_begins(const Tape::Node& node) {
@@ -202,7 +202,9 @@ void Recorder::backward_ends(const Tape::Node& node) {
     add(norm->layer, "passed.along_one", p.along_one, norm->time);
     add(norm->layer, "passed.along_input", p.along_input, norm->time);
   }
-  normalizing_.erase(node.outputs[0].storage()->id);
+  const auto place = normalizing_.find(node.outputs[0].storage()->id);
+  place->second.pop_back();
+  if (place->second.empty()) normalizing_.erase(place);
 }
 
 /// Sequences fill their records as they run. A layer that runs more than once continues its count.

@@ -112,8 +112,9 @@ class Recorder final : public TapeListener, public SequenceObserver {
   std::vector<RecordRow> rows_;
   std::deque<std::pair<std::string, SequenceRecord>> sequences_;  ///< by layer
   std::map<std::string, std::uint64_t> uses_, relus_, norms_;     ///< of each layer in this step
-  std::map<std::uint64_t, Normalizing> normalizing_;              ///< by the id of the result
-  std::vector<std::vector<real>> before_;                         ///< each parameter before the update
+  /// By the id of the result. Norms of parts of a batch, whose results lie in one tensor, run backward from last to first.
+  std::map<std::uint64_t, std::vector<Normalizing>> normalizing_;
+  std::vector<std::vector<real>> before_;  ///< each parameter before the update
 };
 
 /// The record of a run, for the training loop: a step, counted from 1, is recorded when step - 1 is divisible

@@ -194,6 +194,29 @@ TEST_CASE("what a norm passes back is told from what goes past it") {
   }
 }
 
+TEST_CASE("every part of a ghost batch is recorded with what it passes back") {
+  Parameters parameters(3);
+  const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
+  Normalization scheme(parameters, "norm", {.norm = Norm::ghost, .features = 6, .part = 3});
+  const Tensor x = sample({10, 5}, 1), seed = sample({10, 6}, 2);  // parts of 3, 3 and 4 cases
+  const auto rows = record_step(parameters, [&] { return sum(seed * scheme(hidden(x), Mode::train)); });
+  Parameters same(3);
+  const Linear alone(same, "hidden", {.input = 5, .output = 6});
+  const Tensor ones = Tensor::ones({6}), zeros = Tensor::zeros({6});
+  for (const size_t part : {1U, 2U, 3U}) {
+    const size_t begin = (part - 1) * 10 / 3, end = part * 10 / 3;
+    Tensor a = alone(x).slice(begin, end).copy();
+    a.require_gradient();
+    Tape tape;
+    tape.backward(sum(seed.slice(begin, end) * batch_norm(a, ones, zeros)));
+    const PassedBack expected = passed_back(a, {a.gradient_data(), a.size()});
+    CHECK(value_of(rows, "norm", "passed.along_one", part) ==
+          doctest::Approx(expected.along_one).epsilon(1e-3));
+    CHECK(value_of(rows, "norm", "passed.along_input", part) ==
+          doctest::Approx(expected.along_input).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("dead units are counted for what is a relu, whatever its name") {
   Parameters parameters(3);
   const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
