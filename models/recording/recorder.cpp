@@ -152,7 +152,7 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
   const Tensor& output = node.outputs[0];
   if (node.kind == OpKind::product && !is_parameter(output) && std::ranges::any_of(inputs, is_parameter))
     add_summed_inputs(layer, output);
-  if (node.kind == OpKind::norm) {
+  if (node.kind == OpKind::norm && !is_parameter(output)) {  // standardized weights are no norm of vectors
     add_normalized(layer, inputs[0], output);
     normalizing_[output.storage()->id].push_back(
         {.layer = layer, .time = norms_[layer], .input = inputs[0], .gradient_before = {}});

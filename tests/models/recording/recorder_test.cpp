@@ -217,6 +217,15 @@ TEST_CASE("every part of a ghost batch is recorded with what it passes back") {
   }
 }
 
+TEST_CASE("standardized weights are not recorded as a norm of vectors") {
+  Parameters parameters(3);
+  const Linear hidden(parameters, "hidden", {.input = 5, .output = 6, .weight_standardization = true});
+  const auto rows = record_step(parameters, [&] { return sum(square(hidden(sample({7, 5}, 1)))); });
+  for (const char* const quantity : {"input.mean", "input.turned", "passed.along_one"})
+    CHECK(std::ranges::count(rows, quantity, &RecordRow::quantity) == 0);
+  value_of(rows, "hidden", "summed_inputs.mean", 1);
+}
+
 TEST_CASE("dead units are counted for what is a relu, whatever its name") {
   Parameters parameters(3);
   const Linear hidden(parameters, "hidden", {.input = 5, .output = 6});
