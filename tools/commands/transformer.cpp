@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/threads/parallel.h"
+#include "layers/norms/normalization.h"
 #include "models/transformer/experiment.h"
 #include "models/transformer/writing.h"
 #include "tools/commands/commands.h"
@@ -179,6 +180,10 @@ class TransformerCommand final : public TrainingCommand {
     if (positions_ == "rotary" && width_ / heads_ % 2 != 0)
       fail<UsageError>("--positions rotary: pairs of numbers are turned, and --width ", width_, " / --heads ",
                        heads_, " is odd; choose an even width of heads");
+    constexpr size_t groups = NormalizationOptions{}.groups;
+    if (std::ranges::find(norms, std::string(name_of(Norm::group))) != norms.end() && width_ % groups != 0)
+      fail<UsageError>("--norm group: its ", groups, " groups do not divide --width ", width_,
+                       "; choose a multiple of ", groups);
   }
 
   /// Trains a variant and tests its best model.

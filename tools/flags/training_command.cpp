@@ -15,6 +15,7 @@
 #include "core/gemm/gemm.h"
 #include "core/threads/parallel.h"
 #include "core/version.h"
+#include "layers/norms/normalization.h"
 #include "models/run/interrupt.h"
 #include "tools/bench/training_steps.h"
 #include "tools/results/aligned_table.h"
@@ -249,6 +250,17 @@ void TrainingCommand::choose_statistics() const {
   distributed::synchronize_statistics(sync_batch_norm_);
 }
 
+/// A ghost batch of one part is batch norm, digit for digit.
+void TrainingCommand::require_parts() const {
+  constexpr size_t part = NormalizationOptions{}.part;
+  if (std::ranges::find(norms, std::string(name_of(Norm::ghost))) == norms.end()) return;
+  for (const size_t size : batches)
+    if (size < 2 * part)
+      fail<UsageError>("--norm ghost-batch: its parts have ", part, " cases or more, so that --batch ", size,
+                       " is one part, which is batch norm; give --batch ", 2 * part,
+                       " or more, or --norm batch");
+}
+
 /// Each rank takes at least one case of a batch.
 void TrainingCommand::require_enough_for_ranks() const {
   const size_t ranks = distributed::group().size();
@@ -281,6 +293,7 @@ int TrainingCommand::run() {
   const std::optional<RunFolder> resumed = folder_to_resume();
   if (!resumed) fill_in_preset();
   complete();
+  if (!resumed) require_parts();
   if (seeds > 0) {
     if (distributed::is_shared())
       fail<UsageError>("--seeds ", seeds, ": a study starts processes of its own; start it without mpirun");

@@ -88,6 +88,7 @@ class TrainingCommand : public CommonFlags {
   TrainingData load_same();
   void set_threads_of_rank();
   void choose_statistics() const;
+  void require_parts() const;
   void require_enough_for_ranks() const;
   void fill_in_preset();
   void require_fitting(const TrainingData& data) const;
