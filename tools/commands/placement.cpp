@@ -78,7 +78,8 @@ std::string to_csv(const std::vector<Measured>& all) {
         csv += text(each.how.name, ',', at.depth, ',', l + 1);
         for (const auto numbers : {&Stream::after_attention, &Stream::after_block, &Stream::gradient}) {
           const Moments seen = at.of(numbers, l);
-          csv += "," + number_text(seen.mean) + "," + number_text(seen.deviation);
+          csv += "," + number_text(seen.mean) + "," +
+                 number_text(seen.count < 2 ? std::nan("") : seen.deviation);
         }
         for (const auto numbers : {&Stream::after_attention, &Stream::after_block, &Stream::gradient})
           csv += "," + number_text((at.formula.*numbers)[l]);
@@ -89,8 +90,10 @@ std::string to_csv(const std::vector<Measured>& all) {
 
 // --- The table
 
+/// One number alone says nothing of how it varies.
 std::string with_spread(const Moments& value, const char* format) {
-  return formatted(format, value.mean) + " ± " + formatted(format, value.deviation);
+  const std::string mean = formatted(format, value.mean);
+  return value.count < 2 ? mean : mean + " ± " + formatted(format, value.deviation);
 }
 
 /// The exponent of L in the gradient of the last block's last matrix, of each seed.
@@ -168,8 +171,9 @@ std::string report_of(const std::vector<Measured>& all, const PlacementFlags& fl
   const AtDepth& post = all.front().deepest();
   return text(
       "Transformers at initialization: width d = ", flags.width, ", ", flags.tokens,
-      " positions, one head with uniform attention, L = ", depths, ", mean ± deviation over ", flags.seeds,
-      " seeds.\n\n", table_of(all, flags), "\nThe sums that post-LN normalizes in block ", post.depth,
+      " positions, one head with uniform attention, L = ", depths,
+      flags.seeds == 1 ? ", one seed" : text(", mean ± deviation over ", flags.seeds, " seeds"), ".\n\n",
+      table_of(all, flags), "\nThe sums that post-LN normalizes in block ", post.depth,
       ", squared length / d: ", with_spread(post.of(&Stream::after_attention, post.depth - 1), "%.3f"),
       " after attention (mean field ", formatted("%.3f", post.formula.after_attention.back()), "), ",
       with_spread(post.of(&Stream::after_block, post.depth - 1), "%.3f"), " after the feed-forward part (",

@@ -59,7 +59,7 @@ TrainedVariants up_to(double step, TrainedVariants trained) {
 
 std::string formatted(const char* format, double value) {
   char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
+  std::snprintf(buffer, sizeof buffer, format, std::isnan(value) ? std::fabs(value) : value);
   return buffer;
 }
 

@@ -40,6 +40,12 @@ check "post-LN's sums are 1.5 in the mean field" grep -qF "(1.500)" out
 
 check "FILES.md defines every column" "${lamina%/build/lamina}/tests/models/run/csv_columns.py" "of theory" geometry placement
 
+"$lamina" placement --seeds 1 --depths 2,4 --width 8 --out one >out || echo "placement failed"
+check "one model of each depth has no spread" [ "$(grep -c '±' one/summary.md)" = 0 ]
+check "  and says that it is one" grep -q "L = 2, 4, one seed\." one/summary.md
+"$lamina" placement --seeds 2 --depths 2,4 --width 2 --out narrow >out || echo "placement failed"
+check "a NaN in a table has no sign" [ "$(grep -c -- -nan narrow/summary.md)" = 0 ]
+
 check "one depth" refuses 2 "--depths: an exponent needs two different depths" placement --depths 4,4
 check "no seeds" refuses 2 "--seeds" placement --seeds 0
 check "no draws" refuses 2 "--draws" invariance --draws 0
