@@ -52,6 +52,9 @@ RunConfig config_of(const InvarianceFlags& flags) {
 }
 
 int run(const InvarianceFlags& flags) {
+  const auto changes_nothing = [](double magnitude) { return std::fabs(magnitude - 1) < 1e-6; };
+  if (std::ranges::all_of(flags.magnitudes, changes_nothing))
+    fail<UsageError>("--magnitudes: a factor of 1 re-scales nothing; give another one, as in 0.1,10");
   continue_in_double();
   const ResultFolder folder(flags.out);
   write_config(folder.path(), config_of(flags));
@@ -82,9 +85,9 @@ void add_invariance_command(Command& program) {
   command.add("--draws", flags->draws, "random layers for each magnitude").range(1, 100000).show_default();
   command
       .add("--magnitudes", flags->magnitudes,
-           "factors of re-scaling, and standard deviations of the vector of re-centering")
+           "factors of re-scaling, and standard deviations of the vector of re-centering; not 1 alone")
       .separated_by_commas()
-      .positive()
+      .range(1e-6, 1e5)  // beyond, what changes stays below the threshold, or rounding comes above it
       .show_default();
   command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
   command.add("--out", flags->out, "folder for the table, the CSV and the figure").show_default();
