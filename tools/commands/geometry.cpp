@@ -174,9 +174,13 @@ RunConfig config_of(const GeometryFlags& flags) {
   return config;
 }
 
-int run(const GeometryFlags& flags) {
+int run(GeometryFlags flags) {
+  std::ranges::sort(flags.scales);
+  flags.scales.erase(std::unique(flags.scales.begin(), flags.scales.end()), flags.scales.end());
   if (std::ranges::find(flags.scales, 1.0) == flags.scales.end())
     fail<UsageError>("--scales: 1 is not among them; add it, the tables compare with it");
+  if (flags.scales.size() < 2)
+    fail<UsageError>("--scales: a slope needs two different scales; give more, as in 0.5,1,2");
   continue_in_double();
   set_threads(flags.threads);
   const ResultFolder folder(flags.out);
@@ -229,7 +233,7 @@ void add_geometry_command(Command& program) {
       .show_default();
   command
       .add("--scales", flags->scales,
-           "factors of the first layer's weights where training starts; 1 must be among them")
+           "factors of the first layer's weights where training starts: 1 and others")
       .separated_by_commas()
       .positive()
       .show_default();
