@@ -2,7 +2,11 @@
 
 #include "models/lab/structure/dissect.h"
 
+#include <algorithm>
+
+#include "core/files/file.h"
 #include "layers/norms/variants/parameter_free_norm.h"
+#include "models/lab/rows.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -58,4 +62,18 @@ TEST_CASE("dissect: without derivatives of both the Fisher matrix is that of a l
   const Curvature both = curvature_of(x, weight, {.mean = true, .deviation = true});
   CHECK(both.any ==
         doctest::Approx(25 / 0.25 / 2).epsilon(1e-3));  // trace 2 * 25 / sigma^2, over 4 directions
+}
+
+TEST_CASE("dissect: of what was measured no best rate is at an end of the range") {
+  const std::string path = "models/lab/results/dissect.csv", loss = "training loss by rate";
+  const Rows rows = rows_of(path, read_file(path));
+  for (const std::string& variant : variants_of(rows, loss))
+    for (const std::int64_t seed : seeds_of(rows)) {
+      CAPTURE(variant);
+      CAPTURE(seed);
+      const Points points = points_of(rows, seed, variant, loss);
+      const auto best = std::ranges::min_element(points, {}, &Points::value_type::second);
+      CHECK(best != points.begin());
+      CHECK(best + 1 != points.end());
+    }
 }
