@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "core/ops/broadcast.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/map.h"
@@ -142,10 +144,22 @@ Tensor operator*(const Tensor& a, const Tensor& b) {
       [](real dy, real u, real) { return dy * u; });
 }
 
+namespace {
+
+/// u / v^2, divided by v twice where v^2 overflows or underflows: in float for |v| above 1.8e19 or below 1.1e-19
+real over_square(real u, real v) {
+  const real square = v * v, once = u / v;
+  const bool in_range =
+      square >= std::numeric_limits<real>::min() && square <= std::numeric_limits<real>::max();
+  return (in_range ? u : once) / (in_range ? square : v);
+}
+
+}  // namespace
+
 Tensor operator/(const Tensor& a, const Tensor& b) {
   return binary(
       "divide", a, b, [](real u, real v) { return u / v; }, [](real dy, real, real v) { return dy / v; },
-      [](real dy, real u, real v) { return dy * (-u / (v * v)); });
+      [](real dy, real u, real v) { return dy * over_square(-u, v); });
 }
 
 /// y = a where a > b, else b; dy goes to the larger, half of it to each of two equal ones

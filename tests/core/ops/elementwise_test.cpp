@@ -184,3 +184,21 @@ TEST_CASE("quotients, and derivatives that are quotients, round once") {
     CHECK(seventh[i] == x[i] / 7);
   }
 }
+
+TEST_CASE("quotients: derivatives where the divisor's square leaves the range of real") {
+  const real small = sizeof(real) == 4 ? real(1e-25) : real(1e-200), large = 1 / small;
+  const Tensor u = Tensor::from({5}, {0, small, -2 * small, large, 1}),
+               v = Tensor::from({5}, {small, small, small, -large, large});
+  const Tensor expected = Tensor::from({5}, {0, -large, 2 * large, -small, 0});  // -u / v^2
+  const Tensor row = v.reshape({1, 5});
+  for (const Tensor& divisor : {v, row}) {
+    Tensor b = divisor.copy().require_gradient();
+    Tape tape;
+    tape.backward(sum(u / b));
+    for (size_t i = 0; i < 5; ++i) {
+      CAPTURE(i);
+      const real d = b.gradient()[i];
+      CHECK(std::fabs(d - expected[i]) <= 4 * ulp * std::fabs(expected[i]));
+    }
+  }
+}
