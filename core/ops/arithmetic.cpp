@@ -18,7 +18,7 @@ enum class Repeat { none, row, column, number, by_axes };
 bool is_column(const Shape& a, const Shape& b) {
   if (b.columns() != 1 || b.rows() != a.rows()) return false;
   const Shape by_axes = numpy_shape(a, b);
-  return by_axes == Shape::none() || by_axes.size() == a.size();
+  return by_axes == Shape::none() || by_axes == a;
 }
 
 Repeat repetition(const Tensor& a, const Tensor& b) {

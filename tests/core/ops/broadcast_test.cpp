@@ -102,8 +102,11 @@ TEST_CASE("broadcast: shapes of results") {
   CHECK(sum_shape({1, 1, 1}, {2, 3}) == Shape{2, 3});
   CHECK(sum_shape({}, {2, 3}) == Shape{2, 3});
   CHECK(sum_shape({1}, {1, 1}) == Shape{1});
-  // A column over all rows, where NumPy's rule fits nothing.
+  // A column over all rows, where NumPy's rule fits nothing; where it fits, its shape.
   CHECK(sum_shape({2, 3, 5}, {6, 1}) == Shape{2, 3, 5});
+  CHECK(sum_shape({3, 2}, {1, 3, 1}) == Shape{1, 3, 2});
+  CHECK(sum_shape({1, 3, 1}, {3, 2}) == Shape{1, 3, 2});
+  CHECK(sum_shape({0, 1, 2}, {0, 3, 1}) == Shape{0, 3, 2});
 }
 
 TEST_CASE("broadcast: gradients of each op in each form") {
