@@ -58,10 +58,10 @@ void require_options(const std::string& name, const CellForm& form, const Recurr
 }
 
 /// The projection, where this layer alone reads it, else a copy: a leaf, a part of a tensor, and what an earlier op
-/// needs again must stay as they are.
+/// needs again must stay as they are. Where no tape records, nothing would find a second use.
 Tensor to_consume(const std::string& name, const Tensor& projected) {
   const Tape* const tape = Tape::current();
-  if (tape == nullptr) return projected;
+  if (tape == nullptr) return projected.copy();
   const detail::Storage* const storage = projected.storage();
   bool is_result = false, is_needed = false;
   for (const Tape::Node* node = tape->last(); node != nullptr && !is_result; node = node->previous) {

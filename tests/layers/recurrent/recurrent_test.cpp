@@ -142,3 +142,20 @@ TEST_CASE("a projection that was consumed is refused, in the forward pass or in 
         "project x once more for the other use");
   }
 }
+
+TEST_CASE("a projection is left as it is where no tape records") {
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    Projecting layer(norm);
+    const auto squares = [&](bool looked_at) {
+      const Tensor p = layer.rnn.project(layer.x), loss = sum(square(p));
+      if (!looked_at) return loss;
+      const Tape::Pause pause;
+      const Tensor first = layer.rnn.from_projected(p).hidden, again = layer.rnn.from_projected(p).hidden;
+      CHECK(identical(first, again));
+      CHECK(identical(first, layer.rnn(layer.x).hidden));
+      return loss;
+    };
+    check_all_equal(gradients_of(layer, [&] { return squares(true); }),
+                    gradients_of(layer, [&] { return squares(false); }));
+  }
+}
