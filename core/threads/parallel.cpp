@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "core/threads/team.h"
 
@@ -24,6 +25,13 @@ void flush_denormals_on_this_thread() {
   constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
   _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
 #endif
+}
+
+/// On every thread that starts work, whoever made it: otherwise results would depend on who takes a share.
+void flush_denormals_once() {
+  static constinit thread_local bool done = false;
+  if (std::exchange(done, true)) return;
+  flush_denormals_on_this_thread();
 }
 
 std::atomic<int> thread_count = 0;  // 0: not chosen yet
@@ -56,7 +64,7 @@ void set_threads(int count) {
   if (inside_share()) fail("set_threads: called inside a share; call it between jobs");
   const int wanted = threads_to_use(count);
   const std::lock_guard lock(team_mutex);
-  flush_denormals_on_this_thread();
+  flush_denormals_once();
   if (wanted == thread_count) return;
   delete std::exchange(team, nullptr);
   try {
@@ -70,6 +78,7 @@ void set_threads(int count) {
 }
 
 int threads() {
+  flush_denormals_once();
   if (thread_count.load(std::memory_order_relaxed) == 0) set_threads(0);
   return thread_count.load(std::memory_order_relaxed);
 }
@@ -87,6 +96,7 @@ void barrier() {
 namespace detail {
 
 void run_shares(size_t shares, ShareFunction function, const void* body) {
+  flush_denormals_once();
   const std::unique_lock lock(team_mutex, std::try_to_lock);
   if (lock.owns_lock() && team != nullptr && shares <= Team<>::most_shares) {
     team->run({.function = function, .body = body, .shares = shares});

@@ -20,6 +20,10 @@
 #include "tests/stress/thread_jobs.h"
 #include "tests/stress/watchdog.h"
 
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
 using namespace lamina;
 
 TEST_CASE("parallel_for covers every index once, for any count, grain and alignment") {
@@ -134,6 +138,20 @@ TEST_CASE("denormal numbers are flushed on every thread") {
 #endif
   set_threads(0);
 }
+
+#if defined(__SSE2__)
+TEST_CASE("denormal numbers are flushed on a thread of the program that began before the library was used") {
+  bool flushed = false;
+  std::thread([&] {
+    constexpr unsigned flush = 0x8040;
+    _mm_setcsr(_mm_getcsr() & ~flush);
+    (void)threads();
+    const volatile float small = 1e-38F;
+    flushed = small * 0.1F == 0;
+  }).join();
+  CHECK(flushed);
+}
+#endif
 
 TEST_CASE("every share is done once, whoever takes it, job after job") {
   for (const int team : {1, 2, 4}) {
