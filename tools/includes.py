@@ -71,7 +71,7 @@ STANDARD = {
     "system_error": "error_code errc system_error",
     "thread": "thread jthread this_thread::*",
     "tuple": "tuple tuple_size_v tie get",
-    "type_traits": "is_same_v conditional_t integral_constant type_identity_t remove_cvref_t make_signed_t is_integral_v"
+    "type_traits": "is_same_v conditional_t integral_constant type_identity_t remove_cvref_t make_signed_t is_integral_v is_constructible_v"
     " is_floating_point_v",
     "unordered_map": "unordered_map",
     "unordered_set": "unordered_set",

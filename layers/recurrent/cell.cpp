@@ -176,9 +176,9 @@ class GruCell final : public Cell {
 
 Cell::Cell(const CellForm& form) : form_(form) {
   const auto [gates, kept, segments, joint, forget, output] = form;
-  if (gates == 0 || segments[0] + segments[1] != gates)
+  if (segments[0] == 0 || segments[0] + segments[1] != gates)
     fail("cell: ", gates, " gates in segments of ", segments[0], " and ", segments[1],
-         "; every gate belongs to one, and there must be a gate");
+         "; every gate belongs to one, the first must have a gate, and only the second may be empty");
   if (kept > gates || forget.value_or(0) >= gates)
     fail("cell: kept_gates is ", kept, " and forget_gate is ", forget.value_or(0), " of ", gates, " gates");
   if (joint && (kept > 0 || form.memory()))

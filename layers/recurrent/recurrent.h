@@ -69,8 +69,10 @@ class Recurrent {
   /// Throws Error for sizes of 0, a negative clip, initial values of other shapes, and combinations that do not exist.
   Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
             const RecurrentOptions& options);
+  /// The cell is not copied: it must outlive the layer and the tapes that have recorded it.
 
   /// x [T x B x input]. Throws Error, naming the shapes, for T = 0 and for masks and states of other shapes.
+  Recurrent(Parameters&, const std::string&, const Cell&&, const RecurrentOptions&) = delete;
   Sequence operator()(const Tensor& x, const SequenceOptions& with = {}) const;
 
   /// W_x x + b, before its normalization.
@@ -126,6 +128,7 @@ class Rnn : public Recurrent {
       : Recurrent(parameters, name, cell, options) {}
 };
 
+  Rnn(Parameters&, const std::string&, const RecurrentOptions&, const Cell&&) = delete;
 class Lstm : public Recurrent {
  public:
   Lstm(Parameters& parameters, const std::string& name, const RecurrentOptions& options)

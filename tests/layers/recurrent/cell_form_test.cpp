@@ -13,9 +13,12 @@ TEST_CASE("cell form: one that contradicts itself is refused") {
     void backward(const CellBackward&) const override {}
   };
   const auto forward_only = [](size_t, const real*, const real*, real*) {};
-  CHECK_THROWS_WITH_AS(
-      Any({.gates = 0}),
-      "cell: 0 gates in segments of 0 and 0; every gate belongs to one, and there must be a gate", Error);
+  CHECK_THROWS_WITH_AS(Any({.gates = 0}),
+                       "cell: 0 gates in segments of 0 and 0; every gate belongs to one, the first must have "
+                       "a gate, and only the "
+                       "second may be empty",
+                       Error);
+  CHECK_THROWS_AS(Any({.gates = 2, .segments = {0, 2}}), Error);
   CHECK_THROWS_AS(Any({.gates = 3, .segments = {1, 1}}), Error);
   CHECK_THROWS_AS(Any({.gates = 1, .kept_gates = 2, .segments = {1, 0}}), Error);
   CHECK_THROWS_AS(Any({.gates = 1, .segments = {1, 0}, .forget_gate = 1}), Error);

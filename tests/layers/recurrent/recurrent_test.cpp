@@ -1,5 +1,7 @@
 // The three ways to run a recurrent layer agree, and their gradients are right.
 
+#include <type_traits>
+
 #include "tests/layers/recurrent/recurrent_cases.h"
 
 using namespace lamina;
@@ -158,4 +160,10 @@ TEST_CASE("a projection is left as it is where no tape records") {
     check_all_equal(gradients_of(layer, [&] { return squares(true); }),
                     gradients_of(layer, [&] { return squares(false); }));
   }
+}
+
+TEST_CASE("a recurrent layer takes no temporary as its cell") {
+  static_assert(std::is_constructible_v<Recurrent, Parameters&, std::string, const Cell&, RecurrentOptions>);
+  static_assert(!std::is_constructible_v<Recurrent, Parameters&, std::string, Cell&&, RecurrentOptions>);
+  static_assert(!std::is_constructible_v<Rnn, Parameters&, std::string, RecurrentOptions, Cell&&>);
 }
