@@ -1,6 +1,7 @@
 #include "core/ops/reduce/reduce_axis.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/math/sum.h"
 #include "core/memory/cached_vector.h"
@@ -150,6 +151,16 @@ void first_largest_of_columns(const real* x, size_t count, size_t stride, size_t
   }
 }
 
+/// The view, and Error when an int cannot count the elements along the axis.
+AxisView countable_view(const char* op, const Tensor& x, int axis) {
+  const AxisView view = view_with_some(op, x, axis);
+  constexpr int most = std::numeric_limits<int>::max();
+  if (view.along > static_cast<size_t>(most))
+    fail(op, ": ", x.shape(), " has more than ", most, " elements along axis ", axis,
+         ", which an int cannot count; reduce it in parts");
+  return view;
+}
+
 template <int sign>
 void find_first_largest(const AxisView& view, const real* x, int* index) {
   const size_t along = view.along, inner = view.inner;
@@ -165,7 +176,7 @@ void find_first_largest(const AxisView& view, const real* x, int* index) {
 /// y_oi = x_oki at the first k where sign x_oki is largest;  dx_oki = dy_oi there, 0 elsewhere
 template <int sign>
 Tensor extreme(const char* op, const Tensor& x, int axis, const AxisOptions& options) {
-  const AxisView view = view_with_some(op, x, axis);
+  const AxisView view = countable_view(op, x, axis);
   Tensor result(reduced(x.shape(), axis, options));
   CachedVector<int> index(result.size());
   find_first_largest<sign>(view, x.data(), index.data());
@@ -192,7 +203,7 @@ Tensor min(const Tensor& x, int axis, const AxisOptions& options) {
 }
 
 std::vector<int> argmax(const Tensor& x, int axis) {
-  const AxisView view = view_with_some("argmax", x, axis);
+  const AxisView view = countable_view("argmax", x, axis);
   std::vector<int> index(view.outer * view.inner);
   find_first_largest<1>(view, x.data(), index.data());
   return index;

@@ -3,8 +3,9 @@
 // size 1: sum(x, -1, {.keep = true}). Sums are pairwise and run in a fixed order, so results repeat bit for bit.
 //
 // Over an axis of size 0 a sum is 0; all other reductions throw Error there. So do all of them for scalars
-// and for axes that do not exist.
+// and for axes that do not exist, and max, min and argmax over more elements than an int can count.
 
+#include <concepts>
 #include <vector>
 
 #include "core/ops/reduce/axis_options.h"
@@ -23,6 +24,12 @@ Tensor variance(const Tensor& x, int axis, const AxisOptions& options = {});
 /// equal.
 Tensor max(const Tensor& x, int axis, const AxisOptions& options = {});
 Tensor min(const Tensor& x, int axis, const AxisOptions& options = {});
+
+// 0.5 is no axis, and would be 0: the larger of x and 0.5, element by element, is clamp(x, 0.5, infinity).
+template <std::floating_point Number>
+Tensor max(const Tensor& x, Number axis, const AxisOptions& options = {}) = delete;
+template <std::floating_point Number>
+Tensor min(const Tensor& x, Number axis, const AxisOptions& options = {}) = delete;
 
 /// Where along the axis the largest element is, the first of several, or the first NaN: one number for each
 /// element of max(x, axis), row by row.

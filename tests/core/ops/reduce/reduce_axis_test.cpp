@@ -151,6 +151,13 @@ TEST_CASE("max, min and argmax: ties, infinities and NaN") {
   }
 }
 
+TEST_CASE("max and min: a number with a fraction is no axis") {
+  const auto reduces = [](auto axis) {
+    return requires(const Tensor& x) { max(x, axis), min(x, axis); };
+  };
+  static_assert(reduces(0) && !reduces(0.5) && !reduces(real(0)));
+}
+
 TEST_CASE("max over an axis: gradients add up") {
   Tensor x = leaf({4, 5}, 1);
   Tape tape;
@@ -172,6 +179,13 @@ TEST_CASE("reductions over an axis: empty axes and empty results") {
   CHECK_ERROR(sum(none, 3), "sum: [2 x 0 x 3] has no axis 3");
   CHECK_ERROR(mean(Tensor::zeros({}), 0), "mean: [scalar] has no axis 0");
   CHECK(contains(error_of([] { max(Tensor(), 0); }), "max: a tensor is an empty handle"));
+  const std::string countless =
+      ": [2147483648 x 0] has more than 2147483647 elements along axis 0, which an int cannot count; reduce "
+      "it in parts";
+  const Tensor wide({size_t{1} << 31, 0});
+  CHECK_ERROR(max(wide, 0), "max" + countless);
+  CHECK_ERROR(min(wide, 0), "min" + countless);
+  CHECK_ERROR(argmax(wide, 0), "argmax" + countless);
   Tensor wanted = Tensor({0, 3}).require_gradient();
   Tape tape;
   tape.backward(sum(sum(wanted, 0)));
