@@ -19,9 +19,10 @@ Linear::Linear(Parameters& parameters, const std::string& name, const LinearOpti
                                     : standardized_     ? ".raw_weight"
                                                         : ".weight");
   const Tensor initial = initial_values(options.initial, which, shape, parameters.random(name + ".weight"));
+  if (options.weight_norm) gain = length_of_columns(initial, which);
+  if (standardized_) gain = standardization_gain(initial);
   weight = parameters.add(which, initial);
-  if (options.weight_norm) gain = parameters.add(name + ".gain", length_of_columns(initial, which));
-  if (standardized_) gain = parameters.add(name + ".gain", standardization_gain(initial));
+  if (gain.defined()) gain = parameters.add(name + ".gain", gain);
   if (options.bias) bias = parameters.add(name + ".bias", Tensor::zeros({options.output}));
 }
 

@@ -25,6 +25,11 @@ Normalization norm_of(Parameters& parameters, const std::string& name, const Tra
   return {parameters, name, {.norm = exists ? options.norm : Norm::none, .features = options.width}};
 }
 
+const TransformerBlockOptions& checked(const std::string& name, const TransformerBlockOptions& options) {
+  if (options.number == 0) fail("transformer block '", name, "': number 0; blocks are counted from 1");
+  return options;
+}
+
 LinearOptions linear_options(const TransformerBlockOptions& options, bool inward) {
   const size_t inner = options.inner == 0 ? 4 * options.width : options.inner;
   return {.input = inward ? options.width : inner,
@@ -45,7 +50,7 @@ TransformerBlock::Norms TransformerBlock::norms_of(Parameters& parameters, const
 TransformerBlock::TransformerBlock(Parameters& parameters, const std::string& name,
                                    const TransformerBlockOptions& options)
     : name_(name),
-      options_(options),
+      options_(checked(name, options)),
       dropout_(options.dropout),
       attention_(parameters, name + ".attention",
                  {.width = options.width,
@@ -58,9 +63,7 @@ TransformerBlock::TransformerBlock(Parameters& parameters, const std::string& na
       inner_(parameters, name + ".inner", linear_options(options, true)),
       outer_(parameters, name + ".outer", linear_options(options, false)),
       attention_norms_(norms_of(parameters, "attention")),
-      feed_forward_norms_(norms_of(parameters, "feed_forward")) {
-  if (options.number == 0) fail("transformer block '", name, "': number 0; blocks are counted from 1");
-}
+      feed_forward_norms_(norms_of(parameters, "feed_forward")) {}
 
 Tensor TransformerBlock::feed_forward(const Tensor& x) const {
   const Tensor summed_inputs = inner_(x);

@@ -83,16 +83,23 @@ Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
   return y;
 }
 
+namespace {
+
+const BatchNormOptions& checked(const std::string& name, const BatchNormOptions& chosen) {
+  if (chosen.part > 0 && (chosen.r_max != 1 || chosen.d_max != 0))
+    fail("batch_norm '", name, "': parts of ", chosen.part, " cases and renormalization; choose one");
+  return chosen;
+}
+
+}  // namespace
+
 BatchNorm::BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& chosen)
-    : gain(parameters.add(name + ".gain", Tensor::full({chosen.features}, chosen.gain))),
+    : gain(parameters.add(name + ".gain", Tensor::full({checked(name, chosen).features}, chosen.gain))),
       bias(parameters.add(name + ".bias", Tensor::zeros({chosen.features}))),
       running_mean(parameters.add_state(name + ".running_mean", Tensor::zeros({chosen.features}))),
       running_variance(parameters.add_state(name + ".running_variance", Tensor::ones({chosen.features}))),
       options(chosen),
-      name_(name) {
-  if (options.part > 0 && (options.r_max != 1 || options.d_max != 0))
-    fail("batch_norm '", name, "': parts of ", options.part, " cases and renormalization; choose one");
-}
+      name_(name) {}
 
 Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
   return in_layer(name_, [&] { return apply(a, mode, then); });

@@ -85,20 +85,27 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   const CellForm& form = cell.form();
   require_options(name, form, chosen);
   const size_t width = form.gates * hidden;
-  const auto add_weight = [&](const std::string& which, const Tensor& initial, Tensor& weight, Tensor& gain) {
-    const bool normalized = chosen.norm == Norm::weight;
-    const std::string parameter = name + which + (normalized ? ".direction" : "");
-    weight = parameters.add(parameter, initial);
-    if (normalized) gain = parameters.add(name + which + ".gain", length_of_columns(initial, parameter));
-  };
   const auto from_inputs = [&](const std::string& parameter, size_t inputs) {
     return initial_values(chosen.input_initial, parameter, {inputs, width}, parameters.random(parameter));
   };
   const auto from_hidden = [&](const std::string& parameter) {
     return gate_by_gate(chosen.hidden_initial, parameter, hidden, form.gates, parameters.random(parameter));
   };
-  add_weight(".input_weight", from_inputs(name + ".input_weight", input), input_weight, input_gain);
-  add_weight(".hidden_weight", from_hidden(name + ".hidden_weight"), hidden_weight, hidden_gain);
+  const bool normalized = chosen.norm == Norm::weight;
+  const auto length_of = [&](const std::string& which, const Tensor& weight) {
+    return normalized ? length_of_columns(weight, name + which + ".direction") : Tensor();
+  };
+  const auto add_weight = [&](const std::string& which, Tensor& weight, Tensor& gain) {
+    weight = parameters.add(name + which + (normalized ? ".direction" : ""), weight);
+    if (normalized) gain = parameters.add(name + which + ".gain", gain);
+  };
+  // Columns of zeros are refused before the first parameter is added.
+  input_weight = from_inputs(name + ".input_weight", input);
+  hidden_weight = from_hidden(name + ".hidden_weight");
+  input_gain = length_of(".input_weight", input_weight);
+  hidden_gain = length_of(".hidden_weight", hidden_weight);
+  add_weight(".input_weight", input_weight, input_gain);
+  add_weight(".hidden_weight", hidden_weight, hidden_gain);
 
   const Norm site = chosen.norm == Norm::layer || chosen.norm == Norm::batch ? chosen.norm : Norm::none;
   const Norm gate_site = chosen.only_memory ? Norm::none : site;

@@ -75,6 +75,15 @@ TEST_CASE("linear layer: a size of zero is refused") {
               "linear 'first': 0 inputs and 3 outputs; both must be positive");
 }
 
+TEST_CASE("linear layer: one that is refused leaves no parameters behind") {
+  Parameters parameters(1);
+  CHECK_THROWS_AS(
+      Linear(parameters, "layer", {.input = 3, .output = 4, .weight_norm = true, .initial = constant(0)}),
+      Error);
+  CHECK(parameters.learned().empty());
+  CHECK_NOTHROW(Linear(parameters, "layer", {.input = 3, .output = 4, .weight_norm = true}));
+}
+
 TEST_CASE("the names of the normalizations") {
   std::string all;
   for (const NormEntry& entry : norm_table) all += std::string(entry.name) + " ";

@@ -162,6 +162,14 @@ TEST_CASE("a projection is left as it is where no tape records") {
   }
 }
 
+TEST_CASE("a recurrent layer that is refused leaves no parameters behind") {
+  Parameters parameters(1);
+  const RecurrentOptions zeros = {
+      .input = 2, .hidden = 3, .norm = Norm::weight, .hidden_initial = constant(0)};
+  CHECK_THROWS_AS(Lstm(parameters, "lstm", zeros), Error);
+  CHECK(parameters.learned().empty());
+}
+
 TEST_CASE("a recurrent layer takes no temporary as its cell") {
   static_assert(std::is_constructible_v<Recurrent, Parameters&, std::string, const Cell&, RecurrentOptions>);
   static_assert(!std::is_constructible_v<Recurrent, Parameters&, std::string, Cell&&, RecurrentOptions>);

@@ -145,4 +145,6 @@ TEST_CASE("ghost batch norm: errors") {
       "least two");
   CHECK_ERROR(BatchNorm(parameters, "other", {.features = 3, .part = 4, .r_max = 3}),
               "batch_norm 'other': parts of 4 cases and renormalization; choose one");
+  CHECK_NOTHROW(
+      BatchNorm(parameters, "other", {.features = 3, .part = 4}));  // the refused one has left nothing
 }
