@@ -61,6 +61,9 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
     fail("parameters: '", name, "' ", initial.shape(),
          " is a parameter of another model, which could then no longer train it; share the handle, or add "
          "its copy()");
+  if (storage.history != detail::History::none)
+    fail("parameters: '", name, "' ", initial.shape(),
+         " is the result of an op on a tape, which cannot be trained itself; add its copy()");
   if (storage.lent)
     fail("parameters: '", name, "' ", initial.shape(),
          " shares its values with a tensor that was detached before; add it first, or add its copy()");
@@ -73,6 +76,7 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
 
 Tensor Parameters::add_state(const std::string& name, Tensor initial) {
   require_new(name);
+  if (!initial.defined()) fail("parameters: '", name, "' is an empty handle; give it initial values");
   state_.push_back({name, initial});
   return initial;
 }

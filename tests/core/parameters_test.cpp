@@ -169,6 +169,22 @@ TEST_CASE("parameters: what cannot be a parameter is refused") {
               "parameters: 'tied' is the same tensor as 'a'; add it once and share the handle");
   CHECK_ERROR(parameters.add("none", Tensor()),
               "parameters: 'none' is an empty handle; give it initial values");
+  CHECK_ERROR(parameters.add_state("none", Tensor()),
+              "parameters: 'none' is an empty handle; give it initial values");
+}
+
+TEST_CASE("parameters: the result of an op on a tape is refused, which no later tape could train") {
+  Parameters parameters(1);
+  const Tensor a = leaf({3, 2}, 1);
+  Tape tape;
+  const Tensor twice = a * real(2);
+  const std::string why =
+      "parameters: 'twice' [3 x 2] is the result of an op on a tape, which cannot be trained itself; add its "
+      "copy()";
+  CHECK_ERROR(parameters.add("twice", twice), why);
+  tape.backward(sum(twice));
+  CHECK_ERROR(parameters.add("twice", twice), why);
+  CHECK_NOTHROW(parameters.add("twice", twice.copy()));
 }
 
 TEST_CASE("parameters: a parameter of another model is refused, which would then no longer train it") {
