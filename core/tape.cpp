@@ -232,6 +232,22 @@ void Tape::require_unwritten() const {
   }
 }
 
+/// The gradient that a later tape leaves on a result of this one flows on only in a pass that is still to come.
+void Tape::require_last_reader() const {
+  const auto is_result = [this](std::uint64_t id) {
+    for (const Node* node = last_; node != nullptr; node = node->previous)
+      for (const Tensor& output : node->outputs)
+        if (output.defined() && output.storage()->id == id) return true;
+    return false;
+  };
+  for (const Tape* later = newest; later != this; later = later->outer_)
+    for (const Node* node = later->last_; node != nullptr; node = node->previous)
+      if (std::ranges::any_of(node->inputs, is_result))
+        fail("backward: a tape that was opened later holds the op '", node->op,
+             "' on a result of this one, which its gradient would reach too late; run that tape backward "
+             "first, clear() it, or pass the result's detach() to the op");
+}
+
 void Tape::clear() {
   watched_.clear();
   shared_.clear();
@@ -336,6 +352,7 @@ void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& op
   }
   require_unwritten();
   if (!options.retain) {
+    require_last_reader();
     watched_.clear();
     shared_.clear();
     recording_ = next_recording();  // ops may write anywhere in their backward pass

@@ -12,7 +12,8 @@
 // Without a Tape the same functions just compute. Tapes nest: the innermost records. To it, the results of an
 // enclosing tape are leaves: its backward() leaves its gradient on them, and that of the enclosing tape
 // propagates it together with its own, so that the gradients of both losses add up; detach() keeps them
-// apart. A Tape belongs to the thread that made it, which must also destroy it, before or after its other tapes.
+// apart. So the inner one runs first: backward() of the other throws Error while a later tape holds ops on its results.
+// A Tape belongs to the thread that made it, which must also destroy it, before or after its other tapes.
 //
 // backward() empties the tape, unless it is asked to keep it: tape.backward(loss, {.retain = true}) leaves everything
 // in place for another pass, of this or another loss, whose gradients add up in the leaves. What the tape holds may
@@ -81,8 +82,9 @@ class Tape {
   /// Computes the gradient of `loss` (one element) with respect to everything recorded that leads to it, adds
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
   /// the pass goes. Throws Error when the loss has more than one element, and when it was not computed from a
-  /// leaf on this tape since it was last empty, with the reason and the remedy. Whatever an op throws passes through,
-  /// and leaves the tape empty and the gradients of leaves partial: clear_gradients() before the next pass.
+  /// leaf on this tape since it was last empty, with the reason and the remedy; the tape is then as it was. Whatever an
+  /// op throws passes through, and leaves the tape empty and the gradients of leaves partial: clear_gradients() before
+  /// the next pass.
   void backward(const Tensor& loss, const BackwardOptions& options = {});
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.
@@ -166,6 +168,7 @@ class Tape {
   void watch(detail::Storage* storage, const Shape& shape);
   void require_unwritten() const;
   static bool holds(std::uint32_t number, Tape* innermost);
+  void require_last_reader() const;
   friend void detail::before_writing(detail::Storage* storage, const Shape& shape);
   void pop(detail::History past);
   void walk();

@@ -108,3 +108,24 @@ TEST_CASE("an op whose result is its input or a view of it is refused, where bot
   tape.backward(sum(reverse_gradient(reverse_gradient(x.step(0), whole.step(0)), whole.step(1))));
   CHECK(difference(x.gradient(), {1, 1, 0, 0}) == 0);
 }
+
+TEST_CASE("a tape does not run backward before a later one that holds ops on its results") {
+  Tensor x = Tensor::from({1}, {3}).require_gradient();
+  Tape outer;
+  const Tensor twice = x * real(2), loss = square(twice);
+  Tape inner;
+  const Tensor later = sum(x * x) + sum(twice.detach() * x);  // of its leaves and of a constant
+  const Tensor on_result = square(twice);
+  CHECK_ERROR(
+      outer.backward(loss),
+      "backward: a tape that was opened later holds the op 'square' on a result of this one, which its "
+      "gradient would reach too late; run that tape backward first, clear() it, or pass the result's "
+      "detach() to the op");
+  CHECK(x.gradient_data() == nullptr);
+  outer.backward(loss, {.retain = true});  // may be followed by another pass
+  CHECK(x.gradient()[0] == 24);
+  inner.backward(on_result);
+  CHECK(x.gradient()[0] == 24);
+  outer.backward(loss);
+  CHECK(x.gradient()[0] == 72);
+}
