@@ -22,7 +22,8 @@
 // A result whose tape has run backward or is gone is cut off from the leaves: an op that a later tape would
 // record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds
 // makes its backward() fail: the gradient would be wrong. Only the last thread that has recorded a tensor finds such
-// writes, so threads that train with a shared tensor must not write into it before all have run backward.
+// writes, so threads that train with a shared tensor must not write into it before all have run backward. Nor may two
+// threads run backward at the same time where both lead to one leaf: its gradient is added up without a lock.
 
 #include <cstddef>
 #include <initializer_list>
@@ -167,8 +168,8 @@ class Tape {
   bool entered(const detail::Storage& holder, std::uint32_t number) const;
   void watch(detail::Storage* storage, const Shape& shape);
   void require_unwritten() const;
-  static bool holds(std::uint32_t number, Tape* innermost);
   void require_last_reader() const;
+  static bool holds(std::uint32_t number, Tape* innermost);
   friend void detail::before_writing(detail::Storage* storage, const Shape& shape);
   void pop(detail::History past);
   void walk();

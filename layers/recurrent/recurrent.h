@@ -48,7 +48,8 @@ struct RecurrentOptions {
 /// Optional inputs of a sequence.
 struct SequenceOptions {
   /// [T x B]: 1, or 0 at padded steps, which carry the state over unchanged; backward() throws Error where it was
-  /// written since.
+  /// written since. Inputs at padded steps need some finite value, which has no effect: NaN times 0 is NaN in the
+  /// gradient of W_x.
   Tensor mask = {};
   RecurrentState initial = {};  ///< [B x H]; an empty part is learned or zero
   Tensor condition = {};        ///< v [B x condition], for layers that have one
@@ -58,8 +59,9 @@ struct SequenceOptions {
 };
 
 struct Sequence {
-  Tensor hidden;        ///< h_t [T x B x H]
-  RecurrentState last;  ///< after the last step; detach() it to continue with the next piece of a sequence
+  Tensor hidden;  ///< h_t [T x B x H]
+  /// After the last step; detach() it to continue with the next piece of a sequence. Its h is a view of `hidden`.
+  RecurrentState last;
 };
 
 class Recurrent {
@@ -67,12 +69,12 @@ class Recurrent {
   /// Parameters under `name`: .input_weight, .hidden_weight (.direction and .gain of each under weight norm),
   /// .condition_weight and .condition_norm, .bias or those of the normalizations, .initial_h, .initial_c.
   /// Throws Error for sizes of 0, a negative clip, initial values of other shapes, and combinations that do not exist.
+  /// The cell is not copied: it must outlive the layer and the tapes that have recorded it.
   Recurrent(Parameters& parameters, const std::string& name, const Cell& cell,
             const RecurrentOptions& options);
-  /// The cell is not copied: it must outlive the layer and the tapes that have recorded it.
+  Recurrent(Parameters&, const std::string&, const Cell&&, const RecurrentOptions&) = delete;
 
   /// x [T x B x input]. Throws Error, naming the shapes, for T = 0 and for masks and states of other shapes.
-  Recurrent(Parameters&, const std::string&, const Cell&&, const RecurrentOptions&) = delete;
   Sequence operator()(const Tensor& x, const SequenceOptions& with = {}) const;
 
   /// W_x x + b, before its normalization.
@@ -126,9 +128,9 @@ class Rnn : public Recurrent {
   Rnn(Parameters& parameters, const std::string& name, const RecurrentOptions& options,
       const Cell& cell = tanh_cell())
       : Recurrent(parameters, name, cell, options) {}
+  Rnn(Parameters&, const std::string&, const RecurrentOptions&, const Cell&&) = delete;
 };
 
-  Rnn(Parameters&, const std::string&, const RecurrentOptions&, const Cell&&) = delete;
 class Lstm : public Recurrent {
  public:
   Lstm(Parameters& parameters, const std::string& name, const RecurrentOptions& options)

@@ -14,7 +14,7 @@ Tensor swiglu(const Tensor& x) {
   require_values("swiglu", x);
   const size_t rows = x.rows(), width = x.columns() / 2, grain = grain_of(8 * width);
   if (x.columns() != 2 * width) fail("swiglu: ", x.shape(), " has no two halves; give an even last size");
-  Tensor y({rows, width});
+  Tensor y(x.shape().with(-1, width));
   parallel_for(rows, grain, [=, in = x.data(), out = y.data()](size_t begin, size_t end) {
     for (size_t r = begin; r < end; ++r) {
       const real *const a = in + 2 * r * width, *const b = a + width;

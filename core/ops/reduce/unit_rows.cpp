@@ -12,6 +12,7 @@ namespace lamina {
 
 /// y_rc = x_rc / l_r with l_r = norm2(x_r);  dx_rc = (dy_rc - y_rc sum_k dy_rk y_rk) / l_r
 Tensor unit_rows(const Tensor& x) {
+  require_values("unit_rows", x);
   if (x.shape().rank() == 0) fail("unit_rows: a scalar has no rows");
   const size_t rows = x.rows(), columns = x.columns(), grain = grain_of(columns);
   Tensor y(x.shape()), lengths({rows});

@@ -17,6 +17,7 @@ TEST_CASE("unit_rows: by hand, a row of zeros included") {
   tape.backward(y, Tensor::from({2, 2}, {1, 0, 1, 1}));
   CHECK(difference(x.gradient(), {0.128, 0.096, 0, 0}) < 1e-6);
   CHECK_ERROR(unit_rows(Tensor::full({}, 1)), "unit_rows: a scalar has no rows");
+  CHECK(contains(error_of([] { unit_rows(Tensor()); }), "unit_rows: a tensor is an empty handle"));
 }
 
 TEST_CASE("unit_rows: a NaN stays in its row") {
