@@ -82,10 +82,29 @@ void destroy(Storage* storage) {
 using detail::Storage;
 using detail::StorageHandle;
 
+namespace {
+
+/// Says which tensor the memory was wanted for.
+struct NoMemory final : std::bad_alloc {
+  explicit NoMemory(const Shape& shape)
+      : message(text("tensor: ", shape, " needs ",
+                     static_cast<double>(shape.size()) * double{sizeof(real)} / 1e9,
+                     " GB, which the system does not grant; take smaller sizes, or compute it in parts")) {}
+  const char* what() const noexcept override { return message.c_str(); }
+
+  std::string message;
+};
+
+}  // namespace
+
 Tensor::Tensor(Shape shape) : shape_(shape) {
   if (shape.too_large()) fail("tensor: ", shape, " is too large");
   storage_ = StorageHandle(detail::create_storage(shape.size()));
-  storage_->values = static_cast<real*>(memory::allocate(size() * sizeof(real)));
+  try {
+    storage_->values = static_cast<real*>(memory::allocate(size() * sizeof(real)));
+  } catch (const std::bad_alloc&) {
+    throw NoMemory(shape);
+  }
 }
 
 Tensor Tensor::full(Shape shape, real value) {

@@ -134,7 +134,8 @@ inline namespace LAMINA_SCALAR {
 class Tensor {
  public:
   Tensor() = default;  ///< an empty handle, with which nothing can be computed; `defined()` is false
-  /// Values are undefined until written. Throws Error for more than Shape::max_size elements.
+  /// Values are undefined until written. Throws Error for more than Shape::max_size elements, and a std::bad_alloc that
+  /// names the shape where memory does not hold it.
   explicit Tensor(Shape shape);
 
   static Tensor full(Shape shape, real value);

@@ -2,6 +2,11 @@
 
 #include "core/tensor.h"
 
+#include <sys/resource.h>
+
+#include <fstream>
+#include <new>
+
 #include "core/parameters.h"
 #include "tests/check.h"
 
@@ -188,3 +193,24 @@ TEST_CASE("tensor: an empty handle is an error that names the op") {
   CHECK_ERROR(concatenate({x, none}, 0),
               "concatenate: [2 x 3] and [an empty handle] differ in more than axis 0");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which themselves need address space
+TEST_CASE("tensor: memory that the system does not grant is an error that names the shape") {
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit tight = before;
+  tight.rlim_cur = pages * 4096 + (size_t{256} << 20);
+  setrlimit(RLIMIT_AS, &tight);
+  std::string message;
+  try {
+    (void)Tensor({1000, 1000, 1000});
+  } catch (const std::bad_alloc& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(message == text("tensor: [1000 x 1000 x 1000] needs ", sizeof(real),
+                        " GB, which the system does not grant; take smaller sizes, or compute it in parts"));
+}
+#endif
