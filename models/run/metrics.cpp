@@ -63,7 +63,7 @@ template std::optional<std::int64_t> number_from(std::string_view);
 
 std::string joined(const std::vector<std::string>& words) {
   std::string list;
-  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  for (size_t i = 0; i < words.size(); ++i) list += (i == 0 ? "" : ",") + words[i];
   return list;
 }
 

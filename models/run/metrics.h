@@ -19,7 +19,7 @@ std::string number_text(double value);
 template <class Number = double>
 std::optional<Number> number_from(std::string_view text);
 
-/// "none,layer", and its words, empty ones too. Where there is no comma there is one word.
+/// "none,layer", and its words, empty ones too, also in front. Where there is no comma there is one word.
 std::string joined(const std::vector<std::string>& words);
 std::vector<std::string> split(std::string_view list);
 

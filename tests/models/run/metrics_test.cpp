@@ -97,6 +97,15 @@ TEST_CASE("metrics name what is wrong") {
                        doctest::Contains("other columns"), DataError);
 }
 
+TEST_CASE("words are joined by commas and split at them, empty ones too") {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"a"}, {""}, {"", "a"}, {"", "", "a"}, {"a", "", "b"}, {"a", ""}}) {
+    const std::string list = joined(words);
+    CAPTURE(list);
+    CHECK(split(list) == words);
+  }
+}
+
 TEST_CASE("a full disk is an error that names the file") {
   if (!fs::exists("/dev/full")) return;
   const ScratchFile file;

@@ -66,6 +66,9 @@ TEST_CASE("a file with a row for each variant") {
   CHECK(variants_csv(study, runs_of(study), {"loss"}) ==
         "norm,lr,runs,failed,loss,loss_low,loss_high\n"
         "none,0.1,2,2,nan,nan,nan\nnone,0.01,2,0,4.5,4,5\nlayer,0.1,2,1,5,1,9\nlayer,0.01,2,0,3.5,3,4\n");
+  const Study open = study_from("s.json", R"({"experiment": "mnist",
+      "variants": [{"norm": ["none", "layer"], "lr": 0.1}, {"lr": [0.01, 0.1]}]})");
+  CHECK(variants_csv(open, runs_of(open), {"loss"}).ends_with("\n,0.01,2,0,5,1,9\n,0.1,2,0,3.5,3,4\n"));
 }
 
 TEST_CASE("a figure against a setting: medians in bands, a panel for each value of another one") {
