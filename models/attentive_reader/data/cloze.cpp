@@ -95,10 +95,10 @@ Tokens passage_before(const std::vector<Tokens>& sentences, size_t index, size_t
 }
 
 /// The folders of training, validation and test questions, written completely or not at all: the questions
-/// are written below a folder that nothing reads and moved into place when they are complete.
+/// are written below a folder of a name that nobody else uses and moved into place when they are complete.
 class Folders {
  public:
-  explicit Folders(const std::string& folder) : folder_(folder), unfinished_(folder + "/unfinished") {
+  explicit Folders(const std::string& folder) : folder_(folder), unfinished_(folder + "/.lamina-unfinished") {
     for (const char* const name : names)
       if (exists(place_of(name)))
         fail<DataError>(place_of(name), ": is there already; name another folder with --out");

@@ -180,6 +180,18 @@ TEST_CASE("cloze: files hold no name but in their last part, and chapters are no
         folder / "out/training: is there already; name another folder with --out");
 }
 
+TEST_CASE("cloze: what else is in the folder stays, and what a killed process left there goes") {
+  const TemporaryFolder folder;
+  put(folder / "book.txt", small_book(20));
+  for (const char* const name : {"unfinished", ".lamina-unfinished"}) {
+    std::filesystem::create_directories(folder / "out/" + name);
+    put(folder / "out/" + name + "/notes.txt", "mine");
+  }
+  ar::make_cloze({folder / "book.txt"}, folder / "out");
+  CHECK(read_file(folder / "out/unfinished/notes.txt") == "mine");
+  CHECK_FALSE(std::filesystem::exists(folder / "out/.lamina-unfinished"));
+}
+
 TEST_CASE("cloze: too short a book says so") {
   const TemporaryFolder folder;
   put(folder / "book.txt", small_book(3));
