@@ -137,6 +137,14 @@ class Folders {
   std::string folder_, unfinished_;
 };
 
+/// The chapters of a book that is given twice would be in several splits.
+void require_different(const std::vector<std::string>& books) {
+  for (size_t i = 0; i < books.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (fs::equivalent(books[i], books[k]))
+        fail<DataError>(books[i], ": is the same book as ", books[k], "; give each once");
+}
+
 }  // namespace
 
 std::vector<Question> cloze_questions(const Chapter& chapter, const WordMap<size_t>& names,
@@ -177,6 +185,7 @@ ClozeCounts make_cloze(const std::vector<std::string>& books, const std::string&
   std::vector<std::vector<Chapter>> read;
   read.reserve(books.size());
   for (const std::string& path : books) read.push_back(read_book(path));  // all before anything is written
+  require_different(books);
   Folders folders(folder);
   size_t number = 0;  // of the chapter, in all books
   for (size_t b = 0; b < books.size(); ++b) {

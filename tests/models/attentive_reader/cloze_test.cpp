@@ -192,6 +192,17 @@ TEST_CASE("cloze: what else is in the folder stays, and what a killed process le
   CHECK_FALSE(std::filesystem::exists(folder / "out/.lamina-unfinished"));
 }
 
+TEST_CASE("cloze: a book is given once") {
+  const TemporaryFolder folder;
+  put(folder / "book.txt", small_book(17));
+  const std::string again =
+      folder / "../" + std::filesystem::path(folder.path()).filename().string() + "/book.txt";
+  CHECK(message_of<DataError>([&] {
+          ar::make_cloze({folder / "book.txt", again}, folder / "out");
+        }) == again + ": is the same book as " + (folder / "book.txt") + "; give each once");
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
 TEST_CASE("cloze: too short a book says so") {
   const TemporaryFolder folder;
   put(folder / "book.txt", small_book(3));
