@@ -1,7 +1,7 @@
 #pragma once
 // A run's folder: config.json holds the settings, metrics.csv the measurements, model.safetensors and state
-// what the run learned. Where --data is not absolute, data.txt says which folder it meant. Without --out the folder is
-// runs/<experiment>-<variant>, with -2, -3, ... for later runs of the same kind.
+// what the run learned. With --data, data.txt says which folder that was and, in a digest, what was in it. Without --out the
+// folder is runs/<experiment>-<variant>, with -2, -3, ... for later runs of the same kind.
 
 #include <cstdint>
 #include <memory>

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "core/files/files_read.h"
 #include "core/files/folder.h"
 #include "core/files/mapped_file.h"
 #include "models/text/gutenberg.h"
@@ -140,6 +141,12 @@ Corpus corpus_of(Vocabulary words, std::vector<Book> book_list, std::vector<Plac
   return corpus;
 }
 
+/// The lines of a file that a run has written, which is not among the data that it was trained on.
+std::vector<std::string> lines_of_run(const std::string& path) {
+  const FilesRead apart;
+  return read_lines(path);
+}
+
 /// The fields of a line of table_of as numbers, the last one as text.
 struct Fields {
   std::vector<size_t> numbers;
@@ -189,7 +196,7 @@ Corpus load_books(const std::string& run_folder) {
   const std::string path = run_folder + passages_file;
   std::vector<Book> books;
   std::vector<Place> places;
-  const std::vector<std::string> lines = read_lines(path);
+  const std::vector<std::string> lines = lines_of_run(path);
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     if (line.starts_with("book\t")) {
@@ -215,7 +222,7 @@ Corpus load_books(const std::string& run_folder) {
 }
 
 Vocabulary load_vocabulary(const std::string& run_folder) {
-  std::vector<std::string> words = read_lines(run_folder + vocabulary_file);
+  std::vector<std::string> words = lines_of_run(run_folder + vocabulary_file);
   try {
     return Vocabulary(words);
   } catch (const Error& error) {

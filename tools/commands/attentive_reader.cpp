@@ -106,7 +106,7 @@ class ReaderCommand final : public TrainingCommand {
     constexpr size_t answers = 5;
     const RunFolder folder = open_single("show", flags.run);
     set_threads(flags.threads);
-    load();
+    load_again(folder);
     const QuestionSplit& split = flags.test ? data_->test : data_->valid;
     if (flags.number >= split.count)
       fail<UsageError>("show ", flags.run, " ", flags.number, ": the ", flags.test ? "test" : "validation",

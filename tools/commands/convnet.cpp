@@ -39,7 +39,7 @@ class ConvnetCommand final : public DigitCommand {
 
   /// Writes positions.csv, positions.md and the figure positions.svg into the folder of a trained network.
   void study(const RunFolder& folder) {
-    load();
+    load_again(folder);
     convnet::ConvnetExperiment experiment(data(), options());
     load_model(folder, experiment.parameters);
     const auto layers = convnet::position_statistics(experiment.model, data().test);

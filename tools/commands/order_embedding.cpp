@@ -104,7 +104,7 @@ class OrderCommand final : public TrainingCommand {
       fail<UsageError>("search: give a sentence in quotes, or --image N");
     const RunFolder folder = open_single("search", flags.run);
     set_threads(flags.threads);
-    load();
+    load_again(folder);
     OrderExperiment experiment(*data_, options(), folder);
     load_model(folder, experiment.parameters, best_model);
     std::cout << data_->source << '\n';

@@ -277,11 +277,17 @@ TrainingData TrainingCommand::load_same() {
     fail<DataError>("--data ", data_folder, ": the run in ", out,
                     " began with that folder, which is not here; put it back, or resume from the directory "
                     "that the run began in");
+  return load_noted();
+}
+
+TrainingData TrainingCommand::load_noted() {
   FilesRead files;
   TrainingData data = load();
+  const std::string contents = files.contents();
+  note_data(contents);
   if (distributed::is_shared())
     distributed::require_same("the data",
-                              text(data.source, '\n', data.cases, ' ', data.called, '\n', files.contents()));
+                              text(data.source, '\n', data.cases, ' ', data.called, '\n', contents));
   return data;
 }
 
@@ -303,6 +309,7 @@ int TrainingCommand::run() {
   set_threads_of_rank();
   require_enough_for_ranks();
   const TrainingData data = load_same();
+  if (resumed) require_same_data(*resumed);
   require_fitting(data);
 
   const std::vector<Variant> all = variants();

@@ -57,6 +57,9 @@ class TrainingCommand : public CommonFlags {
 
   /// Reads or makes the data that the settings name.
   virtual TrainingData load() = 0;
+  /// The same for a run that is looked at. UsageError when --data is another folder than when it was trained, DataError
+  /// when other files are in it.
+  void load_again(const RunFolder& run);
 
  protected:
   /// Trains one in its folder, from where it was; the settings are those of this variant alone.
@@ -85,7 +88,10 @@ class TrainingCommand : public CommonFlags {
   void require_same_variants(const std::vector<Variant>& all, const std::string& path);
   void require_same_start() const;
   void require_same_folder(const RunFolder& run) const;
+  void require_same_data(const RunFolder& run) const;
   TrainingData load_same();
+  TrainingData load_noted();
+  void note_data(const std::string& files_read);
   void set_threads_of_rank();
   void choose_statistics() const;
   void require_parts() const;
@@ -106,7 +112,8 @@ class TrainingCommand : public CommonFlags {
   void finish(const RunFolder& whole, const TrainedVariants& trained) const;
 
   const Command& command_;
-  std::string name_;  ///< "mnist", as on the command line
+  std::string name_;         ///< "mnist", as on the command line
+  std::string data_digest_;  ///< of the files in --data
   std::string optimizer_ = "adam";
   bool sync_batch_norm_ = false;
 };

@@ -3,19 +3,24 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
+#include <span>
+#include <sstream>
 
 #include "core/distributed/group.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "core/gemm/gemm.h"
+#include "core/math/digest.h"
 #include "tools/flags/training_command.h"
 
 namespace lamina {
 
 namespace {
 
-constexpr const char* data_file = "data.txt";  ///< the folder of the data, as an absolute path
+/// A line with the folder of the data, as an absolute path, and one with the digest of the files in it.
+constexpr const char* data_file = "data.txt";
 
 void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
   if (!distributed::is_first()) return;
@@ -35,6 +40,16 @@ std::string difference(const std::string& name, const std::string& now, const st
   return text(words, ' ', value(now), ": the run in ", folder, " began with ", value(began));
 }
 
+/// The line of this number, from 0, of a run's data_file; empty where there is none.
+std::string data_line(const RunFolder& run, size_t number) {
+  if (!exists(run.file(data_file))) return {};
+  const std::string lines = read_file(run.file(data_file));
+  size_t begin = 0;
+  for (size_t i = 0; i < number && begin < lines.size(); ++i)
+    begin = std::min(lines.find('\n', begin), lines.size() - 1) + 1;
+  return lines.substr(begin, lines.find('\n', begin) - begin);
+}
+
 /// Empty where there is none.
 std::string text_in(const Settings& settings, const std::string& name) {
   for (const auto& [key, value] : settings.entries())
@@ -46,12 +61,14 @@ std::string text_in(const Settings& settings, const std::string& name) {
 
 // --- New ones
 
-/// A --data that is not absolute means another folder elsewhere, so what it meant is kept beside config.json.
+/// A --data that is not absolute means another folder elsewhere, and the files in a folder can change, so what it meant
+/// and what was in it are kept beside config.json.
 RunFolder TrainingCommand::create(const std::string& path, const std::string& variant) const {
   RunFolder run =
       RunFolder::create(path, {.experiment = name_, .variant = variant, .settings = fields.settings()});
-  if (RunFolder::is_ours() && !data_folder.empty() && std::filesystem::path(data_folder).is_relative())
-    write_file(run.file(data_file), std::filesystem::absolute(data_folder).string() + '\n');
+  if (RunFolder::is_ours() && !data_folder.empty())
+    write_file(run.file(data_file),
+               text(std::filesystem::absolute(data_folder).string(), '\n', data_digest_, '\n'));
   return run;
 }
 
@@ -92,6 +109,7 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
     const Settings now = fields.settings();
     fields.read(whole);
     require_same_folder(found);
+    require_same_data(found);
     const bool any_length = text_in(now, "decay") != "cosine";
     for (const Settings* each : {&now, &began})
       for (const auto& [name, value] : each->entries())
@@ -102,16 +120,44 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
   }
 }
 
-/// Where --data is not the folder that it was, and that is still there, the run was started in another directory. A run that
-/// was moved with its data goes on.
+/// Where --data is not the folder that it was, and that is still there, the command was started in another directory. A run
+/// that was moved with its data goes on.
 void TrainingCommand::require_same_folder(const RunFolder& run) const {
-  if (!RunFolder::is_ours() || data_folder.empty() || !exists(run.file(data_file))) return;
-  std::string began = read_file(run.file(data_file));
-  began.resize(std::min(began.find('\n'), began.size()));
+  if (!RunFolder::is_ours() || data_folder.empty()) return;
+  const std::string began = data_line(run, 0);
   std::error_code missing;
   if (is_folder(began) && !std::filesystem::equivalent(began, data_folder, missing))
     fail<UsageError>("--data ", data_folder, ": the run in ", run.path(), " began with ", began,
-                     ", which is another folder; resume it from the directory that it began in");
+                     ", which is another folder; call lamina from the directory that it began in");
+}
+
+/// The numbers of words and classes come from the data: with others they would be those of other words.
+void TrainingCommand::require_same_data(const RunFolder& run) const {
+  if (!RunFolder::is_ours() || data_folder.empty()) return;
+  const std::string began = data_line(run, 1);
+  if (!began.empty() && began != data_digest_)
+    fail<DataError>("--data ", data_folder, ": its files are not those that the run in ", run.path(),
+                    " began with; put them back, or start a new run in another folder");
+}
+
+/// The files of the data as they are now, whatever the folder is called: of each its place in it, its size and a digest of
+/// its bytes, in one number.
+void TrainingCommand::note_data(const std::string& files_read) {
+  std::set<std::string> files;
+  std::istringstream lines(files_read);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(data_folder))
+      files.insert(line.substr(std::min(line.find_first_not_of('/', data_folder.size()), line.size())));
+  std::string all;
+  for (const std::string& file : files) all += file + '\n';
+  data_digest_ = text(std::hex, digest_of(std::as_bytes(std::span(all))));
+}
+
+/// The data of a run that is looked at, which must be those that it was trained on.
+void TrainingCommand::load_again(const RunFolder& run) {
+  require_same_folder(run);
+  load_noted();
+  require_same_data(run);
 }
 
 /// With --resume the folder of the run to go on with, whose settings are taken over, and its threads where the flags

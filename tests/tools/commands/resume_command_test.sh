@@ -54,9 +54,19 @@ check "another folder of that name" eval '(cd there && refuses 2 "--data books: 
 check "no folder of that name" refuses 2 "--data books: the run in read began with $PWD/here/books" transformer --resume --out read
 check "the same one" eval '(cd here && "$lamina" transformer --resume --out ../read >/dev/null)'
 check "  by another way" eval '(cd here && mkdir -p deeper && ln -s ../books deeper/books && cd deeper && "$lamina" transformer --resume --out ../../read >/dev/null)'
+(cd here && "$lamina" "${books[@]}" --out ../both/pre-layer >/dev/null 2>err || cat err)
 mkdir moved && mv here/books moved
 check "moved with its data" eval '(cd moved && "$lamina" transformer --resume --out ../read >/dev/null)'
 check "moved without" refuses 1 "--data books: the run in read began with that folder, which is not here; put it back" transformer --resume --out read
+cp read/vocabulary.txt alphabet
+tr et te <moved/books/emma.txt >other && cp other moved/books/emma.txt
+check "a book that has changed" eval '(cd moved && refuses 1 "--data books: its files are not those that the run in ../read began with; put them back" transformer --resume --out ../read)'
+check "  and the run's alphabet is not replaced" cmp -s read/vocabulary.txt alphabet
+tr et te <other >moved/books/emma.txt && cp moved/books/emma.txt moved/books/more.txt
+check "a book that is new" eval '(cd moved && refuses 1 "--data books: its files are not those" transformer --resume --out ../read)'
+check "  in the folder of a variant" eval '(cd moved && refuses 1 "--data books: its files are not those that the run in ../both/pre-layer began with" "${books[@]}" --norm layer,rms --out ../both)'
+rm moved/books/more.txt
+check "put back" eval '(cd moved && "$lamina" transformer --resume --out ../read >/dev/null)'
 rm read/data.txt
 check "a run that does not say where" eval '(cd there && "$lamina" transformer --resume --out ../read >/dev/null)'
 check "built-in data are in no folder" [ ! -e run/data.txt ]
