@@ -27,10 +27,12 @@ struct DataError : Error {
   using Error::Error;
 };
 
-/// The parts, one after another, formatted as a stream would.
+/// The parts, one after another, formatted as a stream would in the C locale, whatever the program's is: files hold such
+/// texts, and others would write 12800 as 12,800.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   (out << ... << parts);
   return out.str();
 }

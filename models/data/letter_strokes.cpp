@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <charconv>
+#include <cstring>
 
 #include "models/data/digit_strokes.h"
 
@@ -128,9 +129,15 @@ constexpr auto alphabet = std::to_array<Written>({
 
 constexpr float grid = 0.1F;
 
-Letter read(const char* text) {
-  char* at = nullptr;
-  Letter letter{.glyph = {{}}, .width = grid * std::strtof(text, &at), .joins = false};
+/// The number that `at` points at, and which it is put behind.
+float take_number(const char*& at) {
+  float number = 0;
+  at = std::from_chars(at, at + std::strlen(at), number).ptr;
+  return number;
+}
+
+Letter read(const char* at) {
+  Letter letter{.glyph = {{}}, .width = grid * take_number(at), .joins = false};
   while (*at != '\0') {
     while (*at == ' ') ++at;
     if (*at == '|') {
@@ -138,7 +145,7 @@ Letter read(const char* text) {
       ++at;
       continue;
     }
-    const float x = std::strtof(at, &at), y = std::strtof(at + 1, &at);
+    const float x = take_number(at), y = take_number(++at);
     letter.glyph.back().push_back({grid * x, grid * y, *at == '!'});
     if (*at == '!') ++at;
   }

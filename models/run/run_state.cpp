@@ -1,13 +1,13 @@
 #include "models/run/run_state.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "core/distributed/group.h"
@@ -108,14 +108,25 @@ std::vector<std::uint64_t> missed_steps(const std::string& path, const Checkpoin
   return numbers;
 }
 
+/// Removes the word from the beginning of a text; whether it was there.
+bool take(std::string_view& text, std::string_view word) {
+  const bool there = text.starts_with(word);
+  if (there) text.remove_prefix(word.size());
+  return there;
+}
+
 /// A number in the format of exact().
 double number(const std::string& path, const Checkpoint& from, const std::string& key) {
   const std::string& digits = metadata(path, from, key);
-  char* stop = nullptr;
-  const double value = std::strtod(digits.c_str(), &stop);
-  if (digits.empty() || stop != digits.c_str() + digits.size() || !std::isfinite(value))
+  std::string_view rest = digits;
+  const bool negative = take(rest, "-0x"), hexadecimal = negative || take(rest, "0x");
+  double value = 0;
+  const auto [stop, problem] =
+      std::from_chars(rest.data(), rest.data() + rest.size(), value,
+                      hexadecimal ? std::chars_format::hex : std::chars_format::general);
+  if (problem != std::errc() || stop != rest.data() + rest.size() || !std::isfinite(value))
     refuse_state(path, "its '" + key + "' is '" + digits + "', which is no finite number");
-  return value;
+  return negative ? -value : value;
 }
 
 /// Whether the last row of metrics.csv, whose second column is the step, is of this step: then a run longer
@@ -202,10 +213,12 @@ double number_kept(const RunFolder& folder, const std::string& file, const std::
   return kept;
 }
 
+/// As printf's %a writes it in the C locale: "0x1.8p+1".
 std::string exact(double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%a", value);
-  return buffer;
+  std::array<char, 64> digits;
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), std::fabs(value), std::chars_format::hex);
+  return (std::signbit(value) ? "-0x" : "0x") + std::string(digits.data(), end.ptr);
 }
 
 }  // namespace lamina

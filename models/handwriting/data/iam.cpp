@@ -1,6 +1,7 @@
 #include "models/handwriting/data/iam.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <pugixml.hpp>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -73,14 +75,15 @@ std::vector<std::string> files_in(const std::string& folder, const char* ending)
 
 /// The attribute `name` of a point in stroke number `stroke`.
 float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, const std::string& file) {
-  const char* const value = point.attribute(name).value();
-  char* end = nullptr;
-  const float number = std::strtof(value, &end);
+  const std::string_view value = point.attribute(name).value();
+  float number = 0;
+  const auto [stop, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   const auto refuse = [&](const char* why) {
     fail<DataError>(file, ": stroke ", stroke, " has a point whose ", name, " is '", value, "', ", why,
                     "; get the file again");
   };
-  if (end == value || *end != '\0' || !std::isfinite(number)) refuse("not a number");
+  if (problem != std::errc() || stop != value.data() + value.size() || !std::isfinite(number))
+    refuse("not a number");
   if (std::abs(number) > largest_coordinate) refuse("beyond any tablet");
   return number;
 }

@@ -279,6 +279,20 @@ TEST_CASE("a run of updates ends after as many as were asked for") {
   }
 }
 
+TEST_CASE("numbers beside a model read back as the same doubles, in the digits of printf") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "test"});
+  const TinyExperiment experiment;
+  for (const double number : {0.0, -0.0, 1.0, -1.5, 0.1, 1e308, -2.2250738585072014e-308, 5e-324}) {
+    CAPTURE(number);
+    save_model(folder, experiment.parameters, "best", {{"loss", exact(number)}});
+    const double kept = number_kept(folder, "best", "loss", 2);
+    CHECK(kept == number);
+    CHECK(std::signbit(kept) == std::signbit(number));
+  }
+  CHECK(exact(-1.5) == "-0x1.8p+0");
+}
+
 TEST_CASE("a record that lost rows goes on without them") {
   const TemporaryFolder scratch;
   const RunFolder folder = trained(scratch / "run", 2, 3);
