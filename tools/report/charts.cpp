@@ -41,12 +41,16 @@ Curve numbers_of(const Trace& trace, const ChartPlan& chart) {
   return median_curve(tables, "x", "y", {});
 }
 
-/// The points of a curve; of a long one evenly spaced points and the last.
+/// The points of a curve; of a long one evenly spaced points and the last. Without a number it has none, but lists of them.
 Json curve_of(const Trace& trace, const ChartPlan& chart) {
   const Curve numbers = numbers_of(trace, chart);
   const std::vector<double>& xs = numbers.x;
   const size_t stride = (xs.size() + most_points - 1) / most_points;
-  Json curve{{"label", trace.label}, {"norm", trace.look}, {"dash", trace.dash}};
+  Json curve{{"label", trace.label},
+             {"norm", trace.look},
+             {"dash", trace.dash},
+             {"x", Json::array()},
+             {"y", Json::array()}};
   const auto add = [&](const char* name, const std::vector<double>& values) {
     if (values.empty()) return;
     Json& points = curve[name] = Json::array();

@@ -43,6 +43,18 @@ TEST_CASE("a seed without a number is counted, not left out") {
   CHECK(exhibit_on(folder.path(), "figure-6")["tables"][0]["rows"][0]["cells"][2] == "1, 1 of 2");
 }
 
+TEST_CASE("a measure of which no seed has a number is a curve without points") {
+  const TemporaryFolder root;
+  for (const int seed : {1, 2})
+    make_run_of("mnist", root / text("seed", seed), {{"norm", "layer"}, {"seed", seed}, {"batch", 128}},
+                "epoch,step,train_nll,test_error\n1,10,0.5,nan\n2,20,0.4,nan\n");
+  const Json charts = exhibit_on(root.path(), "figure-6")["charts"];
+  REQUIRE(charts.size() == 2);
+  CHECK(charts[0]["curves"][0]["y"] == Json{0.5, 0.4});
+  CHECK(charts[1]["curves"][0]["x"] == Json::array());
+  CHECK(charts[1]["curves"][0]["y"] == Json::array());
+}
+
 TEST_CASE("other settings, or the same seed, are curves of their own") {
   const TemporaryFolder folder;
   make_seed(folder / "a", 1, 0.01);
