@@ -21,6 +21,8 @@ check "conditioned at every step" eval '"$lamina" "${run[@]}" --out conditioned 
 # --- vectors
 printf 'He ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >vectors.npy
 check "vectors as .npy: header and 3 x 60 numbers" [ "$(head -c 6 vectors.npy | tail -c 5)" = NUMPY -a "$(stat -c %s vectors.npy)" = $((128 + 4 * 180)) ]
+printf '\xEF\xBB\xBFHe ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >marked.npy
+check "a byte order mark is no part of the first word" cmp -s vectors.npy marked.npy
 "$lamina" skip-thoughts neighbours whole "Mr. Bennet ran." --count 3 >out 2>err || cat err
 check "neighbours" [ "$(grep -cE '^cosine [0-9.]+: ' out)" = 3 ]
 check "each sentence is listed once" [ "$(sort -u out | wc -l)" = "$(wc -l <out)" ]
