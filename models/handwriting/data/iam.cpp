@@ -48,11 +48,15 @@ std::pair<std::string, size_t> form_and_line(const fs::path& strokes) {
   return {stem.substr(0, dash), std::strtoul(stem.c_str() + dash + 1, nullptr, 10)};
 }
 
-/// Where the text of a file of strokes is in an IAM folder: the same path under ascii/.
+/// Where the text of a file of strokes is in an IAM folder: the same path under ascii/. The folder itself may lie in one
+/// called lineStrokes.
 fs::path text_file_of(const fs::path& strokes) {
+  const fs::path folder = strokes.parent_path();
+  std::vector<fs::path> parts(folder.begin(), folder.end());
+  const auto last = std::find(parts.rbegin(), parts.rend(), "lineStrokes");
+  if (last != parts.rend()) *last = "ascii";
   fs::path ascii;
-  for (const fs::path& part : strokes.parent_path())
-    ascii /= part == "lineStrokes" ? fs::path("ascii") : part;
+  for (const fs::path& part : parts) ascii /= part;
   return ascii / (form_and_line(strokes).first + ".txt");
 }
 

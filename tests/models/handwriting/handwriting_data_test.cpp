@@ -37,6 +37,14 @@ class IamFolder {
       put(folder_.path() + "/lineStrokes/" + inner + name + "-0" + std::to_string(line) + ".xml", small_line);
   }
   std::string path() const { return folder_.path(); }
+  /// Moves all of it into a folder of this name below, whose path is returned.
+  std::string moved_to(const std::string& name) const {
+    const std::string inner = folder_ / name;
+    std::filesystem::create_directories(inner);
+    for (const char* const top : {"lineStrokes", "ascii"})
+      std::filesystem::rename(folder_ / top, inner + "/" + top);
+    return inner;
+  }
 
  private:
   TemporaryFolder folder_;
@@ -114,6 +122,14 @@ TEST_CASE("IAM: strokes and texts of a folder, split by its lists of forms") {
   CHECK(contains(data.source, "16 left out"));
   const std::string line = folder.path() + "/lineStrokes/a00/a00-002/a00-002u-02.xml";
   CHECK(hw::text_of(line) == "another, longer");
+}
+
+TEST_CASE("IAM: the folder may lie in one that is called as one of its own") {
+  const IamFolder folder;
+  for (size_t i = 0; i < 10; ++i) folder.add(i);
+  const std::string inner = folder.moved_to("data/lineStrokes/iam");
+  CHECK(contains(hw::load_iam(inner).source, "18 training lines, 2 test lines"));
+  CHECK(hw::text_of(inner + "/lineStrokes/a00/a00-002/a00-002u-02.xml") == "another, longer");
 }
 
 TEST_CASE("IAM: what the pen wrote is read again") {
