@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/files/file.h"
@@ -54,29 +56,35 @@ Shape shape_from(const std::string& path, const std::string& name, const Json& s
   }
 }
 
+/// Whether all fit: a number that `real` is too small for would become infinite.
 template <class Stored, class Widen>
-void convert_by(std::string_view from, Tensor& to, const Widen& widen) {
+bool convert_by(std::string_view from, Tensor& to, const Widen& widen) {
   for (size_t i = 0; i < to.size(); ++i) {
     Stored value;
     std::memcpy(&value, from.data() + i * sizeof(Stored), sizeof(Stored));
-    to[i] = static_cast<real>(widen(value));
+    const auto number = widen(value);
+    if constexpr (sizeof(number) > sizeof(real))
+      if (std::isfinite(number) && std::fabs(number) > std::numeric_limits<real>::max()) return false;
+    to[i] = static_cast<real>(number);
   }
+  return true;
 }
 
 /// The types of the format: bytes per number, and how one is converted; nullptr: not a floating-point type.
 struct Type {
   std::string_view name;
   size_t width;
-  void (*convert)(std::string_view from, Tensor& to);
+  bool (*convert)(std::string_view from, Tensor& to);
 };
 
 const Type types[] = {
-    {"F64", 8, [](auto from, Tensor& to) { convert_by<double>(from, to, [](double v) { return v; }); }},
-    {"F32", 4, [](auto from, Tensor& to) { convert_by<float>(from, to, [](float v) { return v; }); }},
-    {"F16", 2, [](auto from, Tensor& to) { convert_by<std::uint16_t>(from, to, from_half); }},
-    {"BF16", 2, [](auto from, Tensor& to) { convert_by<std::uint16_t>(from, to, from_bfloat); }},
-    {"F8_E5M2", 1, [](auto from, Tensor& to) { convert_by<std::uint8_t>(from, to, from_e5m2); }},
-    {"F8_E4M3", 1, [](auto from, Tensor& to) { convert_by<std::uint8_t>(from, to, from_e4m3); }},
+    {"F64", 8,
+     [](auto from, Tensor& to) { return convert_by<double>(from, to, [](double v) { return v; }); }},
+    {"F32", 4, [](auto from, Tensor& to) { return convert_by<float>(from, to, [](float v) { return v; }); }},
+    {"F16", 2, [](auto from, Tensor& to) { return convert_by<std::uint16_t>(from, to, from_half); }},
+    {"BF16", 2, [](auto from, Tensor& to) { return convert_by<std::uint16_t>(from, to, from_bfloat); }},
+    {"F8_E5M2", 1, [](auto from, Tensor& to) { return convert_by<std::uint8_t>(from, to, from_e5m2); }},
+    {"F8_E4M3", 1, [](auto from, Tensor& to) { return convert_by<std::uint8_t>(from, to, from_e4m3); }},
     {"I64", 8, nullptr},
     {"U64", 8, nullptr},
     {"I32", 4, nullptr},
@@ -141,9 +149,11 @@ void require_utf8(const std::string& path, const char* what, const std::string& 
   }
 }
 
-Tensor read_tensor(const Described& from, std::string_view data) {
+Tensor read_tensor(const std::string& path, const Described& from, std::string_view data) {
   Tensor tensor(from.shape);
-  from.type->convert(data.substr(from.begin, from.end - from.begin), tensor);
+  if (!from.type->convert(data.substr(from.begin, from.end - from.begin), tensor))
+    fail<DataError>(path, ": '", from.name,
+                    "' holds numbers too large for float; load it in a program built with REAL=double");
   return tensor;
 }
 
@@ -207,7 +217,7 @@ Checkpoint load_checkpoint(const std::string& path, OtherTypes others) {
   require_contiguous(path, described, data.size());
   for (const Described& from : described) {
     if (from.type->convert != nullptr)
-      checkpoint.tensors.push_back({from.name, read_tensor(from, data)});
+      checkpoint.tensors.push_back({from.name, read_tensor(path, from, data)});
     else if (others == OtherTypes::refuse)
       fail<DataError>(path, ": '", from.name, "' is of the type ", from.type->name,
                       ", not of floating-point numbers; leave it out of the file, or load that with "

@@ -64,6 +64,24 @@ TEST_CASE("checkpoint: floating-point numbers of any width are converted") {
   CHECK(std::isnan(read("F8_E4M3", 1, bytes_of<std::uint8_t>({0xFF}))[0]));
 }
 
+TEST_CASE("checkpoint: numbers too large for float are refused there, not made infinite") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.safetensors";
+  for (const double number : {1e39, -1e300, 3.4e38, -std::numeric_limits<double>::infinity()}) {
+    CAPTURE(number);
+    write_file(path, file_with("F64", 2, bytes_of<double>({1, number})));
+    const std::string error = error_of([&] { load_checkpoint(path); });
+    if (sizeof(real) == sizeof(double) || std::isinf(number) || number == 3.4e38) {
+      CHECK(error.empty());
+      CHECK((*load_checkpoint(path).find("other"))[1] == static_cast<real>(number));
+    } else {
+      CHECK(error ==
+            path +
+                ": 'other' holds numbers too large for float; load it in a program built with REAL=double");
+    }
+  }
+}
+
 TEST_CASE("checkpoint: whole numbers are refused with the right remedy, or skipped") {
   const TemporaryFolder folder;
   const std::string path = folder / "model.safetensors";
