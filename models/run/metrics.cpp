@@ -78,6 +78,8 @@ std::vector<std::string> split(std::string_view list) {
 }
 
 std::vector<std::string> fields_of(std::string_view line) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (line.starts_with(mark)) line.remove_prefix(mark.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
   return split(line);
 }

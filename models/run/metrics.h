@@ -23,7 +23,7 @@ std::optional<Number> number_from(std::string_view text);
 std::string joined(const std::vector<std::string>& words);
 std::vector<std::string> split(std::string_view list);
 
-/// The fields of a line of a CSV file, also of one that a spreadsheet saved.
+/// The fields of a line of a CSV file, also of one that a spreadsheet saved: with CR LF, or a byte order mark in front.
 std::vector<std::string> fields_of(std::string_view line);
 
 /// A metrics file in memory.

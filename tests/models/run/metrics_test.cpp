@@ -97,6 +97,14 @@ TEST_CASE("metrics name what is wrong") {
                        doctest::Contains("other columns"), DataError);
 }
 
+TEST_CASE("a table that a spreadsheet saved has the same columns and rows") {
+  const Table table = table_of("metrics.csv",
+                               "\xEF\xBB\xBF"
+                               "epoch,step\r\n1,430\r\n");
+  CHECK(table.columns == std::vector<std::string>{"epoch", "step"});
+  CHECK(table.rows == std::vector<std::vector<double>>{{1, 430}});
+}
+
 TEST_CASE("words are joined by commas and split at them, empty ones too") {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"a"}, {""}, {"", "a"}, {"", "", "a"}, {"a", "", "b"}, {"a", ""}}) {
