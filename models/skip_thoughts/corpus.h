@@ -32,10 +32,11 @@ struct Corpus {
 /// The words of a sentence in the form used here: in lower case, contractions split in two.
 std::vector<std::string> words_of(std::string_view sentence);
 
-/// Reads all plain texts (*.txt) in a folder and below it once, in the order of their names, keeping at most
-/// a paragraph in memory: counts the words, of which the `most_words` most frequent become the vocabulary,
-/// and notes where each passage begins. Leaves out Project Gutenberg's notices. Throws DataError, naming the
-/// file, the line and the remedy, when there is no such file, or one is empty or not text.
+/// Reads all plain texts (*.txt) in a folder and below it once, but for those in the folders of runs, in the
+/// order of their names, keeping at most a paragraph in memory: counts the words, of which the `most_words`
+/// most frequent become the vocabulary, and notes where each passage begins. Leaves out Project Gutenberg's
+/// notices. Throws DataError, naming the file, the line and the remedy, when there is no such file, or one is
+/// empty or not text.
 Corpus scan_books(const std::string& folder, size_t most_words);
 
 /// The same from what `save` has written into a run's folder, without counting again. DataError when a

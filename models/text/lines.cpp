@@ -1,9 +1,11 @@
 #include "models/text/lines.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/files/folder.h"
 #include "models/text/utf8.h"
 
 namespace lamina {
@@ -20,6 +22,21 @@ std::string_view whole_characters(std::string_view line) {
       return cut + 1 < line.size() ? line.substr(0, line.size() - 1 - cut) : line;
     }
   return line;
+}
+
+/// A config.json alone may be another program's.
+bool is_run(const std::string& folder) {
+  return exists(folder + "/config.json") && (exists(folder + "/metrics.csv") || exists(folder + "/data.txt"));
+}
+
+/// Whether a file below `folder` is in the folder of a run, or below one.
+bool is_of_run(const std::string& folder, const std::string& file) {
+  const auto parent = [](const std::string& path) {
+    return std::filesystem::path(path).parent_path().string();
+  };
+  for (std::string path = parent(file); path.size() > folder.size(); path = parent(path))
+    if (is_run(path)) return true;
+  return false;
 }
 
 }  // namespace
@@ -63,6 +80,12 @@ std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) lines.push_back(line);
   return lines;
+}
+
+std::vector<std::string> texts_below(const std::string& folder) {
+  std::vector<std::string> texts = files_below(folder, ".txt");
+  std::erase_if(texts, [&](const std::string& text) { return is_of_run(folder, text); });
+  return texts;
 }
 
 }  // namespace lamina

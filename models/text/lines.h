@@ -38,4 +38,8 @@ class LineReader {
 /// All lines of a file. Errors as those of LineReader.
 std::vector<std::string> read_lines(const std::string& path);
 
+/// The plain texts (*.txt) in a folder and below it, in the order of their names, but for those in folders of runs: their
+/// vocabularies and samples are nothing to learn from. Errors as for files_below() of core/files/folder.h.
+std::vector<std::string> texts_below(const std::string& folder);
+
 }  // namespace lamina

@@ -21,7 +21,7 @@ std::vector<std::string> books_in(const std::string& folder, const std::string& 
     fail<DataError>(folder,
                     ": is not a folder; give one that holds books as plain text (*.txt), or leave --data out "
                     "for built-in stories");
-  std::vector<std::string> all = files_below(folder, ".txt");
+  std::vector<std::string> all = texts_below(folder);
   if (all.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
   if (book.empty()) return all;
   std::string names;

@@ -21,10 +21,10 @@ struct Data {
 /// The most frequent words become the alphabet of a model of words; the others are <unk>.
 inline constexpr size_t most_words = 10000;
 
-/// Reads the plain texts (*.txt) in a folder and below it in the order of their names, or the one named `book` ("emma"
-/// or "emma.txt"), in UTF-8 or Latin-1. Of a book of Project Gutenberg the notices before and after the text are left
-/// out. Throws DataError, naming the file and the remedy, when there is none, or one is empty or not text; UsageError
-/// for a book that is not there.
+/// Reads the plain texts (*.txt) in a folder and below it, but for those in the folders of runs, in the order of their
+/// names, or the one named `book` ("emma" or "emma.txt"), in UTF-8 or Latin-1. Of a book of Project Gutenberg the notices
+/// before and after the text are left out. Throws DataError, naming the file and the remedy, when there is none, or one is
+/// empty or not text; UsageError for a book that is not there.
 Data load_books(const std::string& folder, Unit unit, const std::string& book = {});
 
 /// `stories` built-in stories of the sequence `seed` (models/text/stories.h), a line each.

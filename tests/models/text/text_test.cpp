@@ -1,7 +1,9 @@
 // Text input: characters, lines of files, words, vocabularies, batches.
 
+#include <filesystem>
 #include <fstream>
 
+#include "core/files/file.h"
 #include "models/text/batches.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
@@ -74,6 +76,20 @@ TEST_CASE("lines: what is no text is refused with file, line and remedy") {
   CHECK(message_of<DataError>([&] {
           read_lines(folder / "none");
         }).starts_with(folder / "none" + ": cannot be read"));
+}
+
+TEST_CASE("texts below a folder are not those that runs have written there") {
+  const TemporaryFolder folder;
+  for (const char* const name :
+       {"a.txt", "config.json", "metrics.csv", "more/b.txt", "more/config.json", "runs/all/config.json",
+        "runs/all/data.txt", "runs/all/layer/samples.txt", "runs/c.txt"}) {
+    std::filesystem::create_directories(std::filesystem::path(folder / name).parent_path());
+    write_file(folder / name, "text");
+  }
+  for (const char* const end : {"", "/"})
+    CHECK(texts_below(folder.path() + end) == std::vector<std::string>{folder.path() + "/a.txt",
+                                                                       folder.path() + "/more/b.txt",
+                                                                       folder.path() + "/runs/c.txt"});
 }
 
 TEST_CASE("tokenizer: words between spaces") {
