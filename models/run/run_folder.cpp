@@ -1,6 +1,7 @@
 #include "models/run/run_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -96,11 +97,26 @@ bool holds_a_run(const fs::path& folder) {
                              [&](const char* name) { return exists((folder / name).string()); });
 }
 
-/// A new run replaces neither another one nor the tables of a study.
+/// Whether a run may write a file of this name besides. In a folder without a run it is somebody else's, or left of a run,
+/// whose best model would be taken for the new one's.
+bool may_be_replaced(const fs::path& file) {
+  constexpr auto names = std::to_array<const char*>({"data.txt", "figure.png", "figure.svg", "initial.csv",
+                                                     "passages.tsv", "record.csv", "samples.txt", "steps.csv",
+                                                     "summary.md", "test.csv", "vocabulary.txt"});
+  return file.extension() == ".safetensors" || std::ranges::find(names, file.filename()) != names.end();
+}
+
+/// A new run replaces neither another one, nor the tables of a study, nor somebody's files.
 void require_free(const std::string& folder) {
   if (exists(folder + "/study.json"))
     fail<UsageError>("--out ", folder, ": holds a study; name another folder");
-  if (!holds_a_run(folder)) return;
+  if (!holds_a_run(folder)) {
+    for (const fs::path file : entries_of(folder))
+      if (may_be_replaced(file))
+        fail<UsageError>("--out ", folder, ": holds ", file.filename().string(),
+                         ", which the run could replace; name another folder, or move it away");
+    return;
+  }
   if (!exists(folder + "/config.json"))
     fail<UsageError>("--out ", folder, ": holds a run whose config.json is missing; restore that file, or ",
                      "move the folder away");

@@ -77,8 +77,8 @@ RunConfig write_config(const std::string& folder, RunConfig config);
 class RunFolder {
  public:
   /// Makes the folder `path`, or the first free default when it is empty, locks it (models/run/run_lock.h)
-  /// and writes config.json into it. UsageError when there is a run or a study already, or another process is
-  /// about to start one; DataError when it cannot be written.
+  /// and writes config.json into it. UsageError when there is a run or a study already, or a file that the run could
+  /// replace, or another process is about to start one; DataError when it cannot be written.
   /// Where several ranks train, all call this and resume(), and the folder is that of the first.
   static RunFolder create(const std::string& path, RunConfig config);
 

@@ -116,6 +116,26 @@ TEST_CASE("a run without its config.json can neither be resumed nor replaced, an
                        UsageError);
 }
 
+TEST_CASE("a run does not replace somebody's files, nor begin with what another one left") {
+  const Scratch scratch;
+  fs::create_directory("mine");
+  write_file("mine/notes.txt", "mine");
+  for (const std::string name :
+       {"vocabulary.txt", "best.safetensors", "snapshot-0.safetensors", "test.csv", "summary.md"}) {
+    CAPTURE(name);
+    write_file("mine/" + name, "mine");
+    CHECK_THROWS_WITH_AS(
+        RunFolder::create("mine", example()),
+        ("--out mine: holds " + name + ", which the run could replace; name another folder, or move it away")
+            .c_str(),
+        UsageError);
+    CHECK(read_file("mine/" + name) == "mine");
+    fs::remove("mine/" + name);
+  }
+  CHECK_NOTHROW(RunFolder::create("mine", example()));
+  CHECK(read_file("mine/notes.txt") == "mine");
+}
+
 TEST_CASE("a run does not begin in the folder of a study") {
   const Scratch scratch;
   fs::create_directory("study");
