@@ -82,9 +82,12 @@ std::string to_csv(const Rows& rows) {
 Rows rows_of(const std::string& path, std::string_view content) {
   Rows rows;
   for (size_t line_number = 1; !content.empty(); ++line_number) {
-    const size_t end = std::min(content.find('\n'), content.size());
+    const size_t end = content.find('\n');
+    if (end == content.npos)
+      fail<DataError>(path, ": line ", line_number,
+                      " has no end, so that its number may be cut off; measure the lab again");
     const std::string_view line = content.substr(0, end);
-    content.remove_prefix(std::min(end + 1, content.size()));
+    content.remove_prefix(end + 1);
     if (line_number > 1)
       rows.push_back(row_of(path, line_number, line));
     else if (fields_of(line) != header)

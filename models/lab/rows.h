@@ -18,7 +18,7 @@ using Rows = std::vector<Observation>;
 /// With six significant digits. Error for a name that a CSV file cannot hold.
 std::string to_csv(const Rows& rows);
 
-/// DataError with the line for what is no such file. `path` is for errors.
+/// DataError with the line for what is no such file, or was cut off. `path` is for errors.
 Rows rows_of(const std::string& path, std::string_view content);
 
 std::vector<std::int64_t> seeds_of(const Rows& rows);      ///< rising
