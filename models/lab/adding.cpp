@@ -76,9 +76,10 @@ std::vector<double> AddingModel::gradient_lengths(const AddingCases& cases) {
   return record.hidden_gradient_norm;
 }
 
-std::vector<Observation> at_the_best_rate(const std::function<AddingRun(real learning_rate)>& train) {
+std::vector<Observation> at_the_best_rate(std::span<const double> rates,
+                                          const std::function<AddingRun(real learning_rate)>& train) {
   AddingRun best;
-  for (const double rate : {0.0003, 0.001, 0.003}) {
+  for (const double rate : rates) {
     AddingRun run = train(static_cast<real>(rate));
     if (best.rows.empty() || std::isnan(best.valid_error) || run.valid_error < best.valid_error)
       best = std::move(run);

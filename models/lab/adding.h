@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "core/math/random.h"
 #include "core/parameters.h"
@@ -65,7 +66,8 @@ struct AddingRun {
   double valid_error = 0;
 };
 
-/// The rows of the training with the lowest error, over learning rates of 0.0003, 0.001 and 0.003.
-std::vector<Observation> at_the_best_rate(const std::function<AddingRun(real learning_rate)>& train);
+/// The rows of the training with the lowest error, over these learning rates.
+std::vector<Observation> at_the_best_rate(std::span<const double> rates,
+                                          const std::function<AddingRun(real learning_rate)>& train);
 
 }  // namespace lamina::lab

@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t steps = 50, updates = 1000, updates_between_tests = 100;
 constexpr double gains[] = {0.1, 0.3, 1};
+constexpr double rates[] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03};
 
 struct Variant {
   const char* name;
@@ -49,7 +50,7 @@ std::vector<Observation> measure(std::int64_t seed, bool quick) {
   for (const Variant& variant : variants)
     for (const double gain : gains)
       notes.add(at_the_best_rate(
-          [&](real rate) { return train(variant, gain, rate, cases, quick ? 2 : updates, seed); }));
+          rates, [&](real rate) { return train(variant, gain, rate, cases, quick ? 2 : updates, seed); }));
   return notes.rows();
 }
 
@@ -78,7 +79,7 @@ Lab gain() {
       .setting =
           "The adding problem over 50 steps: an LSTM with 32 units, 1000 updates of Adam with 32 cases, for "
           "each gain "
-          "and seed the best of three learning rates by other cases, 1000 test cases. Always answering 1 has "
+          "and seed the best of six learning rates by other cases, 1000 test cases. Always answering 1 has "
           "an error of "
           "1/6. The gradient is that of the loss for h_1 and h_50 before training.",
       .measure = measure,

@@ -10,6 +10,7 @@ namespace lamina::lab {
 namespace {
 
 constexpr size_t steps = 50, updates = 2000, updates_between_tests = 100;
+constexpr double rates[] = {0.0003, 0.001, 0.003};
 
 struct Variant {
   const char* name;
@@ -48,7 +49,7 @@ std::vector<Observation> measure(std::int64_t seed, bool quick) {
   const AddingSets cases = adding_sets(steps, quick ? 20 : 1000, seed);
   const size_t last = quick ? 4 : updates;
   for (const Variant& variant : variants)
-    notes.add(at_the_best_rate([&](real rate) { return train(variant, rate, cases, last, seed); }));
+    notes.add(at_the_best_rate(rates, [&](real rate) { return train(variant, rate, cases, last, seed); }));
   return notes.rows();
 }
 
