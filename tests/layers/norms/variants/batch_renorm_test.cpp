@@ -140,7 +140,7 @@ TEST_CASE("batch renorm: ranks that train together have the same averages, of th
     means[rank] = norm.running_mean;
     variances[rank] = norm.running_variance;
   });
-  for (const size_t rank : {0, 1}) {
+  for (const size_t rank : {0U, 1U}) {
     CHECK(difference(means[rank], {real(14) / 6}) < 8 * ulp);                // (0 + (2 2 + 4 6) / 6) / 2
     CHECK(difference(variances[rank], {(1 + real(18) / 6) / 2}) < 8 * ulp);  // (1 + (2 1 + 4 4) / 6) / 2
   }
