@@ -148,8 +148,8 @@ std::optional<mode_t> permissions_of_old(const std::string& path, const std::str
   return old.st_mode & 07777;
 }
 
-/// "state.4711-0.tmp": the name is followed by the id of the writing process.
-constexpr std::string_view unfinished = ".tmp";
+/// "state.4711-0.lamina-tmp": after the name the id of the writing process, and an ending that nobody else uses.
+constexpr std::string_view unfinished = ".lamina-tmp";
 
 /// Creates a file beside the target, under a name that no other process and no other thread uses.
 std::pair<Descriptor, std::string> create_beside(const std::string& path, const std::string& target,
@@ -183,7 +183,7 @@ void write_all(const std::string& path, int number, std::span<const std::string_
 
 /// The process that began a file of such a name, or 0 when the name is of another kind.
 pid_t writer_of(const std::string& name) {
-  static const std::regex pattern(R"(.+\.([1-9][0-9]{0,8})-[0-9]+\.tmp)");
+  static const std::regex pattern(R"(.+\.([1-9][0-9]{0,8})-[0-9]+\.lamina-tmp)");
   std::smatch parts;
   return std::regex_match(name, parts, pattern) ? static_cast<pid_t>(std::stol(parts[1])) : 0;
 }

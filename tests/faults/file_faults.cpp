@@ -2,7 +2,7 @@
 // Operations that change a folder or its contents are counted:
 //
 //   FAULT_FOLDER=DIR   operations on paths below DIR, and on files that were opened there
-//   FAULT_LOG=FILE     appends a line to FILE for each of them: "17 fsync DIR/state.4711-3.tmp"
+//   FAULT_LOG=FILE     appends a line to FILE for each of them: "17 fsync DIR/state.4711-3.lamina-tmp"
 //   FAULT_AT=N         the N-th one, from 1, fails; without it none does
 //   FAULT_KIND=KIND    no-space, input-output: the error; short: half of a write is done; kill-before, kill-after: the
 //                      process is killed before or after the operation

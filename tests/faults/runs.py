@@ -89,7 +89,7 @@ def read_rows(path):
 
 
 def unfinished_files(folder):
-    return [str(path) for path in Path(folder).rglob("*") if re.search(r"\.\d+-\d+\.tmp$", path.name)]
+    return [str(path) for path in Path(folder).rglob("*") if re.search(r"\.\d+-\d+\.lamina-tmp$", path.name)]
 
 
 def broken_files(folder):

@@ -186,8 +186,9 @@ TEST_CASE("unfinished files of a killed process go when its run is resumed") {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);  // its process id is free now
-  const std::string killed = "run/state." + std::to_string(child) + "-3.tmp",
-                    running = "run/state." + std::to_string(getppid()) + "-3.tmp", other = "run/notes.tmp";
+  const std::string dead = std::to_string(child), killed = "run/state." + dead + "-3.lamina-tmp",
+                    running = "run/state." + std::to_string(getppid()) + "-3.lamina-tmp",
+                    other = "run/backup." + dead + "-01.tmp";
   for (const std::string& file : {killed, running, other}) std::ofstream(file) << "x";
   const RunFolder resumed = RunFolder::resume("run", "mnist");
   CHECK_FALSE(fs::exists(killed));
