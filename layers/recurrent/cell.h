@@ -32,8 +32,8 @@ struct CellOutput {
 struct CellForm {
   size_t gates;           ///< columns of W_x and W_h, in units of H
   size_t kept_gates = 0;  ///< the last of them, whose two parts the cell gets separately
-  std::array<size_t, 2>
-      segments{};  ///< numbers of gates that share statistics, first to last; {gates, 0}: all
+  /// Numbers of gates that share statistics, first to last; {gates, 0}: all do.
+  std::array<size_t, 2> segments{};
   /// The sum of both parts is normalized (Eq. 4), not each part. For cells without kept gates and without
   /// memory; their backward pass does not get `gates`.
   bool joint = false;

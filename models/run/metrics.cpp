@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "models/text/utf8.h"
 
 namespace lamina {
 
@@ -78,8 +79,7 @@ std::vector<std::string> split(std::string_view list) {
 }
 
 std::vector<std::string> fields_of(std::string_view line) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  if (line.starts_with(mark)) line.remove_prefix(mark.size());
+  line = without_byte_order_mark(line);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return split(line);
 }

@@ -47,8 +47,7 @@ LineReader::LineReader(const std::string& path, size_t position, size_t longest,
       position_(position),
       longest_(longest),
       end_(std::min(end, file_.bytes().size())) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  if (position_ == 0 && file_.bytes().starts_with(mark)) position_ = mark.size();
+  if (position_ == 0) position_ = file_.bytes().size() - without_byte_order_mark(file_.bytes()).size();
   if (position == 0 && position_ == file_.bytes().size())
     fail<DataError>(path, ": is empty; download it again");
 }

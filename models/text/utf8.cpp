@@ -67,6 +67,12 @@ void append_character(std::string& text, char32_t character) {
   }
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const size_t length = decode(text).length;

@@ -15,6 +15,9 @@ void append_character(std::string& text, char32_t character);
 
 bool is_utf8(std::string_view text);
 
+/// The text behind the byte order mark that it may begin with, as of files from spreadsheets and some editors.
+std::string_view without_byte_order_mark(std::string_view text);
+
 /// Latin-1 (one byte per character) as UTF-8.
 std::string from_latin1(std::string_view bytes);
 

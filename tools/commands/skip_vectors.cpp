@@ -105,10 +105,9 @@ struct EncodeFlags {
 };
 
 std::vector<std::string> lines_of_standard_input() {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";  // of byte order, no part of the first word
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) {
-    if (lines.empty() && line.starts_with(mark)) line.erase(0, mark.size());
+    if (lines.empty()) line.erase(0, line.size() - without_byte_order_mark(line).size());
     if (line.ends_with('\r')) line.pop_back();
     if (line.find('\0') != line.npos)
       fail<DataError>("standard input:", lines.size() + 1, ": holds a zero byte, so it is not plain text");
