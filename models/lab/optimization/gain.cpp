@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t steps = 50, updates = 1000, updates_between_tests = 100;
 constexpr double gains[] = {0.1, 0.3, 1};
-constexpr double rates[] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03};
+constexpr double rates[] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3};
 
 struct Variant {
   const char* name;
@@ -79,7 +79,7 @@ Lab gain() {
       .setting =
           "The adding problem over 50 steps: an LSTM with 32 units, 1000 updates of Adam with 32 cases, for "
           "each gain "
-          "and seed the best of six learning rates by other cases, 1000 test cases. Always answering 1 has "
+          "and seed the best of eight learning rates by other cases, 1000 test cases. Always answering 1 has "
           "an error of "
           "1/6. The gradient is that of the loss for h_1 and h_50 before training.",
       .measure = measure,
