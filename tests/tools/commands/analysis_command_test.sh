@@ -46,13 +46,14 @@ check "  and says that it is one" grep -q "L = 2, 4, one seed\." one/summary.md
 "$lamina" placement --seeds 2 --depths 2,4 --width 2 --out narrow >out || echo "placement failed"
 check "a NaN in a table has no sign" [ "$(grep -c -- -nan narrow/summary.md)" = 0 ]
 
-check "one depth" refuses 2 "--depths: an exponent needs two different depths" placement --depths 4,4
+check "one depth" refuses 2 "--depths: an exponent needs two different depths" placement --depths 4
+check "a depth twice" refuses 2 "--depths: 4 is given twice; once is enough" placement --depths 4,4
 check "no seeds" refuses 2 "--seeds" placement --seeds 0
 check "no draws" refuses 2 "--draws" invariance --draws 0
 check "a negative magnitude" refuses 2 "--magnitudes" invariance --magnitudes 1,-2
-check "a factor that changes nothing" refuses 2 "--magnitudes: a factor of 1 re-scales nothing" invariance --magnitudes 1,1
+check "a factor that changes nothing" refuses 2 "--magnitudes: a factor of 1 re-scales nothing" invariance --magnitudes 1
 check "magnitudes that rounding would decide" refuses 2 "--magnitudes" invariance --magnitudes 1e6
-check "one scale" refuses 2 "--scales: a slope needs two different scales" geometry --scales 1,1
+check "one scale" refuses 2 "--scales: a slope needs two different scales" geometry --scales 1
 check "scales without 1" refuses 2 "--scales" geometry --scales 2,4
 check "no steps" refuses 2 "--steps" geometry --steps 0
 check "missing data" refuses 1 "nowhere" geometry --data nowhere
