@@ -46,12 +46,12 @@ class TripleCounter {
 struct Book {
   std::string path;
   size_t bytes = 0;
-  BytesOfText text = {};  ///< without Project Gutenberg's notices, which are the same in every book
+  PartOfText text = {};  ///< without Project Gutenberg's notices, which are the same in every book
 };
 
 Book book_at(const std::string& path) {
   const MappedFile file(path);
-  return {path, file.bytes().size(), without_notices(file.bytes())};
+  return {path, file.bytes().size(), without_notices(file.bytes(), path)};
 }
 
 std::vector<Book> books_in(const std::string& folder) {

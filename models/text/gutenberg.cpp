@@ -2,45 +2,54 @@
 
 #include <algorithm>
 
+#include "core/error.h"
+
 namespace lamina {
 
 namespace {
 
-bool ends_notice(std::string_view line) { return line.starts_with("*** START OF"); }
+/// Sees a file's lines, each with the place where it begins and that of the next one.
+class Notices {
+ public:
+  Notices(const std::string& path, size_t end) : path_(path), end_(end) {}
 
-bool begins_notice(std::string_view line) {
-  return line.starts_with("*** END OF") || line.starts_with("End of the Project Gutenberg") ||
-         line.starts_with("End of Project Gutenberg");
-}
+  void see(std::string_view line, size_t at, size_t next) {
+    if (line.starts_with("*** START OF")) {
+      if (ended_)
+        fail<DataError>(path_, ": holds several books of Project Gutenberg; put each into a file of its own");
+      begin_ = next;
+    }
+    const bool ends = line.starts_with("*** END OF") || line.starts_with("End of the Project Gutenberg") ||
+                      line.starts_with("End of Project Gutenberg");
+    if (ends && !ended_) end_ = at;
+    ended_ |= ends;
+  }
+
+  PartOfText between() const { return {std::min(begin_, end_), end_}; }
+
+ private:
+  const std::string& path_;
+  size_t begin_ = 0, end_;
+  bool ended_ = false;
+};
 
 }  // namespace
 
-std::span<const std::string> without_notices(std::span<const std::string> lines) {
-  size_t begin = 0, end = lines.size();
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (ends_notice(lines[i])) begin = i + 1;
-    if (begins_notice(lines[i])) {
-      end = i;
-      break;
-    }
-  }
-  begin = std::min(begin, end);
+std::span<const std::string> without_notices(std::span<const std::string> lines, const std::string& path) {
+  Notices notices(path, lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) notices.see(lines[i], i, i + 1);
+  const auto [begin, end] = notices.between();
   return lines.subspan(begin, end - begin);
 }
 
-BytesOfText without_notices(std::string_view file) {
-  BytesOfText text{0, file.size()};
-  for (size_t at = 0; at < file.size();) {
+PartOfText without_notices(std::string_view file, const std::string& path) {
+  Notices notices(path, file.size());
+  for (size_t at = 0, next = 0; at < file.size(); at = next) {
     const std::string_view line = file.substr(at, file.find('\n', at) - at);
-    const size_t next = std::min(file.size(), at + line.size() + 1);
-    if (ends_notice(line)) text.begin = next;
-    if (begins_notice(line)) {
-      text.end = at;
-      break;
-    }
-    at = next;
+    next = std::min(file.size(), at + line.size() + 1);
+    notices.see(line, at, next);
   }
-  return text;
+  return notices.between();
 }
 
 }  // namespace lamina

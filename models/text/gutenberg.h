@@ -9,13 +9,13 @@
 namespace lamina {
 
 /// The lines between Project Gutenberg's "*** START OF" and "*** END OF", without "End of the Project Gutenberg EBook" before
-/// the latter; all lines from or to where there is no such mark.
-std::span<const std::string> without_notices(std::span<const std::string> lines);
+/// the latter; all lines from or to where there is no such mark. Throws DataError with the path when another book follows.
+std::span<const std::string> without_notices(std::span<const std::string> lines, const std::string& path);
 
 /// The same for a whole file: its bytes from `begin` up to `end`.
-struct BytesOfText {
+struct PartOfText {
   size_t begin, end;
 };
-BytesOfText without_notices(std::string_view file);
+PartOfText without_notices(std::string_view file, const std::string& path);
 
 }  // namespace lamina

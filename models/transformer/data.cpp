@@ -38,7 +38,7 @@ std::vector<std::string> books_in(const std::string& folder, const std::string& 
 std::string text_of_book(const std::string& path) {
   const std::vector<std::string> lines = read_lines(path);
   std::string text;
-  for (const std::string& line : without_notices(lines)) text += line + '\n';
+  for (const std::string& line : without_notices(lines, path)) text += line + '\n';
   return text;
 }
 

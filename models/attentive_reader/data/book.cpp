@@ -145,7 +145,7 @@ class Cutter {
 
 std::vector<Chapter> read_book(const std::string& path) {
   const std::vector<std::string> lines = read_lines(path);
-  const std::span<const std::string> body = without_notices(lines);
+  const std::span<const std::string> body = without_notices(lines, path);
   const auto first = static_cast<size_t>(body.data() - lines.data()), last = first + body.size();
   std::vector<Chapter> book(1);
   Words paragraph;
