@@ -23,6 +23,9 @@ std::string shown(double number) {
   return digits.data();
 }
 
+/// Whether the run finished, but without a finite number.
+bool is_unknown(const std::optional<double>& number) { return number && !std::isfinite(*number); }
+
 /// In the claimed direction: positive where the subject does what is claimed. For ratios the logarithm.
 double effect(const Claim& claim, const SeedPair& pair) {
   const double subject = claim.ratio ? std::log(*pair.subject) : *pair.subject;
@@ -79,24 +82,28 @@ void judge_by_interval(Verdict& verdict) {
   verdict.bootstrap = {back(bootstrap.low), back(bootstrap.high)};
 }
 
-/// The number of a run that finished; DataError when it has no such metric, which no seed will change.
+/// The number of a run that finished, NaN where it has none that is finite; DataError when it has no such metric, which no
+/// seed will change.
 std::optional<double> number_of(const MeasuredRun& run, const Claim& claim, const Study& study) {
   if (run.end.outcome != RunEnd::finished) return {};
   if (!run.has(claim.metric))
     fail<DataError>(study.file, ": claims look at '", claim.metric, "', and ", run.run.name, " has only ",
                     joined(metrics_of({run})), "; name one of them");
-  return taken(run, claim.metric, claim.take, study);
+  return taken(run, claim.metric, claim.take, study).value_or(std::nan(""));
 }
 
 /// The updates after which each run is as good as the worse of their bests. The best of one of them alone would be a goal
-/// that this one reaches always and an equal one in half of all pairs.
+/// that this one reaches always and an equal one in half of all pairs. Beside a run that has no best it is all that is left.
 void count_updates(SeedPair& pair, const Claim& claim, const Study& study, const MeasuredRun& subject,
                    const MeasuredRun& other) {
-  if (!pair.subject || !pair.other) return;
-  const double goal = study.best_is_highest(claim.metric) ? std::min(*pair.subject, *pair.other)
-                                                          : std::max(*pair.subject, *pair.other);
-  pair.subject = updates_to_reach(subject, claim.metric, goal, study);
-  pair.other = updates_to_reach(other, claim.metric, goal, study);
+  const std::pair<std::optional<double>*, const MeasuredRun*> both[] = {{&pair.subject, &subject},
+                                                                        {&pair.other, &other}};
+  const bool highest = study.best_is_highest(claim.metric);
+  double goal = highest ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+  for (const auto& [best, run] : both)
+    if (*best && !is_unknown(*best)) goal = highest ? std::min(goal, **best) : std::max(goal, **best);
+  for (const auto& [best, run] : both)
+    if (*best && !is_unknown(*best)) *best = updates_to_reach(*run, claim.metric, goal, study);
 }
 
 SeedPair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subject,
@@ -153,6 +160,11 @@ Verdict judge(const Claim& claim, const std::vector<SeedPair>& pairs, const std:
   Verdict verdict{.claim = claim, .subject = subject, .other = other, .pairs = pairs};
   if (pairs.size() < fewest_pairs)
     verdict.why = text("there are ", pairs.size(), " pairs of runs, and ", fewest_pairs, " are needed");
+  else if (const auto unknown = std::ranges::count_if(pairs, [](const SeedPair& pair) {
+             return is_unknown(pair.subject) || is_unknown(pair.other);
+           }))
+    verdict.why = text("in ", unknown, " of ", pairs.size(),
+                       " pairs a run finished without a finite number, which says nothing of who is better");
   else if (!std::ranges::all_of(pairs, [](const SeedPair& pair) { return pair.subject && pair.other; }))
     judge_by_count(verdict);
   else

@@ -11,7 +11,8 @@
 // Where the first is the better one that is the other's best, as the paper counts.
 //
 // A run that diverged has no number, and leaving it out would flatter its variant. Where some did, only their count can
-// decide, by Fisher's exact test at 95%.
+// decide, by Fisher's exact test at 95%. One that finished without a finite number of the metric did not diverge, and with
+// such runs nothing can be told.
 
 #include <cstddef>
 #include <optional>
@@ -23,7 +24,8 @@
 
 namespace lamina {
 
-/// The two variants' runs with one seed. Nothing in place of a number: the run diverged.
+/// The two variants' runs with one seed. Nothing in place of a number: the run diverged; NaN: it finished
+/// without one.
 struct SeedPair {
   std::int64_t seed = 0;
   std::optional<double> subject = {}, other = {};

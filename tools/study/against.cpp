@@ -58,12 +58,17 @@ std::string cell_of(const Ends& ends) {
   return text(words, words.empty() ? "" : "; ", ends.failed, " of ", ends.runs, " failed");
 }
 
-/// The value of the setting with the best median; nothing where no run finished.
+/// The value of the setting with the best median, to which a run without a number counts as the worst, as it does where one
+/// is chosen (models/evidence/choice.h); nothing where half of the runs have none.
 std::optional<double> best_place(const Study& study, const std::string& metric, const Group& group) {
   std::optional<double> best;
   double lowest = std::numeric_limits<double>::infinity();
   for (const auto& [place, ends] : group.ends) {
-    const double median = (study.best_is_highest(metric) ? -1 : 1) * ends.median();
+    std::vector<double> values = ends.values;
+    if (study.best_is_highest(metric))
+      for (double& value : values) value = -value;
+    values.resize(ends.runs, std::numeric_limits<double>::infinity());
+    const double median = median_of(values);
     if (!(median < lowest)) continue;
     lowest = median;
     best = place;

@@ -152,7 +152,8 @@ std::string claim_section(const Verdict& verdict, size_t number, const std::stri
     if (pair.subject && pair.other) {
       const double better = claim.direction == Claim::higher ? *pair.subject : *pair.other;
       const double worse = claim.direction == Claim::higher ? *pair.other : *pair.subject;
-      difference = cell(claim.ratio ? better / worse : better - worse);
+      const bool above_zero = better > 0 && worse > 0;
+      difference = cell(!claim.ratio ? better - worse : above_zero ? better / worse : std::nan(""));
     }
     rows += markdown_row({text(pair.seed), value(pair.subject), value(pair.other), difference});
   }

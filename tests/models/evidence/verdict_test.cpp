@@ -170,6 +170,24 @@ TEST_CASE("verdict: runs that diverged count, and are not left out") {
   CHECK(judge(higher_loss, pairs_of({none, none, none, none}, {1, 2, 3, 4})).answer == Verdict::holds);
 }
 
+TEST_CASE("verdict: a run that finished without a finite number did not diverge") {
+  const double unknown = std::nan("");
+  const Verdict all = judge(lower, pairs_of({1, 2, 3, 4}, {unknown, unknown, unknown, unknown}));
+  CHECK(all.answer == Verdict::cannot_be_told);
+  CHECK(all.why ==
+        "in 4 of 4 pairs a run finished without a finite number, which says nothing of who is better");
+  CHECK(judge(lower, pairs_of({1, 2, 3, 4, unknown}, {none, none, none, none, 1}))
+            .why.starts_with("in 1 of 5"));
+  const Study study =
+      study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
+  const Study faster =
+      study_with(R"({"metric": "loss", "faster": {"norm": "layer"}, "than": {"norm": "none"}})");
+  const std::vector<double> no(4, unknown), good{1, 1, 1, 1};
+  const auto runs = runs_of(0, no, no) + runs_of(1, {2, 2, 2, 2}, good);
+  CHECK(judge(study.claims[0], study, runs).answer == Verdict::cannot_be_told);
+  CHECK(judge(faster.claims[0], faster, runs).answer == Verdict::cannot_be_told);
+}
+
 TEST_CASE("verdict: of a study, with its data and n") {
   const Study study =
       study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
@@ -216,6 +234,8 @@ TEST_CASE("verdict: updates until the best that both reach") {
   for (size_t i = 0; i < 4; ++i) runs[i].end.outcome = RunEnd::diverged;
   CHECK(judge(study.claims[0], study, runs).why ==
         "0 of 4 runs of layer and 4 of 4 of none diverged (Fisher's exact test: p = 0.0286)");
+  // Updates also where the other diverged, and not the metric.
+  CHECK(judge(study.claims[0], study, runs).pairs[0].subject == 20);
 }
 
 namespace {

@@ -53,6 +53,15 @@ TEST_CASE("a table against a setting: medians, ranges, the best value and the la
         std::string::npos);
 }
 
+TEST_CASE("a table against a setting: where half of the runs diverged is not the best value") {
+  const Study study = study_of("");
+  auto runs = runs_of(study);
+  runs[4].end.outcome = RunEnd::diverged;
+  runs[5] = run_of(study, 2, 2, 0.5);  // layer at 0.1: one run, the lowest of all
+  CHECK(section_against(study, runs, {"loss"}).find("0.5 (0.5 to 0.5); 1 of 2 failed | 0.01 | 0.01 |") !=
+        std::string::npos);
+}
+
 TEST_CASE("a word that two settings have is named with its setting") {
   const Study study = study_from("s.json", R"({"experiment": "transformer", "against": "lr",
       "variants": [{"positions": "none", "lr": [0.1, 0.01]}, {"lr": [0.1, 0.01], "decay": "none"}]})");
