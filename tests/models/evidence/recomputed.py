@@ -119,8 +119,10 @@ class Study:
         take = "best" if kind == "faster" else claim.get("take", "last")
         numbers = [[run.take(metric, take) if run.finished else None for run in pair] for pair in pairs]
         verdict = {"claim": claim["claim"], "answer": "cannot be told", "subject": sides[0], "other": sides[1], "n": len(pairs)}
-        lost = [sum(pair[side] is None for pair in numbers) for side in (0, 1)]
-        if any(lost):
+        lost = [sum(not pair[side].finished for pair in pairs) for side in (0, 1)]
+        if any(None in pair for pair in numbers):
+            if sum(pair.count(None) for pair in numbers) > sum(lost):
+                return verdict, None  # one finished without a number
             better = kind == "faster" or (kind == "higher") == (metric in self.higher)
             if len(pairs) >= FEWEST_PAIRS and fisher(*lost, len(pairs)) < SIGNIFICANT:
                 verdict["answer"] = "holds" if (lost[0] < lost[1]) == better else "does not hold"
@@ -129,6 +131,8 @@ class Study:
             goals = [(min if metric in self.higher else max)(pair) for pair in numbers]
             numbers = [[run.updates_to(metric, goal) for run in pair] for pair, goal in zip(pairs, goals)]
         ratio = kind == "faster" or "times" in claim
+        if ratio and min(sum(numbers, []), default=1) <= 0:
+            return verdict, None
         compare = (lambda a, b: a / b) if ratio else (lambda a, b: a - b)
         effects = [compare(*(pair if kind == "higher" else pair[::-1])) for pair in numbers]
         rows = [row_of(seed, *map(float, pair), effect) for seed, pair, effect in zip(seeds, numbers, effects)]
