@@ -48,7 +48,7 @@ def verdict_of(verdict, data, name, page):
     else:
         number = verdict["sentence"].removeprefix(verdict["answer"] + ": ").split(", n = ")[0]
     return {"answer": verdict["answer"], "number": number, "seeds": verdict["n"],
-            "data": data or verdict["data"].split(";")[0], "name": name, "page": page}
+            "data": data or verdict["data"], "name": name, "page": page}
 
 
 def judged(entry, folder):
