@@ -95,13 +95,16 @@ bool is_in(const ChartPlan& plan, const Trace& trace) {
   return plan.low.empty() || std::ranges::any_of(y, [](double value) { return std::isfinite(value); });
 }
 
-/// What keeps the paper's curves and values out of a chart: it shows nothing on real data, or only smaller models.
+/// What keeps the paper's curves and values out of a chart: it shows nothing on real data, or only smaller models
+/// and parts of the data.
 std::string why_left_out(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::string& facet) {
   std::string reason;
   for (const Trace& trace : traces) {
     if (trace.facet != facet) continue;
     reason = why_not_comparable(*trace.run, exhibit);
-    if (reason != "synthetic data" && reason != "small preset" && reason != "data not recorded") return {};
+    if (reason != "synthetic data" && reason != "small preset" && reason != "data not recorded" &&
+        part_of_data(*trace.run).empty())
+      return {};
   }
   return reason;
 }

@@ -82,6 +82,7 @@ Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   if (exhibit.on_data)
     badges.push_back(data.empty() ? badge("synthetic", "synthetic data") : badge("real", "data: " + data));
   if (setting_of(run, "preset") == "small") badges.push_back(badge("reduced", "small preset"));
+  if (const std::string part = part_of_data(run); !part.empty()) badges.push_back(badge("reduced", part));
   const auto file = run.files.find(exhibit.file);
   if (file == run.files.end()) return badges;
   const double done = last_of(file->second, exhibit.length_column),

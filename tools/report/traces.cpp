@@ -139,6 +139,11 @@ std::string setting_of(const FoundRun& run, const std::string& name) {
   return {};
 }
 
+std::string part_of_data(const FoundRun& run) {
+  const std::string count = setting_of(run, "train_on");
+  return number_in(count) > 0 ? "trained on " + count + " alone" : "";
+}
+
 std::vector<double> Trace::column(const std::string& name) const {
   std::vector<double> numbers;
   const auto place = csv->find(name);

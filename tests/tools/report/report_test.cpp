@@ -295,6 +295,17 @@ TEST_CASE("badges say what is synthetic, reduced or unfinished") {
         std::set<std::string>{"data from files, in part", "synthetic data, in part", "reduced, in part"});
 }
 
+TEST_CASE("badges say what part of the data a kept run was trained on") {
+  const TemporaryFolder folder;
+  write_file(folder / "study.json", R"({"study": "digits", "experiment": "mnist", "threads": 1,
+      "settings": {"data": "mnist", "train-on": 1000, "epochs": 60, "batch": 128}, "combinations": {"layer": {"norm": "layer"}}})");
+  write_file(folder / "numbers.json", R"({"data": ["MNIST"], "runs": {"layer-seed1": {"outcome": "finished",
+      "data": 0, "curves": {"epoch": [60], "step": [1200], "train_nll": [0.1], "test_error": [0.1]}}}})");
+  const Json shown = figure_6(folder.path());
+  CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: mnist", "trained on 1000 alone"});
+  CHECK(shown["runs"][0]["command"].get<std::string>().find("--train-on 1000") != std::string::npos);
+}
+
 TEST_CASE("two runs of one variant are told apart") {
   const TemporaryFolder folder;
   make_run(folder / "a", "layer", two_epochs);

@@ -23,8 +23,11 @@ Csv csv_of(const Table& table) {
   return csv;
 }
 
+/// Flags of a study, under the names that a run's config.json gives them: "train_on" for train-on.
 void add_settings(Settings& settings, const Json& json) {
-  for (const auto& [name, value] : json.items()) {
+  for (const auto& [flag, value] : json.items()) {
+    std::string name = flag;
+    std::ranges::replace(name, '-', '_');
     if (value.is_boolean())
       settings.set(name, value.get<bool>());
     else if (value.is_number_integer())

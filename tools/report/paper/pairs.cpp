@@ -89,6 +89,7 @@ std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit) {
   if (!run.config) return "data not recorded";
   if (setting_of(run, "data").empty()) return "synthetic data";
   if (setting_of(run, "preset") == "small") return "small preset";
+  if (const std::string part = part_of_data(run); !part.empty()) return part;
   const auto file = run.files.find(exhibit.file);
   if (file == run.files.end()) return {};
   const auto place = file->second.find(exhibit.length_column);

@@ -10,8 +10,8 @@
 
 namespace lamina {
 
-/// What keeps a run from being compared with the paper's: "synthetic data", "small preset", "5 of 100 epochs"; empty when
-/// nothing does.
+/// What keeps a run from being compared with the paper's: "synthetic data", "small preset", "trained on 1000 alone", "5 of
+/// 100 epochs"; empty when nothing does.
 std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit);
 
 /// One table, or none: for each row of the paper whose norm we have measured, its numbers beside ours and the difference,
