@@ -1,12 +1,18 @@
 #include "layers/norms/norm.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/error.h"
 
 namespace lamina {
 
-const NormEntry& entry_of(Norm norm) { return *std::ranges::find(norm_table, norm, &NormEntry::norm); }
+const NormEntry& entry_of(Norm norm) {
+  const auto* const entry = std::ranges::find(norm_table, norm, &NormEntry::norm);
+  if (entry == std::end(norm_table))
+    fail("norm number ", static_cast<int>(norm), ": has no row in norm_table; add it (layers/norms/norm.h)");
+  return *entry;
+}
 
 std::optional<Norm> norm_named(std::string_view name) {
   for (const NormEntry& entry : norm_table)

@@ -59,6 +59,7 @@ inline constexpr NormEntry norm_table[] = {
     {Norm::layer, "layer", "layer norm", "ln", 0, true, true, true, true},
 };
 
+/// Throws Error where norm_table has no row of it.
 const NormEntry& entry_of(Norm norm);
 inline const char* name_of(Norm norm) { return entry_of(norm).name; }
 

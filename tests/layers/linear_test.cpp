@@ -83,11 +83,3 @@ TEST_CASE("linear layer: one that is refused leaves no parameters behind") {
   CHECK(parameters.learned().empty());
   CHECK_NOTHROW(Linear(parameters, "layer", {.input = 3, .output = 4, .weight_norm = true}));
 }
-
-TEST_CASE("the names of the normalizations") {
-  std::string all;
-  for (const NormEntry& entry : norm_table) all += std::string(entry.name) + " ";
-  CHECK(all ==
-        "none weight weight-standardized batch ghost-batch batch-renorm rms dyt ada detached layer-simple "
-        "instance group layer-interior layer ");
-}
