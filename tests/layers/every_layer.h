@@ -13,10 +13,9 @@
 #include "layers/linear.h"
 #include "layers/norms/batch_norm.h"
 #include "layers/norms/group_norm.h"
-#include "layers/norms/layer_norm.h"
 #include "layers/norms/masked_batch_norm.h"
-#include "layers/norms/variants/dyt.h"
-#include "layers/norms/variants/parameter_free_norm.h"
+#include "layers/norms/norm.h"
+#include "layers/norms/normalization.h"
 #include "tests/layers/recurrent/recurrent_cases.h"
 
 namespace lamina::test {
@@ -111,6 +110,24 @@ inline void add_attention_cases(std::vector<LayerCase>& all) {
     }));
 }
 
+/// Every scheme of norm_table but batch renormalization, whose values depend on the calls before.
+inline void add_norm_cases(std::vector<LayerCase>& all, const Shape& rows, const Shape& maps) {
+  for (const NormEntry& entry : norm_table) {
+    if (entry.norm == Norm::renorm) continue;
+    if (entry.vectors)
+      all.push_back(layer_case_of<Normalization>(
+          entry.title, rows,
+          NormalizationOptions{.norm = entry.norm, .features = rows.columns(), .groups = 1}));
+    if (entry.maps)
+      all.push_back(layer_case_of<Normalization>(text(entry.title, " of maps"), maps,
+                                                 NormalizationOptions{.norm = entry.norm,
+                                                                      .features = maps.columns(),
+                                                                      .height = maps[1],
+                                                                      .width = maps[2],
+                                                                      .groups = 2}));
+  }
+}
+
 inline std::vector<LayerCase> every_layer() {
   const Shape rows{6, 5}, maps{2, 6, 6, 4};
   std::vector<LayerCase> all;
@@ -119,15 +136,7 @@ inline std::vector<LayerCase> every_layer() {
                                       LinearOptions{.input = 5, .output = 3, .weight_norm = true}));
   all.push_back(layer_case_of<Linear>(
       "linear, standardized", rows, LinearOptions{.input = 5, .output = 3, .weight_standardization = true}));
-  all.push_back(layer_case_of<LayerNorm>("layer norm", rows, LayerNormOptions{.features = 5}));
-  all.push_back(layer_case_of<RmsNorm>("RMS norm", rows, LayerNormOptions{.features = 5}));
-  all.push_back(
-      layer_case_of<LayerNormSimple>("layer norm, simple", rows, ParameterFreeNormOptions{.features = 5}));
-  all.push_back(layer_case_of<DetachNorm>("detach norm", rows, ParameterFreeNormOptions{.features = 5}));
-  all.push_back(layer_case_of<AdaNorm>("ada norm", rows, AdaNormOptions{.features = 5}));
-  all.push_back(layer_case_of<DyT>("DyT", rows, DyTOptions{.features = 5}));
-  all.push_back(layer_case_of<BatchNorm>("batch norm", rows, BatchNormOptions{.features = 5}));
-  all.push_back(layer_case_of<BatchNorm>("batch norm of maps", maps, BatchNormOptions{.features = 4}));
+  add_norm_cases(all, rows, maps);
   all.push_back(
       layer_case_of<Conv2d>("convolution", maps, Conv2dOptions{.input = 4, .output = 3, .padding = 1}));
   all.push_back(

@@ -2,6 +2,8 @@
 
 #include "models/analysis/invariance.h"
 
+#include <map>
+
 #include "models/analysis/normalized_layer.h"
 #include "tests/check.h"
 
@@ -32,23 +34,26 @@ TEST_CASE("invariance: the measurement agrees with Table 1") {
   if (sizeof(real) == 8) CHECK(disagreements(results).empty());
 }
 
-TEST_CASE("invariance: our own rows") {
+TEST_CASE("invariance: every row, ours too") {
   const auto results = measure_invariance(few_draws);
   const auto row = [&](Norm norm) {
     std::string letters;
     for (const Transformation t : transformations) letters += invariant(results, norm, t) ? 'y' : 'n';
     return letters;
   };
-  CHECK(row(Norm::none) == "nnnnnn");
-  CHECK(row(Norm::rms) == "ynnyny");
-  for (const Norm norm : {Norm::layer_simple, Norm::detached, Norm::ada})
-    CHECK(row(norm) == row(Norm::layer));
-  CHECK(row(Norm::dyt) == "nnnnnn");
-  CHECK(row(Norm::ghost) == row(Norm::batch));
-  CHECK(row(Norm::renorm) == "nnnnnn");  // with running averages that did not follow
-  CHECK(row(Norm::standardized) == row(Norm::weight));
-  CHECK(row(Norm::group) == "yynyny");     // layer norm of parts of the units
-  CHECK(row(Norm::instance) == "ynyyyy");  // batch norm over positions instead of cases
+  const std::string batch = "ynyyyn", weight = "ynynnn", layer = "yynyny";
+  const std::map<Norm, std::string> known{
+      {Norm::batch, batch},         {Norm::weight, weight},   {Norm::layer, layer},
+      {Norm::none, "nnnnnn"},       {Norm::rms, "ynnyny"},    {Norm::layer_simple, layer},
+      {Norm::detached, layer},      {Norm::ada, layer},       {Norm::dyt, "nnnnnn"},
+      {Norm::ghost, batch},         {Norm::renorm, "nnnnnn"},  // running averages did not follow
+      {Norm::standardized, weight}, {Norm::group, layer},      // of parts of the units
+      {Norm::instance, "ynyyyy"}};                             // over positions instead of cases
+  for (const Norm norm : table_schemes()) {
+    CAPTURE(std::string(lamina::name_of(norm)));
+    REQUIRE(known.contains(norm));
+    CHECK(row(norm) == known.at(norm));
+  }
 }
 
 TEST_CASE("invariance: the default epsilon breaks what divides by sigma, and nothing else") {
