@@ -173,7 +173,6 @@ truth("reshape")(lambda at, x: x.reshape(at["shape"]))
 truth("leading")(lambda at, x: x[at["begin"]:at["end"]])
 truth("step")(lambda at, x: x[at["index"]])
 truth("detach")(lambda at, x: x.detach())
-truth("copy")(lambda at, x: x.detach())
 truth("channels_last")(lambda at, x: x.permute(0, 2, 3, 1))
 truth("channels_first")(lambda at, x: x.permute(0, 3, 1, 2))
 

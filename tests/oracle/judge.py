@@ -25,6 +25,16 @@ def draw_case(seed, number, types, attempt=0):
     return d.case
 
 
+def never_drawn(most=20000):
+    """The ops of TRUTH that no case has, in order; looked for until all were seen, in `most` cases of seed 1."""
+    missing = set(TRUTH)
+    for number in range(most):
+        missing -= {step["op"] for step in draw_case(1, number, [False, True]).program}
+        if not missing:
+            break
+    return sorted(missing)
+
+
 def compute(case, dtype):
     """PyTorch's results, named like the program's answers."""
     values = {name: torch.tensor(array, dtype=dtype) for name, array in case.tensors.items()}

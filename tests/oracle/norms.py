@@ -1,4 +1,8 @@
 """Layer, RMS and batch norm of rows, and the layers that hold a normalization."""
+import pathlib
+import re
+import sys
+
 import torch
 from torch.nn import functional as F
 
@@ -246,11 +250,25 @@ def layer_of_batch_norm(d):
         d.answer(name, (columns,), seed=False)
 
 
+SCHEMES = ["none", "batch", "layer", "weight", "rms", "group", "instance", "layer_interior", "layer_simple", "detached",
+           "ada", "dyt", "ghost_batch", "batch_renorm", "weight_standardized"]
+
+
+def require_all_schemes():
+    """Each row of norm_table is among SCHEMES, whose order decides which cases are drawn."""
+    table = pathlib.Path(__file__).resolve().parents[2] / "layers/norms/norm.h"
+    names = re.findall(r'\{Norm::\w+, "([\w-]+)"', table.read_text())
+    if missing := {name.replace("-", "_") for name in names} ^ set(SCHEMES):
+        sys.exit(f"{__file__}: SCHEMES and norm_table in layers/norms/norm.h differ in {', '.join(sorted(missing))}")
+
+
+require_all_schemes()
+
+
 @kind("layers", 1.2)
 def layer_of_normalization(d):
     d.start("layers")
-    norm = d.pick(["none", "batch", "layer", "weight", "rms", "group", "instance", "layer_interior",
-                   "layer_simple", "detached", "ada", "dyt", "ghost_batch", "batch_renorm", "weight_standardized"])
+    norm = d.pick(SCHEMES)
     vectors = norm in ("rms", "layer_simple", "detached", "ada", "dyt")
     maps = norm in ("group", "instance", "layer_interior") or (not vectors and d.chance(0.4))
     n, h, w, c = image(d)

@@ -40,7 +40,7 @@ except ImportError:
     print(f"0 passed, 0 failed, {options.cases} skipped")
     sys.exit(0)
 
-from judge import Judge
+from judge import Judge, never_drawn
 from plant import PLANTS
 from program import Program
 from table import Table
@@ -105,6 +105,10 @@ def main():
         run(judge, range(options.cases), table)
         table.print()
         passed, failed = table.counts()
+        undrawn = never_drawn()
+        for op in undrawn:
+            print(f"FAILED  no case has the op {op}; a @kind must draw it")
+        failed += len(undrawn)
         if not options.plant:
             found, missed = self_test(programs)
             passed, failed = passed + found, failed + missed

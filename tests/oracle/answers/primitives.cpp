@@ -98,7 +98,6 @@ void add_structure(Functions& functions) {
   };
   functions["step"] = [](const Instruction& in) { return std::vector{in.input(0).step(in.size("index"))}; };
   functions["detach"] = [](const Instruction& in) { return std::vector{in.input(0).detach()}; };
-  functions["copy"] = [](const Instruction& in) { return std::vector{in.input(0).copy()}; };
 }
 
 }  // namespace
