@@ -27,8 +27,13 @@ namespace lamina {
 namespace {
 
 std::vector<std::string> norms_of(const std::string& experiment, const std::vector<std::string>& more) {
+  const NamedTrainingStep* const step = find_training_step(experiment);
+  if (step == nullptr)
+    fail("lamina ", experiment,
+         ": no training step has its name; add one, which says what --norm offers "
+         "(tools/bench/training_steps.cpp)");
   std::vector<std::string> names;
-  for (const Norm norm : find_training_step(experiment)->norms) names.emplace_back(name_of(norm));
+  for (const Norm norm : step->norms) names.emplace_back(name_of(norm));
   names.insert(names.end(), more.begin(), more.end());
   return names;
 }

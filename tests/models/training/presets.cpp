@@ -131,10 +131,7 @@ std::string mismatch(const Tensor& values, const Distribution& wanted) {
 void check_preset(const PresetTable& table) {
   const TemporaryFolder scratch;
   Command program("lamina", "for tests");
-  for (const auto add : {add_mnist_command, add_convnet_command, add_draw_command, add_handwriting_command,
-                         add_order_embedding_command, add_attentive_reader_command, add_skip_thoughts_command,
-                         add_transformer_command})
-    add(program);
+  for (const auto add : add_commands) add(program);
   const std::string out = scratch / "run";
   std::vector<const char*> arguments{"lamina"};
   for (const std::string& argument : table.command) arguments.push_back(argument.c_str());

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "tests/temporary_folder.h"
+#include "tests/tools/commands/experiments.h"
 #include "tests/tools/report/runs_folder.h"
 #include "tools/commands/commands.h"
 
@@ -114,8 +115,7 @@ TEST_CASE("what is missing has a quick command first, which parses, needs no dat
 
 TEST_CASE("the command of a run of every experiment parses, and so does each remedy") {
   const TemporaryFolder folder;
-  for (const char* experiment : {"mnist", "convnet", "draw", "handwriting", "order-embedding",
-                                 "attentive-reader", "skip-thoughts", "transformer"})
+  for (const std::string& experiment : test::experiments())
     make_run_of(experiment, folder / experiment, settings_of(experiment), "");
   const Json document = make_document(find_runs({folder.path()}));
   size_t seen = 0;

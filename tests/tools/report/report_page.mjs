@@ -20,10 +20,10 @@ function check(title, holds, seen = "") {
 
 // --- Runs: each metric falls or rises by its own rate, so that no two curves lie on each other.
 
-const header = { mnist: "epoch,step,train_nll,test_error", draw: "epoch,step,train_bound,test_bound",
-  convnet: "epoch,step,train_nll,test_error", handwriting: "epoch,step,train_nll,test_nll",
+const header = { "mnist": "epoch,step,train_nll,test_error", "draw": "epoch,step,train_bound,test_bound",
+  "convnet": "epoch,step,train_nll,test_error", "handwriting": "epoch,step,train_nll,test_nll",
   "attentive-reader": "epoch,step,valid_error", "skip-thoughts": "epoch,step,sick_r,sick_rho,sick_mse,mr,cr,subj,mpqa",
-  "order-embedding": "epoch,step,valid_image_r1,valid_image_r5,valid_image_r10", transformer: "epoch,step,train_nll,valid_bits" };
+  "order-embedding": "epoch,step,valid_image_r1,valid_image_r5,valid_image_r10", "transformer": "epoch,step,train_nll,valid_bits" };
 const norms = ["none", "batch", "layer"];
 const picture = execFileSync("base64", ["-d"], { input: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==" });
 

@@ -1,0 +1,75 @@
+// What every experiment must have: what is forgotten of a new one is named here.
+
+#include "tests/tools/commands/experiments.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/files/file.h"
+#include "core/files/folder.h"
+#include "tests/check.h"
+#include "tools/flags/command_times.h"
+#include "tools/flags/training_command.h"
+#include "tools/report/exhibits.h"
+
+using namespace lamina;
+using namespace lamina::test;
+
+namespace {
+
+constexpr std::string_view preset_tests = "tests/models/*/*preset*_test.cpp";
+
+std::string content_of(std::string_view path) {
+  if (path != preset_tests) return read_file(std::string(path));
+  std::string all;
+  for (const std::string& folder : entries_of("tests/models"))
+    for (const std::string& file : entries_of(folder))
+      if (file.ends_with("_test.cpp") && contains(file, "preset")) all += read_file(file);
+  return all;
+}
+
+/// Pages and tests that go through all experiments, and what stands there around the name of each.
+struct Place {
+  std::string_view file, before, after;
+};
+constexpr Place places[] = {
+    {"README.md", "build/lamina ", " "},
+    {"models/run/FILES.md", "`", "`"},  // the columns of its metrics.csv
+    {preset_tests, "{\"", "\", "},
+    {"tests/faults/runs.py", "\"", "\": ["},
+    {"tests/models/run/csv_columns_test.sh", " ", " --"},
+    {"tests/models/distributed/mpirun_test.sh", " ", " --"},
+    {"tests/tools/report/report_page.mjs", "\"", "\": \"epoch,"},
+};
+
+struct Untold final : TrainingCommand {
+  explicit Untold(Command& command) : TrainingCommand(command, {}) {}
+  TrainingData load() override { return {}; }
+  Outcome train_variant(const RunFolder&, const RunLabel&) override { return Outcome::finished; }
+  std::string summary(const TrainedVariants&) const override { return {}; }
+  std::vector<Panel> figure(const TrainedVariants&) const override { return {}; }
+};
+
+}  // namespace
+
+TEST_CASE("experiments: each has an exhibit, its time, a page, and its place in what goes through all") {
+  CHECK(experiments().size() >= 8);
+  for (const std::string& name : experiments()) {
+    CAPTURE(name);
+    CHECK_MESSAGE(std::ranges::count(exhibits(), name, &Exhibit::experiment) > 0,
+                  "tools/report/exhibits.cpp");
+    CHECK_MESSAGE(!time_of(name).empty(), "tools/flags/command_times.cpp");
+    std::string folder = "models/" + name;
+    std::ranges::replace(folder, '-', '_');
+    CHECK_MESSAGE(exists(folder + "/README.md"), folder, "/README.md");
+    for (const Place& place : places)
+      CHECK_MESSAGE(contains(content_of(place.file), text(place.before, name, place.after)), place.file);
+  }
+}
+
+TEST_CASE("experiments: one without a training step is an error that says so") {
+  Command command("untold", "for tests");
+  CHECK_ERROR(Untold(command),
+              "lamina untold: no training step has its name; add one, which says what --norm "
+              "offers (tools/bench/training_steps.cpp)");
+}
