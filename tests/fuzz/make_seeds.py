@@ -128,7 +128,7 @@ SEEDS = {
     "record": ([b"step,layer,quantity,time,value\n1,hidden1,weight.length.mean,,1.414\n20,h,outputs.dead,3,-2e-5\n"],
                ["nan", "inf", ",,", "\r\n", "18446744073709551615"]),
     "csv": ([METRICS, STUDY], ["nan", "inf", ",", "\r\n"]),
-    "report": ([bytes([i]) + (METRICS if i < 7 else STUDY) for i in range(8)],
+    "report": ([bytes([i]) + rows for i in range(64) for rows in (METRICS, STUDY)],
                ["nan", "inf", ",", "\n", "epoch", "step", "train_nll", "norm", "scheme", "1e308"]),
     "bench": ([BENCH], JSON_WORDS + ['"rows"', '"ratio"', '"interval"', '"too_noisy"', '"ms"', '"peer_ms"', '"case"', '"variant"', '"fraction"']),
 }

@@ -29,6 +29,7 @@
 #include "tests/fuzz/input_file.h"
 #include "tools/flags/common_flags.h"
 #include "tools/report/document.h"
+#include "tools/report/exhibits.h"
 
 namespace lamina::fuzz {
 
@@ -171,23 +172,21 @@ void csv(std::string_view bytes) {
   }
 }
 
-/// The document of a report on one run; the first byte selects the experiment, the rest is its file.
+/// The document of a report on one run, lab or study; the first byte selects an exhibit that shows it, the rest is each of
+/// its files.
 void report(std::string_view bytes) {
-  constexpr std::array experiments{"mnist",       "convnet",          "draw",         "order-embedding",
-                                   "handwriting", "attentive-reader", "skip-thoughts"};
   if (bytes.empty()) return;
-  const size_t chosen = static_cast<unsigned char>(bytes[0]) % (experiments.size() + 1);
+  const Exhibit& exhibit = exhibits()[static_cast<unsigned char>(bytes[0]) % exhibits().size()];
   FoundRun run{.path = "run"};
-  const Csv rows = parse_csv(bytes.substr(1));
-  if (chosen < experiments.size()) {
-    run.config = RunConfig{.experiment = experiments.at(chosen), .variant = "layer"};
+  if (!exhibit.study.empty()) {
+    run.study = FoundStudy{.experiment = exhibit.experiment, .name = exhibit.study};
+  } else if (!exhibit.experiment.empty()) {
+    run.config = RunConfig{.experiment = exhibit.experiment, .variant = "layer"};
     run.config->settings.set("norm", "layer");
-    for (const char* const name : {"metrics.csv", "test.csv", "tasks.csv"}) run.files[name] = rows;
-  } else {
-    for (const char* const name :
-         {"stability.csv", "invariance.csv", "turning.csv", "gain.csv", "formulas.csv"})
-      run.files[name] = rows;
   }
+  const Csv rows = parse_csv(bytes.substr(1));
+  for (const Exhibit& each : exhibits())
+    if (each.experiment == exhibit.experiment && each.study == exhibit.study) run.files[each.file] = rows;
   Findings found;
   found.runs.push_back(std::move(run));
   require(make_document(found).is_object());
