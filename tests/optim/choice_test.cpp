@@ -2,6 +2,9 @@
 
 #include "optim/choice.h"
 
+#include <iterator>
+#include <set>
+
 #include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
@@ -46,11 +49,24 @@ TEST_CASE("optimizers: each kind is what it is called, with its learning rate") 
               "optimizer: momentum 0.75 for Adam, which has its betas; leave it out or take SGD");
 }
 
+TEST_CASE("optimizers: each has one row in their table, and its name stands for it") {
+  std::set<OptimizerKind> kinds;
+  for (const OptimizerEntry& entry : optimizer_table) {
+    CHECK(kinds.insert(entry.kind).second);
+    CHECK(optimizer_named(entry.name) == entry.kind);
+  }
+  for (size_t i = 0; i < std::size(optimizer_table); ++i)
+    CHECK(kinds.contains(static_cast<OptimizerKind>(i)));
+  CHECK(!optimizer_named("lion").has_value());
+  Parameters parameters(1);
+  parameters.add("w", Tensor::ones({1}));
+  CHECK_ERROR(make_optimizer(static_cast<OptimizerKind>(std::size(optimizer_table)), parameters, 1),
+              text("optimizer: there is none with the number ", std::size(optimizer_table)));
+}
+
 TEST_CASE("optimizers: parameters, state and steps are all that the next step depends on") {
-  const std::pair<OptimizerKind, double> all[] = {{OptimizerKind::adam, 0},
-                                                  {OptimizerKind::authors_adam, 0},
-                                                  {OptimizerKind::sgd, 0},
-                                                  {OptimizerKind::sgd, 0.9}};
+  std::vector<std::pair<OptimizerKind, double>> all{{OptimizerKind::sgd, 0.9}};
+  for (const OptimizerEntry& entry : optimizer_table) all.emplace_back(entry.kind, 0);
   for (const auto& [kind, momentum] : all) {
     Subject whole(kind, static_cast<real>(momentum)), again(kind, static_cast<real>(momentum));
     for (int i = 0; i < 3; ++i) whole.step();

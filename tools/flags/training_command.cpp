@@ -71,10 +71,10 @@ void TrainingCommand::add_sync_batch_norm_flag() {
 }
 
 OptimizerKind TrainingCommand::optimizer_kind() const {
-  if (optimizer_ == "adam") return OptimizerKind::adam;
-  if (optimizer_ == "authors-adam") return OptimizerKind::authors_adam;
-  if (optimizer_ == "sgd") return OptimizerKind::sgd;
-  fail<UsageError>("--optimizer ", optimizer_, ": no such optimizer; there are adam, authors-adam and sgd");
+  if (const auto kind = optimizer_named(optimizer_)) return *kind;
+  std::string names;
+  for (const OptimizerEntry& entry : optimizer_table) names += text(names.empty() ? "" : ", ", entry.name);
+  fail<UsageError>("--optimizer ", optimizer_, ": no such optimizer; there are ", names);
 }
 
 std::vector<Variant> TrainingCommand::variants() const {
