@@ -140,6 +140,17 @@ std::uint64_t steps_of(const TrainingPlan& plan) {
   return updates_in(plan.epochs, plan.steps_per_epoch) - missing;
 }
 
+/// A metric that is named and not measured would be a column of NaN, one that is only shown no word of the line.
+void require_all(const Experiment& experiment, const Metrics& measured) {
+  const std::vector<std::string> names = experiment.metric_names();
+  for (const std::string& name : names)
+    if (std::ranges::find(measured, name, &Metrics::value_type::first) == measured.end())
+      fail("training: evaluate() returned no '", name, "', which metric_names() has; measure it or drop it");
+  for (const std::string& name : experiment.shown_metrics())
+    if (std::ranges::find(names, name) == names.end())
+      fail("training: shown_metrics() has '", name, "', which metric_names() does not have; add it there");
+}
+
 /// The metrics before the first step or after the last one of an epoch, of the first rank's model: each may have running
 /// averages of its own. An epoch that a shorter run has reported before its end has only the rest of its losses in the
 /// mean. All ranks come here.
@@ -148,8 +159,10 @@ Metrics evaluate(const Trained& trained, Position& position) {
   const double loss_sum = std::exchange(position.loss_sum, 0);
   distributed::broadcast_state(trained.parameters);
   const distributed::SharedWork sharing;
-  return trained.experiment.evaluate(position.step == 0 ? std::nan("")
-                                                        : loss_sum / static_cast<double>(steps));
+  Metrics measured =
+      trained.experiment.evaluate(position.step == 0 ? std::nan("") : loss_sum / static_cast<double>(steps));
+  require_all(trained.experiment, measured);
+  return measured;
 }
 
 /// "variant 2/3: layer norm, batch 128 (1796010 parameters)"

@@ -21,7 +21,7 @@ using namespace lamina;
 namespace {
 
 /// The loss of step n is n.
-struct Counting final : Experiment {
+struct Counting : Experiment {
   Tensor loss(std::uint64_t step) override { return sum(x * 0) + static_cast<real>(step + 1); }
   Metrics evaluate(double mean_training_loss) override { return {{"loss", mean_training_loss}}; }
   std::vector<std::string> metric_names() const override { return {"loss"}; }
@@ -44,6 +44,28 @@ TEST_CASE("training: a run that goes on after a shortened period has means of th
   const Table rows = read_table(folder.file("metrics.csv"));
   CHECK(rows.column("step") == std::vector<double>{3, 5, 6, 9});
   CHECK(rows.column("loss") == std::vector<double>{2, 4.5, 6, 8});  // of 1 2 3, 4 5, 6, 7 8 9
+}
+
+TEST_CASE("training: a metric that is named and not measured is an error, and so is one that is only shown") {
+  struct Forgetful final : Counting {
+    std::vector<std::string> metric_names() const override { return names; }
+    std::vector<std::string> shown_metrics() const override { return shown; }
+    std::vector<std::string> names, shown;
+  };
+  const TemporaryFolder scratch;
+  const auto complaint = [&](const std::string& path, const std::vector<std::string>& names,
+                             const std::vector<std::string>& shown) {
+    const RunFolder folder = RunFolder::create(scratch / path, {.experiment = "counting"});
+    Forgetful experiment;
+    experiment.names = names;
+    experiment.shown = shown;
+    return test::error_of(
+        [&] { train(folder, experiment.parameters, experiment.adam, experiment, {.label = "test"}); });
+  };
+  CHECK(complaint("named", {"loss", "error"}, {}) ==
+        "training: evaluate() returned no 'error', which metric_names() has; measure it or drop it");
+  CHECK(complaint("shown", {"loss"}, {"los"}) ==
+        "training: shown_metrics() has 'los', which metric_names() does not have; add it there");
 }
 
 TEST_CASE("training: a run of an optimizer that has taken steps before goes on") {
