@@ -2,6 +2,8 @@
 
 #include "models/analysis/tape_graph.h"
 
+#include <map>
+
 #include "core/listener.h"
 #include "layers/linear.h"
 #include "tests/check.h"
@@ -95,12 +97,18 @@ TEST_CASE("the graph as DOT and as a table") {
 }
 
 TEST_CASE("every experiment has a training step that can be drawn" * doctest::test_suite("slow")) {
-  for (const NamedTrainingStep& step : training_steps())
+  for (const NamedTrainingStep& step : training_steps()) {
+    CAPTURE(step.name);
+    std::map<Norm, std::string> names;
     for (const Norm norm : step.norms) {
-      CAPTURE(step.name);
       const TapeGraph graph = trace(step.make({.norm = norm, .batch = 2}), 0);
       CHECK(find(graph, "loss", graph.nodes.back().name) > 0);
       for (const TapeGraph::Node& node : graph.nodes)
         if (node.kind == TapeGraph::Kind::op) CHECK_MESSAGE(node.layer != "input", node.name);
+      for (const TapeGraph::Node& node : graph.nodes) names[norm] += text(node.layer, ' ', node.name, '\n');
     }
+    // A scheme that a model offers and does not ask for would be the baseline under another name.
+    for (const Norm norm : step.norms)
+      CHECK_MESSAGE((norm == Norm::none || names[norm] != names[Norm::none]), std::string(name_of(norm)));
+  }
 }
