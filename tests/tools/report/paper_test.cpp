@@ -210,7 +210,7 @@ TEST_CASE("many claims are counted under each verdict") {
   CHECK(verdict_on("figure-6", claims)["sentence"] == "Holds: 5 of 6. Cannot be told: 1 of 6. Data: MNIST.");
 }
 
-TEST_CASE("the committed claims are read, each of an exhibit that there is") {
+TEST_CASE("the committed claims are read, each of an exhibit that there is, and each study shown has some") {
   const std::vector<KnownClaim> claims = claims_from("claims.json", read_file("models/evidence/claims.json"));
   CHECK(claims.size() > 50);
   for (const KnownClaim& each : claims)
@@ -219,6 +219,10 @@ TEST_CASE("the committed claims are read, each of an exhibit that there is") {
   const Json document = make_document({}, claims);
   for (const Json& exhibit : document["exhibits"])
     if (exhibit["part"] == paper_part) CHECK_MESSAGE(!exhibit["verdict"].is_null(), exhibit["id"]);
+  for (const Exhibit& each : exhibits())  // of a study or lab
+    if (!each.study.empty())
+      CHECK_MESSAGE(!verdict_on(each.id, claims).is_null(), each.id,
+                    ": other_claims() of tools/paper-claims.py looks elsewhere");
   CHECK_THROWS_WITH_AS(claims_from("x.json", "[{}]"), doctest::Contains("x.json: is damaged"), DataError);
 }
 

@@ -31,6 +31,10 @@ TEST_CASE("no two colours of the palette are the same, on white or on dark") {
 
 TEST_CASE("what is no norm never has the colour of one") {
   std::set<int> norms;
-  for (const NormEntry& entry : norm_table) norms.insert(entry.color);
+  for (const NormEntry& entry : norm_table) {
+    norms.insert(entry.color);
+    CHECK_MESSAGE(entry.color < static_cast<int>(first_plain), std::string(entry.name),
+                  " needs a shade before first_plain");
+  }
   for (size_t i = 0; i < 40; ++i) CHECK_FALSE(norms.contains(plain_color(i)));
 }
