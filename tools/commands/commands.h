@@ -1,5 +1,5 @@
 #pragma once
-// The subcommands of `lamina`. Each is defined in the file command_<name>.cpp; a new one is added to the list below.
+// The subcommands of `lamina`. Each is defined in the file <name>.cpp; a new one is added to the list below.
 
 #include "tools/flags/command_line.h"
 
