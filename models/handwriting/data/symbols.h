@@ -1,6 +1,6 @@
 #pragma once
-// The 57 symbols that the network knows: a to z, A to Z, space, full stop, comma, apostrophe, and one for
-// every other character. (Graves 2013 has 57 as well, one of them for digits and most punctuation; the exact
+// The 57 symbols that the network knows, in this order: one for every other character, space, full stop, comma,
+// apostrophe, a to z, A to Z. (Graves 2013 has 57 as well, one of them for digits and most punctuation; the exact
 // set is unspecified there.)
 
 #include <string>
