@@ -3,7 +3,7 @@
 #
 #   tools/install-deps.sh           to build, test and plot
 #   tools/install-deps.sh --report  also npm, with which `make report` installs uPlot
-#   tools/install-deps.sh --dev     also Open MPI, the formatter, the linter, clang++, the fuzzer, CMake, Doxygen, mutool, and npm and a browser for the report
+#   tools/install-deps.sh --dev     also Open MPI, the formatter, the linter, clang++, the fuzzer, CMake, Doxygen, mutool, numpy, and npm and a browser for the report
 #   tools/install-deps.sh --bench   also PyTorch and dlib, which `make bench` and `make bench-small` compare with
 #   tools/install-deps.sh --slides  also pandoc (170 MB), with which `make slides` makes slides of the course
 #   tools/install-deps.sh --plan    says what it would install, how large it is and how long that takes, and installs none
@@ -17,7 +17,7 @@ command -v npm >/dev/null && command -v node >/dev/null || npm=(nodejs npm)
 for option in "$@"; do
   case $option in
     --report) packages+=("${npm[@]}") ;;
-    --dev) packages+=(git cmake libopenmpi-dev openmpi-bin iproute2 doxygen mupdf-tools clang clang-format clang-tidy libclang-rt-dev libomp-dev chromium "${npm[@]}") ;;
+    --dev) packages+=(git cmake libopenmpi-dev openmpi-bin iproute2 doxygen mupdf-tools python3-numpy clang clang-format clang-tidy libclang-rt-dev libomp-dev chromium "${npm[@]}") ;;
     --bench) packages+=(python3-torch python3-numpy libdlib-dev) ;;
     --slides) packages+=(pandoc) ;;
     --plan) only_plan=1 ;;
@@ -34,7 +34,7 @@ There is no apt-get here; install these yourself, then run make again:
   cpp-httplib 0.11 as a shared library
   gnuplot 5.4 or later, for figures, Graphviz, for graphs of the tape, Node 18 and npm, for the report (all optional)
   an MPI 3, for training on several machines, and iproute2, for the test of what slow networks cost (optional)
-  git, CMake 3.18 (for the test of its packages), Doxygen 1.9 (for make docs), MuPDF's mutool (for tools/paper-curves.py), clang with its runtime libraries, clang-format and clang-tidy 14 (for make lint and make fuzz), Python 3 with torch and numpy (for make bench), dlib 19 (for make bench-small), pandoc (for make slides)
+  git, CMake 3.18 (for the test of its packages), Doxygen 1.9 (for make docs), MuPDF's mutool (for tools/paper-curves.py), clang with its runtime libraries, clang-format and clang-tidy 14 (for make lint and make fuzz), Python 3 with numpy (for tests/oracle/models) and torch (for make bench), dlib 19 (for make bench-small), pandoc (for make slides)
 END
   exit 1
 fi
