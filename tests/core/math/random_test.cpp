@@ -104,7 +104,7 @@ TEST_CASE("random: uniform numbers have the moments of their distribution and st
   const auto values = uniforms(Random(11), many);
   const Moments m = moments(values);
   CHECK(m.mean == doctest::Approx(0.5).epsilon(0.005));
-  CHECK(m.variance == doctest::Approx(1.0 / 12).epsilon(0.01));
+  CHECK(m.variance == doctest::Approx(1.0 / 12).epsilon(0.01).scale(0));
   CHECK(m.kurtosis == doctest::Approx(1.8).epsilon(0.01));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   CHECK(*least >= 0);
