@@ -78,8 +78,19 @@ TEST_CASE("choice: a run that failed leaves the choice open, one that diverged d
   std::vector<MeasuredRun> runs = chosen();
   runs[3].end.outcome = RunEnd::failed;
   CHECK(runs_to_train(first_two, runs).size() == 8);
-  runs[3].end.outcome = RunEnd::diverged;
+  runs[3].end.outcome = RunEnd::diverged;  // one of two, though the other is the best of all
+  CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 2});
   runs[7].end.outcome = RunEnd::diverged;
+  CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 2});
+}
+
+TEST_CASE("choice: the highest where the study says so, and the first of equals") {
+  const Study highest = study_with(R"("higher_is_better": "valid", "choose_seeds": 2,)");
+  std::vector<MeasuredRun> runs = chosen();
+  for (const size_t i : {2u, 6u}) end(runs[i], 0.3, 2);
+  CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 3});
+  CHECK(compared_by_claims(highest, runs) == std::vector<size_t>{0, 2});
+  for (const size_t i : {3u, 7u}) end(runs[i], 0.3, 2);
   CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 2});
 }
 

@@ -86,6 +86,13 @@ TEST_CASE("interval: the bootstrap is the same each time and lies within the num
   CHECK(interval.high < 0.9);
 }
 
+TEST_CASE("interval: the bootstrap of many numbers reaches as far as Student's") {
+  std::vector<double> numbers;
+  for (int i = 0; i < 100; ++i) numbers.push_back(i);
+  CHECK(std::fabs(bootstrap(numbers).low - student(numbers).low) < 0.4);  // 5.8 below the mean
+  CHECK(std::fabs(bootstrap(numbers).high - student(numbers).high) < 0.4);
+}
+
 TEST_CASE("interval: Fisher's exact test as counted by hand") {
   CHECK(fisher_probability(0, 5, 5, 5) == doctest::Approx(2.0 / 252));
   CHECK(fisher_probability(1, 5, 5, 5) == doctest::Approx(2 * 5.0 / 210));
