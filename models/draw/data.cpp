@@ -29,16 +29,6 @@ DrawData all_binarized(const MnistData& grey) {
           .source = {}};
 }
 
-/// The other experiments keep 5,000 images for validation; DRAW keeps a sixth of the training file.
-MnistData with_larger_validation(MnistData data) {
-  std::vector<real>&train = data.train.pixels, &valid = data.valid.pixels;
-  const size_t count = (train.size() + valid.size()) / image_pixels;
-  const size_t keep = std::min((count - count / 6) * image_pixels, train.size());
-  valid.insert(valid.begin(), train.begin() + static_cast<std::ptrdiff_t>(keep), train.end());
-  train.resize(keep);
-  return data;
-}
-
 DrawData read_amat_files(const std::filesystem::path& folder) {
   const auto part = [&](const char* name) {
     return BinaryImages{read_amat((folder / text("binarized_mnist_", name, ".amat")).string())};
@@ -70,6 +60,15 @@ BinaryImages binarized(const std::vector<real>& intensities, std::uint64_t strea
     }
   });
   return images;
+}
+
+MnistData with_larger_validation(MnistData data) {
+  std::vector<real>&train = data.train.pixels, &valid = data.valid.pixels;
+  const size_t count = (train.size() + valid.size()) / image_pixels;
+  const size_t keep = std::min((count - count / 6) * image_pixels, train.size());
+  valid.insert(valid.begin(), train.begin() + static_cast<std::ptrdiff_t>(keep), train.end());
+  train.resize(keep);
+  return data;
 }
 
 DrawData load_binary_mnist(const std::string& folder) {

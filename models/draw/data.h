@@ -28,6 +28,10 @@ struct DrawData {
 /// broken.
 DrawData load_binary_mnist(const std::string& folder);
 
+/// MNIST's images with at least a sixth of the training file for validation: the last of those that load_mnist(), which sets
+/// 5,000 aside as the other experiments do, leaves for training. Labels, which DRAW does not use, stay where they are.
+MnistData with_larger_validation(MnistData data);
+
 /// Built-in digits (models/data/digits.h) in the given numbers, binarized as below.
 DrawData synthetic_binary_digits(std::uint64_t seed, size_t train = 50000, size_t valid = 10000,
                                  size_t test = 10000);

@@ -119,7 +119,7 @@ TEST_CASE("draw data: the fixed binarization is read when its files are there") 
         }).starts_with(folder / "binarized_mnist_test.amat" + ": cannot be read"));
 }
 
-TEST_CASE("draw data: MNIST's files are binarized once, and a sixth of them is for validation") {
+TEST_CASE("draw data: MNIST's files are binarized once, and at least a sixth of them is for validation") {
   const TemporaryFolder folder;
   constexpr std::uint32_t train = 6000, test = 9;
   put(folder / "train-images-idx3-ubyte", idx_images(train, 28, 28));
@@ -136,12 +136,35 @@ TEST_CASE("draw data: MNIST's files are binarized once, and a sixth of them is f
   CHECK(static_cast<double>(ink(data.train)) / (1000.0 * 784) == doctest::Approx(125.0 / 255).epsilon(0.01));
 }
 
+TEST_CASE("draw data: the last images of the training file are moved until a sixth is for validation") {
+  const auto split = [](size_t train, size_t valid) {  // number i has the intensity i everywhere
+    MnistData data;
+    for (size_t i = 0; i < train + valid; ++i) {
+      std::vector<real>& pixels = (i < train ? data.train : data.valid).pixels;
+      pixels.insert(pixels.end(), 784, static_cast<real>(i));
+    }
+    return d::with_larger_validation(data);
+  };
+  const MnistData more = split(14, 1);  // of 15 images the last 15 / 6 = 2
+  CHECK(more.train.pixels.size() == 13 * 784);
+  CHECK(more.train.pixels.back() == 12);
+  REQUIRE(more.valid.pixels.size() == 2 * 784);
+  CHECK(more.valid.pixels.front() == 13);
+  CHECK(more.valid.pixels.back() == 14);
+  const MnistData enough = split(10, 2);
+  CHECK(enough.train.pixels.size() == 10 * 784);
+  CHECK(enough.valid.pixels.size() == 2 * 784);
+}
+
 TEST_CASE("draw data: black stays 1, white stays 0, and parts differ") {
   const std::vector<real> black(784, 1), white(784, 0), grey(784, real(0.5));
   CHECK(ink(d::binarized(black, 0)) == 784);
   CHECK(ink(d::binarized(white, 0)) == 0);
   CHECK(d::binarized(grey, 0).pixels == d::binarized(grey, 0).pixels);
   CHECK(d::binarized(grey, 0).pixels != d::binarized(grey, 1).pixels);
+  const auto two = d::binarized(std::vector<real>(2 * 784, real(0.5)), 0).pixels;
+  CHECK(std::equal(two.begin(), two.begin() + 784, d::binarized(grey, 0).pixels.begin()));
+  CHECK_FALSE(std::equal(two.begin(), two.begin() + 784, two.begin() + 784));
 }
 
 namespace {
