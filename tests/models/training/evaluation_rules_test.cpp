@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "core/ops.h"
 #include "models/attentive_reader/experiment.h"
@@ -23,8 +23,8 @@ using namespace lamina::test;
 namespace {
 
 /// evaluate()'s metrics by name; checks that the names are those of metric_names().
-std::map<std::string, double> evaluated(Experiment& experiment) {
-  const Metrics metrics = experiment.evaluate(0);
+std::map<std::string, double> evaluated(Experiment& experiment, double mean_training_loss = 0) {
+  const Metrics metrics = experiment.evaluate(mean_training_loss);
   CHECK(std::ranges::equal(metrics, experiment.metric_names(), {}, &Metrics::value_type::first));
   return {metrics.begin(), metrics.end()};
 }
@@ -82,10 +82,16 @@ TEST_CASE(
   experiment.adam.steps += 100;
   CHECK(evaluated(experiment) == metrics);
   // Of the training images the first, as many as there are test images.
-  for (const auto& [name, images, count] : {std::tuple("train", &data.train, data.test.count()),
-                                            {"valid", &data.valid, data.valid.count()},
-                                            {"test", &data.test, data.test.count()}})
-    check_same(metrics[name + std::string("_bound")], experiment.score(*images, count).bound());
+  const auto pixels = data.train.pixels.begin();
+  const draw::BinaryImages first{{pixels, pixels + std::ssize(data.test.pixels)}};
+  for (const auto& [name, images] :
+       {std::pair("train", &first), {"valid", &data.valid}, {"test", &data.test}})
+    check_same(metrics[name + std::string("_bound")], experiment.score(*images, images->count()).bound());
+  // In training each update has noise of its own.
+  const draw::DrawData single = draw::synthetic_binary_digits(1, 1, 1, 1);
+  draw::DrawExperiment learning(single, {.sizes = {.glimpses = 3, .hidden = 6, .latent = 4}, .batch = 1});
+  CHECK(learning.loss(0).item() == learning.loss(0).item());
+  CHECK(learning.loss(0).item() != learning.loss(1).item());
 }
 
 TEST_CASE(
@@ -102,9 +108,11 @@ TEST_CASE(
     }
     return total / count;
   };
-  auto metrics = evaluated(experiment);
+  auto metrics = evaluated(experiment, 40);  // of batches of 8 lines, whose losses are sums
+  check_same(metrics["running_nll"], 5);
   check_same(metrics["train_nll"], line_by_line(data.train, 64));
   check_same(metrics["test_nll"], line_by_line(data.test, 128));
+  check_same(experiment.score(data.train, 20), line_by_line(data.train, 20));  // 16 are scored at a time
 }
 
 TEST_CASE("evaluation of order embeddings (6.1): 1000 validation images; the test in parts of 1000") {
