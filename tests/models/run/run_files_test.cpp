@@ -279,6 +279,22 @@ TEST_CASE("a run of updates ends after as many as were asked for") {
   }
 }
 
+TEST_CASE("a state has what a run that goes on needs within an epoch") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "test"});
+  TinyExperiment experiment;
+  experiment.adam.steps = 6;
+  save_state(folder, experiment.parameters, experiment.adam,
+             {.step = 6, .loss_sum = 0.1, .seconds = 12.3, .metrics = "epoch,step\n1,4\n"});
+  experiment.adam.steps = 0;
+  const Position position = load_state(folder, experiment.parameters, experiment.adam, 8);
+  CHECK(position.step == 6);
+  CHECK(position.loss_sum == 0.1);
+  CHECK(position.seconds == 12.3);
+  CHECK(position.metrics == "epoch,step\n1,4\n");
+  CHECK(experiment.adam.steps == 6);
+}
+
 TEST_CASE("numbers beside a model read back as the same doubles, in the digits of printf") {
   const TemporaryFolder scratch;
   const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "test"});

@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <vector>
 
 #include "core/error.h"
 #include "core/ops.h"
@@ -83,6 +86,23 @@ TEST_CASE("training: a run of an optimizer that has taken steps before goes on")
     CHECK(counting.adam.steps == 3 + 4 * epochs);
   }
   CHECK(read_table(folder.file("metrics.csv")).column("step") == std::vector<double>{4, 8});
+}
+
+TEST_CASE("training: every epoch takes each case once, in an order of its own that its number tells") {
+  EpochOrder order(1, 12, 4);
+  const auto cases_of = [&](std::uint64_t epoch) {
+    std::vector<int> all;
+    for (std::uint64_t step = 3 * epoch; step < 3 * epoch + 3; ++step)
+      std::ranges::copy(order.batch_of(step), std::back_inserter(all));
+    return all;
+  };
+  const std::vector<int> first = cases_of(0), second = cases_of(1);
+  CHECK(first != second);
+  CHECK(cases_of(0) == first);
+  for (std::vector<int> all : {first, second}) {
+    std::ranges::sort(all);
+    CHECK(all == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  }
 }
 
 TEST_CASE("training: epochs without a step are refused") {

@@ -152,12 +152,13 @@ TEST_CASE(
   train_step(experiment, 0);
   auto metrics = evaluate();
   CHECK(metrics["train_nll"] == 1.5);
+  CHECK(metrics["learning_rate"] == experiment.learning_rate_at(0));  // of the last update
   CHECK(metrics["valid_nll"] == experiment.score(data.valid));
   CHECK(metrics["valid_bits"] == doctest::Approx(metrics["valid_nll"] / std::numbers::ln2));
   const std::string first = read_file(folder.file(samples_file));
   CHECK(first.starts_with("after 1 updates, "));
   for (std::uint64_t step = 1; step < 20; ++step) train_step(experiment, step);
-  evaluate();
+  CHECK(evaluate()["learning_rate"] == experiment.learning_rate_at(19));
   const std::string both = read_file(folder.file(samples_file));
   CHECK(both.starts_with(first));
   CHECK(contains(both, "\nafter 20 updates, "));
