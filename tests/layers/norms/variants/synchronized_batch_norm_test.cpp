@@ -3,12 +3,14 @@
 #include "layers/norms/variants/synchronized_batch_norm.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/distributed/batch_part.h"
 #include "core/distributed/shared_pieces.h"
 #include "core/tape.h"
+#include "layers/norms/batch_norm.h"
 #include "layers/norms/masked_batch_norm.h"
 #include "layers/recurrent/recurrent.h"
 #include "tests/check.h"
@@ -133,6 +135,17 @@ TEST_CASE("synchronized batch norm: outside of recurrence, with a mask, with and
                        const Tensor& x, const Tensor& own_mask) { return layer(x, own_mask, Mode::train); };
           },
           mask);
+}
+
+TEST_CASE("synchronized batch norm: a layer's, with either variance") {
+  for (const Variance variance : {Variance::biased, Variance::unbiased})
+    check_ranks(
+        [=](Parameters& parameters) {
+          const auto layer = std::make_shared<BatchNorm>(
+              parameters, "norm", BatchNormOptions{.features = width, .variance = variance});
+          return [=](const Tensor& x, const Tensor&) { return (*layer)(x, Mode::train); };
+        },
+        Tensor());
 }
 
 TEST_CASE("population: ranks that measured different batches have what one measured on all") {
