@@ -17,7 +17,8 @@ MeasuredRun run_of(const Study& study, size_t combination, std::int64_t seed, do
              .combination = combination,
              .seed = seed};
   run.end.outcome = loss < 100 ? RunEnd::finished : RunEnd::diverged;
-  if (loss < 100) run.curves = {.columns = {"epoch", "step", "loss"}, .rows = {{1, 10, 50}, {2, 20, loss}}};
+  run.curves = {.columns = {"epoch", "step", "loss"}, .rows = {{1, 10, 50}}};
+  if (loss < 100) run.curves.rows.push_back({2, 20, loss});  // it diverged after the first epoch otherwise
   return run;
 }
 
@@ -46,10 +47,14 @@ TEST_CASE("a table against a setting: medians, ranges, the best value and the la
   const Study lenient = study_of("");
   CHECK(section_against(lenient, runs_of(lenient), {"loss"}).find("5 (1 to 9) | 0.01 | 0.1 |") !=
         std::string::npos);
+  const auto all = runs_of(lenient);
+  const std::string begun = section_against(lenient, {all[2], all[3], all[6], all[7]}, {"loss"});
+  CHECK(begun.find("| 0.01 | 0.01 |") != std::string::npos);
+  CHECK(begun.find("| 0.1 |\n") == std::string::npos);  // where nothing ran yet, nothing is known
   const Study highest =
-      study_of(R"(, "higher_is_better": ["loss"], "limit": {"metric": "loss", "worst": 3.5})");
+      study_of(R"(, "higher_is_better": ["loss"], "limit": {"metric": "loss", "worst": 2})");
   CHECK(section_against(highest, runs_of(highest), {"loss"})
-            .find("| layer norm | 3.5 (3 to 4); 1 of 2 failed | 5 (1 to 9); 1 of 2 failed | 0.1 | none |") !=
+            .find("| layer norm | 3.5 (3 to 4) | 5 (1 to 9); 1 of 2 failed | 0.1 | 0.01 |") !=
         std::string::npos);
 }
 

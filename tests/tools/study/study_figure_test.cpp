@@ -21,3 +21,20 @@ TEST_CASE("a curve needs more than the one number of a test") {
   CHECK(panels[0].curves.size() == 2);
   CHECK(compared_figure(study, runs, false).size() == 1);
 }
+
+TEST_CASE("a table of a metric has the numbers of runs that finished, and counts those that diverged") {
+  const Study study = study_from("s.json", R"({"experiment": "mnist", "seeds": [1, 2, 3],
+      "variants": {"norm": ["none", "layer"]}})");
+  std::vector<MeasuredRun> runs;
+  for (const StudyRun& run : study.runs()) {
+    const double loss = 2 * static_cast<double>(run.seed) + (run.combination == 0 ? 1 : 0);
+    runs.push_back(
+        {.run = run,
+         .end = {.outcome = RunEnd::finished},
+         .curves = {.columns = {"epoch", "step", "loss"}, .rows = {{1, 10, loss - 1}, {2, 20, loss}}}});
+  }
+  runs.back().end.outcome = RunEnd::diverged;
+  const std::string summary = summary_of(study, runs, {});
+  CHECK(summary.find("| none | 3 | 0 | 5 | 5 | 2 | 4 | 4 | 2 |") != std::string::npos);
+  CHECK(summary.find("| layer | 2 | 1 | 3 | 3 | 1.414 | 2 | 2 | 1.414 |") != std::string::npos);
+}
