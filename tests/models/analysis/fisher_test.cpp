@@ -107,6 +107,8 @@ TEST_CASE("fisher: a one-weight Gaussian by hand") {
   CHECK(fisher(0, 0) == doctest::Approx(4 * 5).epsilon(1e-5));
   CHECK(fisher(0, 1) == doctest::Approx(4 * 2).epsilon(1e-5));
   CHECK(fisher(1, 1) == doctest::Approx(4 * 1).epsilon(1e-5));
+  CHECK(weight_curvature(glm, fisher) == fisher(0, 0));  // of the one weight, without the bias
+  CHECK(gain_curvature(glm, fisher) == doctest::Approx(fisher(0, 0)));
 }
 
 TEST_CASE("fisher: outcomes have the model's mean and add up to one") {

@@ -75,14 +75,18 @@ TEST_CASE("convnet: statistics of the positions") {
   // By hand for one position of the first layer.
   const auto views =
       experiment.model.inspect(Tensor::from({30, 784}, std::span<const real>(data.test.pixels)));
-  double total = 0, active = 0;
+  double total = 0, squares = 0, active = 0;
   for (size_t n = 0; n < 30; ++n)
     for (size_t c = 0; c < 32; ++c) {
       const size_t i = ((n * 28 + 13) * 28 + 9) * 32 + c;
-      total += static_cast<double>(views[0].summed_inputs[i]);
+      const auto a = static_cast<double>(views[0].summed_inputs[i]);
+      total += a;
+      squares += a * a;
       active += views[0].outputs[i] > 0;
     }
   CHECK(std::fabs(layers[0].input_mean[13 * 28 + 9] - total / 960) < 1e-6);
+  CHECK(std::fabs(layers[0].input_deviation[13 * 28 + 9] -
+                  std::sqrt(squares / 960 - std::pow(total / 960, 2))) < 1e-6);
   CHECK(std::fabs(layers[0].active[13 * 28 + 9] - active / 960) < 1e-12);
   CHECK(layers[0].at_border(1, 13));
   CHECK_FALSE(layers[0].at_border(2, 25));

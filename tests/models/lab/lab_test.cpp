@@ -1,5 +1,6 @@
 // The laboratory's framework: rows as a file and back, numbers over x, verdicts, and every lab's own claims.
 
+#include <limits>
 #include <set>
 
 #include "core/error.h"
@@ -79,6 +80,10 @@ TEST_CASE("labs: one number of a curve") {
   CHECK(number(taken(LabNumber::at_x)) == doctest::Approx(2.04));
   CHECK(number({.is = 7.0}) == 7);
   CHECK_THROWS_AS(number({.variant = "c", .quantity = "loss"}), DataError);
+  const double infinite = std::numeric_limits<double>::infinity();
+  const Rows begins_infinite{{1, "a", "loss", 0, infinite}, {1, "a", "loss", 1, 2}, {1, "a", "loss", 2, 3}};
+  CHECK(number_of(begins_infinite, 1, taken(LabNumber::highest)) == 3);
+  CHECK(!number_of(begins_infinite, 1, taken(LabNumber::first)));
 }
 
 TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed") {
@@ -96,6 +101,11 @@ TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed
                .ratio = true},
               rows)
             .answer == Verdict::holds);
+  CHECK(
+      judge(
+          {.words = "a is any times b", .subject = a, .other = b, .direction = Claim::higher, .ratio = true},
+          rows)
+          .answer == Verdict::does_not_hold);
   LabClaim exact{.words = "below 1.055", .subject = a, .other = {.is = 1.055}, .in_each_seed = true};
   CHECK(judge(exact, rows).answer == Verdict::cannot_be_told);  // 1.03 and 1.06 and 1.09
   exact.other.is = 2;
