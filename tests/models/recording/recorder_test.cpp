@@ -2,6 +2,7 @@
 
 #include "models/recording/recorder.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -54,6 +55,17 @@ std::vector<RecordRow> record_step(Parameters& parameters, const std::function<T
 doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-5); }
 
 }  // namespace
+
+TEST_CASE("record: a summary is of the numbers that there are, its deviation over their count") {
+  const double missing = std::nan("");
+  const Summary some = summary_of({4, missing, 1, 3, 2});
+  CHECK(some.mean == 2.5);
+  CHECK(some.deviation == doctest::Approx(std::sqrt(1.25)));
+  CHECK(some.min == 1);
+  CHECK(some.max == 4);
+  CHECK(summary_of({7}).deviation == 0);
+  CHECK(std::isnan(summary_of({missing}).mean));
+}
 
 TEST_CASE("a summary of summed inputs, by hand") {
   // two cases of three units: means 2 and 0, deviations over units sqrt(2/3) and 0
