@@ -21,7 +21,8 @@ void require_groups(const Map& map, const Tensor& a, size_t groups) {
 Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const GroupNormOptions& options) {
   const Map map = map_norm::map_of("group_norm", a, gain, bias, options.border, options.then);
   require_groups(map, a, options.groups);
-  const bool of_rows = a.shape().rank() == 2 && !options.then.relu;  // as layer norm's, for who listens
+  // Records look at norms of rows, this one as layer norm.
+  const bool of_rows = a.shape().rank() == 2 && !options.then.relu;
   return map_norm::normalize(
       {options.then.relu ? "group_norm_relu" : "group_norm", of_rows ? OpKind::norm : options.then.kind()},
       map, {.groups = options.groups}, options.epsilon, a, gain, bias);

@@ -62,7 +62,7 @@ class ReaderExperiment final : public Experiment {
   bool shares_batches() const override { return true; }
   /// Gradients longer than 10 are shortened.
   void adjust_gradients() override;
-  /// On the validation questions. Keeps the model unless an earlier one was as good.
+  /// On the validation questions. Keeps the model unless an earlier one was at least as good.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
   std::vector<std::string> shown_metrics() const override {

@@ -65,7 +65,7 @@ class OrderExperiment final : public Experiment {
   bool shares_batches() const override { return true; }
   /// Clips every gradient separately, to norm 2.
   void adjust_gradients() override;
-  /// On the first `searched_images` of validation. Keeps the model unless an earlier one was as good.
+  /// On the first `searched_images` of validation. Keeps the model unless an earlier one was at least as good.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
   std::vector<std::string> shown_metrics() const override { return {"train_loss", "valid_sum"}; }

@@ -142,6 +142,11 @@ std::string text_of(const SettingValue& value) {
   return text(std::get<std::int64_t>(value));
 }
 
+std::string name_of_setting(std::string flag) {
+  std::ranges::replace(flag, '-', '_');
+  return flag;
+}
+
 void Settings::put(std::string_view name, SettingValue value) {
   const auto place = std::ranges::find(entries_, name, &std::pair<std::string, SettingValue>::first);
   if (place != entries_.end())

@@ -20,6 +20,8 @@ namespace lamina {
 using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
 /// A setting as its flag has it: 0.001, true, layer.
 std::string text_of(const SettingValue& value);
+/// The name in config.json of a flag without its leading dashes: "train_on" for "train-on".
+std::string name_of_setting(std::string flag);
 
 /// A run's settings by name, in the order in which they were first set.
 class Settings {

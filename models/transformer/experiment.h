@@ -63,7 +63,7 @@ class TransformerExperiment final : public Experiment {
   bool shares_batches() const override { return true; }
   /// Clips the gradient, and sets the learning rate of the step.
   void adjust_gradients() override;
-  /// On the validation text. Keeps the model unless an earlier one was as good, and writes a sample.
+  /// On the validation text. Keeps the model unless an earlier one was at least as good, and writes a sample.
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
   std::vector<std::string> shown_metrics() const override { return {"train_nll", "valid_nll", "valid_bits"}; }

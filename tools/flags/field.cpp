@@ -1,7 +1,5 @@
 #include "tools/flags/field.h"
 
-#include <algorithm>
-
 #include "core/error.h"
 #include "models/run/metrics.h"
 #include "tools/flags/flag_value.h"
@@ -62,12 +60,6 @@ void write_setting(Settings& settings, const std::string& name, const std::vecto
 }
 
 }  // namespace
-
-std::string Fields::name_of_flag(const std::string& flag) {
-  std::string name = flag.substr(2);
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
 
 void Fields::fill_in(bool paper) const {
   for (const Field& field : fields_)

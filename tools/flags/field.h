@@ -34,7 +34,7 @@ class Fields {
   template <class Value>
   Flag add(const std::string& flag, Value& value, const std::string& description,
            const std::type_identity_t<FieldOptions<Value>>& options = {}) {
-    keep(name_of_flag(flag), value, options);
+    keep(name_of_setting(flag.substr(2)), value, options);
     return command_.add(flag, value, description);
   }
   /// The same without a flag.
@@ -65,7 +65,6 @@ class Fields {
     Kind::Value paper, small, otherwise;
     bool required;
   };
-  static std::string name_of_flag(const std::string& flag);
 
   Command& command_;
   std::vector<Field> fields_;

@@ -35,8 +35,7 @@ void require_settings(const Study& study, const StudyRun& run, const RunFolder& 
   for (const auto& [name, value] : study.combinations[run.combination].settings.entries())
     asked.set(name, text_of(value));
   for (const auto& [flag, value] : asked.entries()) {
-    std::string name = flag;
-    std::ranges::replace(name, '-', '_');
+    const std::string name = name_of_setting(flag);
     const auto& all = found.config().settings.entries();
     const auto began = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
     if (began == all.end() || (smoke > 0 && name == "epochs")) continue;  // LAMINA_SMOKE cuts the epochs

@@ -1,6 +1,5 @@
 #include "tools/report/found/kept_runs.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -23,11 +22,10 @@ Csv csv_of(const Table& table) {
   return csv;
 }
 
-/// Flags of a study, under the names that a run's config.json gives them: "train_on" for train-on.
+/// Flags of a study, under the names that a run's config.json gives them.
 void add_settings(Settings& settings, const Json& json) {
   for (const auto& [flag, value] : json.items()) {
-    std::string name = flag;
-    std::ranges::replace(name, '-', '_');
+    const std::string name = name_of_setting(flag);
     if (value.is_boolean())
       settings.set(name, value.get<bool>());
     else if (value.is_number_integer())
