@@ -63,12 +63,21 @@ Table recorded_of(const Study& study, const std::string& path) {
 MeasuredRun read_run(const Study& study, const StudyRun& run, const std::string& folder) {
   MeasuredRun measured{.run = run, .end = read_end(folder)};
   if (!exists(folder + "/config.json")) return measured;
-  if (!measured.end.data.empty())
-    measured.data = measured.end.data + reduction_of(RunFolder::open(folder).config().settings);
+  const RunFolder opened = RunFolder::open(folder);
+  if (!measured.end.data.empty()) measured.data = measured.end.data + reduction_of(opened.config().settings);
   measured.curves = table_if_any(folder + "/metrics.csv");
   measured.test = table_if_any(folder + "/test.csv");
   if (exists(folder + "/record.csv")) measured.recorded = recorded_of(study, folder + "/record.csv");
   return measured;
+}
+
+/// One run that cannot be read stops no other.
+MeasuredRun read_any_run(const Study& study, const StudyRun& run, const std::string& folder) {
+  try {
+    return read_run(study, run, folder);
+  } catch (const DataError& problem) {
+    return {.run = run, .end = {.outcome = RunEnd::failed, .reason = problem.what(), .damaged = true}};
+  }
 }
 
 bool better(double a, double b, bool highest) { return highest ? a > b : a < b; }
@@ -122,7 +131,7 @@ std::vector<MeasuredRun> measured_runs(const Study& study, const std::string& fo
     const std::string own = folder + '/' + run.name;
     const auto found = kept.find(run.name);
     if (found == kept.end() || exists(own)) {
-      all.push_back(read_run(study, run, own));
+      all.push_back(read_any_run(study, run, own));
       continue;
     }
     all.push_back(found->second);

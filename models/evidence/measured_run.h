@@ -30,7 +30,7 @@ struct MeasuredRun {
 };
 
 /// Reads what there is of all runs, of those without a folder what is kept of them (models/evidence/kept_numbers.h).
-/// DataError for what is there and damaged.
+/// A run with a damaged file counts as failed, for the reason that names the file. DataError for a damaged numbers.json.
 std::vector<MeasuredRun> measured_runs(const Study& study, const std::string& folder);
 
 /// The metrics that some run has, in the order of its files.

@@ -81,13 +81,13 @@ double seconds_of(const std::string& folder) {
 
 StudyQueue::StudyQueue(const Study& study, const std::vector<StudyRun>& runs, const QueueOptions& options)
     : study_(study), options_(options) {
-  const KeptNumbers kept = kept_numbers(options.folder);
+  std::map<std::string, RunEnd> ends;
+  for (const MeasuredRun& run : measured_runs(study, options.folder)) ends[run.run.name] = run.end;
   for (const StudyRun& run : runs) {
     const std::string folder = options.folder + '/' + run.name;
-    const auto found = exists(folder) ? kept.end() : kept.find(run.name);
-    RunEnd how = found == kept.end() ? read_end(folder) : found->second.end;
-    if (how.outcome == RunEnd::failed) how = {};  // the reason may be gone by now
-    if (found != kept.end()) ++kept_;
+    RunEnd how = ends.at(run.name);
+    if (how.outcome == RunEnd::failed && !how.damaged) how = {};  // the reason may be gone by now
+    if (how.outcome != RunEnd::waiting && !exists(folder)) ++kept_;
     runs_.push_back({.run = run, .folder = folder, .how = how});
     look_at(runs_.back());
   }
@@ -95,11 +95,13 @@ StudyQueue::StudyQueue(const Study& study, const std::vector<StudyRun>& runs, co
 
 bool StudyQueue::train() {
   const CatchInterrupts catching;
-  const std::size_t before = runs_.size() - count(RunEnd::waiting);
+  const std::size_t before = runs_.size() - count(RunEnd::waiting) - failed();
   status_.line(text(runs_.size(), " runs of lamina ", study_.experiment, " in ", options_.folder, ": ",
                     before, " done before",
                     kept_ > 0 ? text(" (", kept_, " of them in ", numbers_file, ")") : "", ", ",
-                    runs_.size() - before, " to go, at most ", options_.jobs, " at a time"));
+                    count(RunEnd::waiting), " to go, at most ", options_.jobs, " at a time"));
+  for (const Run& run : runs_)
+    if (run.how.damaged) status_.line("failed: " + run.run.name + ", " + run.how.reason);
   while (!interrupted() && count(RunEnd::waiting) > 0) {
     look_at_children();
     start_some();

@@ -3,7 +3,8 @@
 //
 // What is finished has its outcome.json (models/evidence/run_end.h), or where its folder is gone its numbers in the
 // study's numbers.json, and is never trained again. What was interrupted, however, goes on from its last checkpoint. So
-// the queue keeps nothing of its own: killed at any moment, the next session finds everything in the study's folder.
+// the queue keeps nothing of its own: killed at any moment, the next session finds everything in the study's folder. A run
+// with a damaged file has failed, and its folder is left as it is.
 
 #include <cstddef>
 #include <memory>

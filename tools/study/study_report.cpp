@@ -238,10 +238,13 @@ std::vector<Panel> compared_figure(const Study& study, const std::vector<Measure
 
 namespace {
 
-/// What is known of all runs, also of those that the study's file no longer names: their folders may be gone.
+/// What is known of all runs, also of those that the study's file no longer names: their folders may be gone. Of one with a
+/// damaged file the numbers that were kept.
 std::string all_numbers(const Study& study, std::vector<MeasuredRun> runs, const std::string& folder) {
   std::set<std::string> named;
   for (const StudyRun& run : study.runs()) named.insert(run.name);
+  for (const MeasuredRun& run : runs)
+    if (run.end.damaged) named.erase(run.run.name);
   for (auto& [name, run] : kept_numbers(folder)) {
     if (named.contains(name)) continue;
     run.run.name = name;

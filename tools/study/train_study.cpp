@@ -47,9 +47,10 @@ void require_settings(const Study& study, const StudyRun& run, const RunFolder& 
 
 /// Runs that are there already must be this study's. study.json says so, also of the settings that it leaves open.
 void require_own_runs(const Study& study, const std::string& folder, size_t smoke) {
-  for (const StudyRun& run : study.runs()) {
+  for (const MeasuredRun& each : measured_runs(study, folder)) {
+    const StudyRun& run = each.run;
     const std::string path = folder + '/' + run.name;
-    if (!exists(path + "/config.json")) continue;
+    if (each.end.damaged || !exists(path + "/config.json")) continue;
     require_settings(study, run, open_run(study.experiment, "--out", path), smoke);
     if (!exists(folder + "/study.json"))
       fail<DataError>(

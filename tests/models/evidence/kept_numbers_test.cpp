@@ -88,6 +88,22 @@ TEST_CASE("numbers.json has the runs that ended, and nothing of others") {
   CHECK(kept_numbers(folder / "nowhere").empty());
 }
 
+TEST_CASE("a run with a damaged file has failed, and the others are read") {
+  for (const char* const name : {"config.json", "metrics.csv", "outcome.json"}) {
+    CAPTURE(std::string(name));
+    const TemporaryFolder folder;
+    make_run(folder / "run-seed1");
+    make_run(folder / "run-seed2");
+    const std::string file = folder / "run-seed1/" + name;
+    write_file(file, "{}\n,\n");
+    const auto runs = measured_runs(two_seeds, folder.path());
+    CHECK(runs[0].end.outcome == RunEnd::failed);
+    CHECK(runs[0].end.damaged);
+    CHECK(runs[0].end.reason.starts_with(file + ": "));
+    CHECK(runs[1].end.outcome == RunEnd::finished);
+  }
+}
+
 TEST_CASE("a damaged numbers.json is said") {
   const TemporaryFolder folder;
   for (const char* const content :

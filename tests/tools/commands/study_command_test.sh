@@ -136,6 +136,23 @@ check "and is in runs.csv with its reason" grep -qE '^lr1e\+30-seed1,1e\+30,1,di
 "$lamina" study s.json --out diverges >out 2>err || cat out err
 check "and is not tried again" [ "$(line_of starts)$(line_of goes)" = 00 ]
 
+# --- a run with a damaged file
+study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
+"$lamina" study s.json --out damaged >out 2>err || cat out err
+cp -r damaged/none-seed1 before && echo '{' >damaged/none-seed1/config.json
+sed -i 's/\[1\]/[1, 2]/' s.json
+status=0
+"$lamina" study s.json --out damaged >out 2>err || status=$?
+check "a damaged config.json is an error" [ $status = 1 ]
+check "that names it" grep -q "^failed: none-seed1, damaged/none-seed1/config.json: is damaged (" out
+check "and the others are trained" [ "$(grep ^starts out | sort | tr '\n' ' ')" = "starts: layer-seed2 starts: none-seed2 " ]
+check "nothing of the run is touched" [ "$(diff -r before damaged/none-seed1 | grep -c '^diff\|^Only')" = 1 ]
+check "and its numbers are kept" [ "$(grep -c '"outcome"' damaged/numbers.json)" = 4 ]
+check "the summary counts it" grep -q "3 runs finished, 0 diverged, 1 failed, 0 to go" damaged/summary.md
+cp before/config.json damaged/none-seed1
+"$lamina" study s.json --out damaged >out 2>err || cat out err
+check "restored, it is done" grep -q "^4 runs of lamina mnist in damaged: 4 done before, 0 to go" out
+
 # --- mistakes in the file
 mistake() { study "$2"; check "$1" refuses 1 "s.json: $3" study s.json --out wrong; }
 mistake "unknown experiment" '{"experiment": "mnits"}' "'experiment' is 'mnits', which trains nothing; there are order-embedding, "
