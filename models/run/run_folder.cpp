@@ -39,6 +39,10 @@ Json to_json(const RunConfig& config) {
   return json;
 }
 
+void write_as_it_is(const std::string& folder, const RunConfig& config) {
+  write_file(folder + "/config.json", to_json(config).dump(2) + '\n');
+}
+
 Settings settings_from(const Json& json) {
   Settings settings;
   for (const auto& [name, value] : json.items()) {
@@ -194,7 +198,7 @@ RunConfig write_config(const std::string& folder, RunConfig config) {
   config.threads = threads();
   config.ranks = distributed::group().size();
   if (config.backend.empty()) config.backend = gemm_backend();
-  write_file(folder + "/config.json", to_json(config).dump(2) + '\n');
+  write_as_it_is(folder, config);
   return config;
 }
 
@@ -237,6 +241,11 @@ RunFolder RunFolder::resume(const std::string& path, std::string_view experiment
   auto lock = std::make_shared<const RunLock>(path);
   remove_unfinished_files(path);
   return RunFolder(path, std::move(config), std::move(lock)).led();
+}
+
+void RunFolder::change_settings(const Settings& settings) {
+  config_.settings = settings;
+  write_as_it_is(path_, config_);
 }
 
 RunFolder RunFolder::open(const std::string& path) {

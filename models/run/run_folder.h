@@ -94,6 +94,9 @@ class RunFolder {
   /// run's folder, or its config.json is broken.
   static RunFolder open(const std::string& path);
 
+  /// Goes on with these settings, also in config.json. Of what else is there nothing changes.
+  void change_settings(const Settings& settings);
+
   /// Whether this process may write into it: only the first of several ranks does.
   static bool is_ours() { return distributed::is_first(); }
 

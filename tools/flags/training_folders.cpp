@@ -57,6 +57,21 @@ std::string text_in(const Settings& settings, const std::string& name) {
   return {};
 }
 
+constexpr const char* lengths[] = {"epochs", "updates"};
+
+/// The settings that a run began with, with the length that it has now; nothing where that is no longer one.
+std::optional<Settings> lengthened(const Settings& began, const Settings& now) {
+  Settings all = began;
+  bool longer = false;
+  for (const char* const name : lengths) {
+    if (!now.has(name)) continue;
+    const auto length = now.get<std::int64_t>(name);
+    longer = longer || !began.has(name) || length > began.get<std::int64_t>(name);
+    all.set(name, length);
+  }
+  return longer ? std::optional(all) : std::nullopt;
+}
+
 }  // namespace
 
 // --- New ones
@@ -72,10 +87,14 @@ RunFolder TrainingCommand::create(const std::string& path, const std::string& va
   return run;
 }
 
+/// That of a variant which is there already, and then says how long it is trained now.
 RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
   const std::string path = whole.file(variant.name);
-  return RunFolder::is_ours() && exists(path + "/config.json") ? RunFolder::resume(path, name_)
-                                                               : create(path, variant.name);
+  if (!RunFolder::is_ours() || !exists(path + "/config.json")) return create(path, variant.name);
+  RunFolder folder = RunFolder::resume(path, name_);
+  if (const auto longer = lengthened(folder.config().settings, fields.settings()))
+    folder.change_settings(*longer);
+  return folder;
 }
 
 // --- Those that are there
@@ -95,8 +114,8 @@ void TrainingCommand::require_same(const RunFolder& run) const {
 }
 
 /// A variant whose folder is there already goes on with it, so that must have begun with the settings of this run, but for
-/// its length: tables and figures say how far each came. Where the learning rate falls towards the end the length is a
-/// setting as others are.
+/// its length: tables and figures say how far each came, and folder_of() notes a longer one. Where the learning rate falls
+/// towards the end the length is a setting as others are.
 void TrainingCommand::require_same_variants(const std::vector<Variant>& all, const std::string& path) {
   if (!RunFolder::is_ours() || path.empty()) return;
   const Settings whole = fields.settings();
@@ -113,7 +132,7 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
     const bool any_length = text_in(now, "decay") != "cosine";
     for (const Settings* each : {&now, &began})
       for (const auto& [name, value] : each->entries())
-        if (!(any_length && (name == "epochs" || name == "updates")) &&
+        if (!(any_length && std::ranges::find(lengths, name) != std::end(lengths)) &&
             text_in(now, name) != text_in(began, name))
           fail<UsageError>(difference(name, text_in(now, name), text_in(began, name), folder),
                            "; give the same, or start anew in another folder with --out");

@@ -35,6 +35,13 @@ check "a variant's folder of another rate" refuses 2 "--lr 0.001: the run in sev
 check "  before anything is trained" [ ! -e several/config.json ]
 check "a variant's folder of another record" refuses 2 "--record every=5: the run in several/none-b512 began with every=0" "${several[@]}" --lr 0.1 --record every=5
 check "one with the same settings is gone on with" "$lamina" "${several[@]}" --lr 0.1 >/dev/null
+sed 's/"epochs": 1/"epochs": 2/' several/none-b512/config.json >longer
+find several -maxdepth 1 -type f -delete
+check "and for longer" "$lamina" mnist --norm none,layer --batch 512 --threads 1 --seed 9 --epochs 2 --lr 0.1 --out several >/dev/null
+check "  which its config.json says, and changes nothing else" cmp -s longer several/none-b512/config.json
+find several -maxdepth 1 -type f -delete
+check "a shorter one leaves it as it was trained" "$lamina" "${several[@]}" --lr 0.1 >/dev/null
+check "  and says so" cmp -s longer several/none-b512/config.json
 sed -i 's/"lr": 0.1/"lr": 0.2/' several/layer-b512/config.json
 check "the same with --resume" refuses 2 "--lr 0.1: the run in several/layer-b512 began with 0.2" mnist --resume --out several
 rm several/layer-b512/config.json
