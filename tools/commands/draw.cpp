@@ -19,7 +19,9 @@ struct SampleFlags {
 
 class DrawCommand final : public TrainingCommand {
  public:
-  explicit DrawCommand(Command& command) : TrainingCommand(command, {.epochs = {.paper = 100, .small = 5}}) {}
+  explicit DrawCommand(Command& command) : TrainingCommand(command, {.epochs = {.paper = 100, .small = 5}}) {
+    fields.keep("glimpses", glimpses_);
+  }
 
   /// The pictures of one trained model, in the folder of its run.
   void sample(const RunFolder& folder, size_t start) const {
@@ -38,6 +40,11 @@ class DrawCommand final : public TrainingCommand {
   }
 
  private:
+  /// No shape of the model tells their number.
+  void complete() override {
+    if (glimpses_ == 0) glimpses_ = paper() ? draw::GlimpseSizes{}.glimpses : 16;
+  }
+
   TrainingData load() override {
     data_ = !data_folder.empty() ? draw::load_binary_mnist(data_folder)
             : smoke > 0          ? draw::synthetic_binary_digits(seed, 512, 100, 100)
@@ -73,9 +80,13 @@ class DrawCommand final : public TrainingCommand {
 
   /// The small preset is for a first look: a third of the glimpses, and units that train in minutes.
   draw::GlimpseSizes sizes() const {
-    return paper() ? draw::GlimpseSizes{} : draw::GlimpseSizes{.glimpses = 16, .hidden = 64, .latent = 16};
+    draw::GlimpseSizes sizes;
+    if (!paper()) sizes = {.hidden = 64, .latent = 16};
+    sizes.glimpses = glimpses_;
+    return sizes;
   }
 
+  size_t glimpses_ = 0;
   std::optional<draw::DrawData> data_;
 };
 

@@ -24,7 +24,7 @@ std::string quoted(const std::string& word) {
 
 /// Settings that are no flags: they follow from others, from the command's own defaults or from the environment.
 bool is_no_flag(const std::string& name) {
-  static const std::set<std::string> names{"variants", "embedding", "hidden", "smoke"};
+  static const std::set<std::string> names{"variants", "embedding", "glimpses", "hidden", "smoke"};
   return names.contains(name);
 }
 

@@ -32,5 +32,8 @@ check "sample" "$lamina" draw sample whole >out
 is_png() { [ "$(head -c 8 "$1" | tail -c 7 | head -c 3)" = PNG ]; }
 for picture in samples glimpses animation; do check "$picture.png" is_png whole/$picture.png; done
 check "the animation has a frame a glimpse, and one more" [ "$(grep -ao fcTL whole/animation.png | wc -l)" = 17 ]
+sed -i 's/"glimpses": 16/"glimpses": 12/' whole/config.json
+"$lamina" draw sample whole >out
+check "their number is the run's, whatever the preset's is now" [ "$(grep -ao fcTL whole/animation.png | wc -l)" = 13 ]
 
 finish
