@@ -13,6 +13,7 @@
 #include "core/files/folder.h"
 #include "core/gemm/gemm.h"
 #include "core/math/digest.h"
+#include "core/version.h"
 #include "tools/flags/training_command.h"
 
 namespace lamina {
@@ -180,7 +181,7 @@ void TrainingCommand::load_again(const RunFolder& run) {
 }
 
 /// With --resume the folder of the run to go on with, whose settings are taken over, and its threads where the flags
-/// name none. Says in one line when the threads or the kernels are others than the run began with, since its numbers
+/// name none. Says in one line when the threads, the version or the kernels are others than the run began with, since its numbers
 /// then do not repeat bit by bit.
 std::optional<RunFolder> TrainingCommand::folder_to_resume() {
   if (!resume) return {};
@@ -193,6 +194,8 @@ std::optional<RunFolder> TrainingCommand::folder_to_resume() {
     threads = began.threads;
   if (threads != 0 && threads != began.threads)
     report_change(folder, text(began.threads, " threads"), text(threads));
+  if (began.version != version)  // presets and built-in data may be others
+    report_change(folder, "version " + began.version, version);
   if (began.backend != gemm_backend()) report_change(folder, began.backend, gemm_backend());
   fields.read(began.settings);
   require_same_folder(folder);

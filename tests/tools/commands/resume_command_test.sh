@@ -98,6 +98,9 @@ check "other threads are said" grep -qx "run: began with 1 threads and goes on w
 sed -i 's/"backend": "own/"backend": "other/' run/config.json
 "$lamina" mnist --resume --out run 2>err >/dev/null
 check "other kernels are said" grep -q "^run: began with other .* and goes on with own .*; its numbers do not" err
+sed -i 's/"lamina": "/"lamina": "0.0./' run/config.json
+"$lamina" mnist --resume --out run 2>err >/dev/null
+check "another version is said" grep -q "^run: began with version 0.0.* and goes on with [0-9.]*; its numbers do not" err
 
 # --- two processes
 "$lamina" "${run[@]}" --batch 4 --epochs 2 --out busy >/dev/null &
