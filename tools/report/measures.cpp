@@ -11,8 +11,9 @@ namespace lamina {
 
 namespace {
 
-/// What a measure picks from a column of one run; NaN when there is nothing to pick from.
+/// What a measure picks from a column of one run; NaN when there is nothing to pick from, or the run diverged.
 double picked_of_one(const Trace& trace, const Measure& measure) {
+  if (trace.run->diverged) return NAN;
   const std::vector<double> values = trace.column(measure.column), xs = trace.column(measure.x);
   std::vector<size_t> known;
   for (size_t i = 0; i < values.size(); ++i)
@@ -51,13 +52,18 @@ std::vector<double> picks(const Trace& trace, const Measure& measure) {
 
 std::string measured(const Trace& trace, const Measure& measure) {
   const std::vector<double> values = picks(trace, measure);
+  const std::vector<Trace> singles = trace.singles();
+  const auto diverged =
+      std::ranges::count_if(singles, [](const Trace& single) { return single.run->diverged.has_value(); });
+  if (values.empty() && diverged > 0)
+    return singles.size() == 1 ? "diverged" : text(diverged, " of ", singles.size(), " diverged");
   if (values.empty()) return pretty(NAN, measure.digits);
   const auto number = [&](double value) { return pretty(value, measure.digits); };
   const auto [low, high] = std::ranges::minmax(values);
-  const size_t seeds = trace.singles().size();
   std::string cell = number(median_of(values));
   if (low != high) cell += text(" (", number(low), " to ", number(high), ')');
-  if (values.size() < seeds) cell += text(", ", values.size(), " of ", seeds);
+  if (values.size() < singles.size()) cell += text(", ", values.size(), " of ", singles.size());
+  if (diverged > 0) cell += text(", ", diverged, " diverged");
   return cell;
 }
 

@@ -83,8 +83,9 @@ Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
     badges.push_back(data.empty() ? badge("synthetic", "synthetic data") : badge("real", "data: " + data));
   if (setting_of(run, "preset") == "small") badges.push_back(badge("reduced", "small preset"));
   if (const std::string part = part_of_data(run); !part.empty()) badges.push_back(badge("reduced", part));
+  if (run.diverged) badges.push_back(badge("reduced", "diverged"));
   const auto file = run.files.find(exhibit.file);
-  if (file == run.files.end()) return badges;
+  if (run.diverged || file == run.files.end()) return badges;
   const double done = last_of(file->second, exhibit.length_column),
                planned = number_in(setting_of(run, exhibit.length_column + "s"));
   const auto of = [&](double whole) { return progress(done, whole, exhibit.length_column); };
@@ -105,9 +106,10 @@ Json problems_of(const FoundRun& run, const Exhibit& exhibit) {
       problems.push_back(picture.file + ' ' + picture.problem);
   if (run.study || exhibit.file.empty()) return problems;
   if (!run.problem.empty()) problems.push_back(run.problem);
+  if (run.diverged) problems.push_back("diverged: " + *run.diverged);
   const auto file = run.files.find(exhibit.file);
   if (file == run.files.end()) {
-    problems.push_back(text(exhibit.file, " is missing: ", remedy_for(run, exhibit)));
+    if (!run.diverged) problems.push_back(text(exhibit.file, " is missing: ", remedy_for(run, exhibit)));
     return problems;
   }
   const Csv& csv = file->second;

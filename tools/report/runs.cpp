@@ -67,6 +67,19 @@ std::optional<FoundStudy> study_in(const fs::path& folder, Findings& found) {
   return {};
 }
 
+/// Why the run in a folder diverged, if it did (models/training/training.h).
+std::optional<std::string> divergence_in(const fs::path& folder, Findings& found) {
+  const fs::path file = folder / "diverged.txt";
+  if (!is_there(file)) return {};
+  try {
+    const std::string reason = read_file(file.string(), most_bytes);
+    return reason.substr(0, reason.find('\n'));
+  } catch (const DataError& error) {
+    found.unreadable.emplace_back(error.what());
+    return "diverged.txt cannot be read";
+  }
+}
+
 /// The lab that a folder is of: its config.json says so.
 std::optional<FoundStudy> lab_in(const fs::path& folder, const RunConfig& config) {
   if (config.experiment != "lab") return {};
@@ -86,6 +99,7 @@ std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Fin
   if (is_there(folder / steps_file) && !enough())
     run.files[steps_file] = read_csv(folder / steps_file, found);
   run.pictures = pictures_in(run.path);
+  run.diverged = divergence_in(folder, found);
   if (is_there(folder / "config.json")) {
     try {
       run.config = RunFolder::open(run.path).config();

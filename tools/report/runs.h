@@ -24,9 +24,10 @@ struct FoundRun {
   std::optional<RunConfig> config = {};   ///< empty for a study without one, or when it is damaged
   std::map<std::string, Csv> files = {};  ///< those that exhibits look for, by name
   std::optional<FoundStudy> study =
-      {};                    ///< in place of a config: the folder holds a study that an exhibit shows
-  std::string problem = {};  ///< why config.json could not be read; empty when it could
-  std::vector<FoundPicture> pictures = {};  ///< those that exhibits show
+      {};  ///< in place of a config: the folder holds a study that an exhibit shows
+  std::optional<std::string> diverged = {};  ///< why it did, where it did
+  std::string problem = {};                  ///< why config.json could not be read; empty when it could
+  std::vector<FoundPicture> pictures = {};   ///< those that exhibits show
 };
 
 struct Findings {

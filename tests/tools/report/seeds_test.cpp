@@ -43,6 +43,22 @@ TEST_CASE("a seed without a number is counted, not left out") {
   CHECK(exhibit_on(folder.path(), "figure-6")["tables"][0]["rows"][0]["cells"][2] == "1, 1 of 2");
 }
 
+TEST_CASE("a run that diverged has no number, and is counted") {
+  const TemporaryFolder folder;
+  make_seed(folder / "a", 1, 0.02);
+  make_seed(folder / "b", 2, 0.04);
+  make_seed(folder / "c", 3, 0.04, 0.5);
+  for (const char* const name : {"b", "c"})
+    write_file(folder / name + "/diverged.txt", "the loss is nan in step 900\n");
+  const Json shown = exhibit_on(folder.path(), "figure-6");
+  const Json& rows = shown["tables"][0]["rows"];
+  CHECK(rows[0]["cells"][2] == "1, 1 of 2, 1 diverged");
+  CHECK(rows[1]["cells"][2] == "diverged");
+  CHECK(shown["runs"][1]["badges"].back()["text"] == "diverged");
+  CHECK(shown["runs"][1]["problems"][0] == "diverged: the loss is nan in step 900");
+  CHECK(shown["runs"][0]["problems"].empty());
+}
+
 TEST_CASE("a measure of which no seed has a number is a curve without points") {
   const TemporaryFolder root;
   for (const int seed : {1, 2})
@@ -73,14 +89,17 @@ TEST_CASE("a study that keeps only its numbers shows its runs") {
                  "threads": 1, "combinations": {"none": {"norm": "none"}, "layer": {"norm": "layer"}}})");
   const std::string run =
       R"({"outcome": "finished", "data": 0, "curves": {"epoch": [1, 2], "train_nll": [0.5, 0.2], "test_error": [0.03, 0.02]}})";
-  write_file(folder / "numbers.json", R"({"data": ["MNIST"], "runs": {"none-seed1": )" + run +
-                                          R"(, "layer-seed1": )" + run + R"(, "layer-seed2": )" + run + "}}");
+  write_file(folder / "numbers.json",
+             R"({"data": ["MNIST"], "runs": {"none-seed1": )" + run + R"(, "layer-seed1": )" + run +
+                 R"(, "layer-seed2": {"outcome": "diverged", "reason": "the loss is inf", )" +
+                 run.substr(run.find("\"data\"")) + "}}");
   const Json shown = exhibit_on(folder.path(), "figure-6");
   REQUIRE(shown["charts"].size() == 2);
   CHECK(shown["charts"][0]["curves"][0]["label"] == "baseline");
   CHECK(shown["charts"][0]["curves"][1]["label"] == "layer norm, 2 seeds");
   REQUIRE(shown["runs"].size() == 3);
   CHECK(shown["runs"][0]["command"].get<std::string>().starts_with("lamina mnist --data mnist --epochs 2"));
+  CHECK(shown["tables"][0]["rows"][1]["cells"][2] == "2, 1 of 2, 1 diverged");
 
   std::filesystem::create_directories(folder /
                                       "none-seed1");  // this one has a folder, with nothing in it yet

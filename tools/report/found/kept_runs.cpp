@@ -62,6 +62,7 @@ std::vector<FoundRun> kept_runs(const std::string& folder) {
       const std::string path = (in / name).string();
       if (std::filesystem::exists(path)) continue;
       FoundRun& run = runs.emplace_back(FoundRun{.path = path, .config = config_of(study, name)});
+      if (kept.end.outcome == RunEnd::diverged) run.diverged = kept.end.reason;
       run.files["metrics.csv"] = csv_of(kept.curves);
       if (!kept.test.columns.empty()) run.files["test.csv"] = csv_of(kept.test);
     }
