@@ -30,10 +30,11 @@ struct Claim {
   std::string metric = {};
   Take take = {};  ///< not of `faster`, which counts updates until the metric is as good as both runs get
   Direction direction = lower;
-  Settings subject = {}, other = {};  ///< the two variants
-  bool for_the_better = true;         ///< that the first has better values, in so far as the metric says
-  bool ratio = false;                 ///< `least` is a ratio, else a difference
-  double least = 0;                   ///< the least difference, or ratio, in the claimed direction
+  Settings subject = {}, other = {};      ///< the two variants
+  bool for_the_better = true;             ///< that the first has better values, in so far as the metric says
+  bool ratio = false;                     ///< `least` is a ratio, else a difference
+  double least = 0;                       ///< the least difference, or ratio, in the claimed direction
+  std::string_view without = "diverged";  ///< what a run without a number did; a literal
 };
 
 }  // namespace lamina

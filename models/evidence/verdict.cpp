@@ -51,8 +51,9 @@ void judge_by_count(Verdict& verdict) {
   };
   const size_t subject = without(&SeedPair::subject), other = without(&SeedPair::other);
   const double probability = fisher_probability(subject, n, other, n);
-  verdict.why = text(subject, " of ", n, " runs of ", verdict.subject, " and ", other, " of ", n, " of ",
-                     verdict.other, " diverged (Fisher's exact test: p = ", shown(probability), ")");
+  verdict.why =
+      text(subject, " of ", n, " runs of ", verdict.subject, " and ", other, " of ", n, " of ", verdict.other,
+           ' ', verdict.claim.without, " (Fisher's exact test: p = ", shown(probability), ")");
   if (probability >= significant) return;
   verdict.answer =
       (subject < other) == verdict.claim.for_the_better ? Verdict::holds : Verdict::does_not_hold;

@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/evidence/claim.h"
 
 namespace lamina::lab {
 
-/// A number that was measured. Not finite where a training diverged.
+/// A number that was measured. Not finite where a training diverged, or never came to what is counted.
 struct Observation {
   std::int64_t seed = 0;
   std::string variant = {};   ///< what is compared: "layer", "batch with moving averages"; no commas
@@ -40,6 +41,7 @@ struct LabClaim {
   double least = 0;                           ///< difference that is claimed at least, or ratio (0: 1, any)
   bool ratio = false;
   bool for_the_better = true;  ///< that the subject does what it does: says who is ahead where some diverged
+  std::string_view without = "diverged";  ///< what a training without a number did; a literal
   /// Of what is exact: holds when it is so in each seed, does not hold when it is so in none, else cannot be told. No
   /// interval is made, as rounding errors are no sample of anything.
   bool in_each_seed = false;

@@ -71,7 +71,8 @@ Verdict judge(const LabClaim& claim, const Rows& rows) {
                        .direction = claim.direction,
                        .for_the_better = claim.for_the_better,
                        .ratio = claim.ratio,
-                       .least = least_of(claim)};
+                       .least = least_of(claim),
+                       .without = claim.without};
   std::vector<SeedPair> pairs;
   for (const std::int64_t seed : seeds_of(rows))
     pairs.push_back({.seed = seed,

@@ -146,7 +146,7 @@ std::string claim_section(const Verdict& verdict, size_t number, const std::stri
   std::string rows;
   for (const SeedPair& pair : verdict.pairs) {
     const auto value = [&](const std::optional<double>& number_of_run) {
-      return number_of_run ? cell(*number_of_run) : "diverged";
+      return number_of_run ? cell(*number_of_run) : std::string(claim.without);
     };
     std::string difference = "-";
     if (pair.subject && pair.other) {

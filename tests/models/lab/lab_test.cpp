@@ -114,6 +114,20 @@ TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed
   CHECK(judge(exact, rows).answer == Verdict::does_not_hold);
 }
 
+TEST_CASE("labs: what has no finite number did what the claim says, or diverged") {
+  Rows rows = some_rows();
+  for (Observation& row : rows)
+    if (row.variant == "a") row.value = std::numeric_limits<double>::infinity();
+  LabClaim claim{.words = "a is lower",
+                 .subject = {.variant = "a", .quantity = "loss"},
+                 .other = {.variant = "b", .quantity = "loss"}};
+  CHECK(judge(claim, rows).why.starts_with("3 of 3 runs of a and 0 of 3 of b diverged ("));
+  claim.without = "did not get there";
+  CHECK(judge(claim, rows).why.starts_with("3 of 3 runs of a and 0 of 3 of b did not get there ("));
+  for (const LabClaim& each : lab_named("sgd").claims)
+    CHECK(each.without == (each.in_each_seed ? "diverged" : "did not get there"));
+}
+
 TEST_CASE("labs: each has a sentence, its source and claims that its rows can answer" *
           doctest::test_suite("slow")) {
   std::set<std::string> names;
