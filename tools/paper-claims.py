@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The paper's claims and what is known of them, from what is committed of studies, labs and pages: a table in README.md,
-and the same with all other claims of studies and labs as models/evidence/claims.json, from which the report takes its
-verdicts.
+and the same with all claims of labs and of the studies of later papers as models/evidence/claims.json, from which the
+report takes its verdicts.
 
     tools/paper-claims.py            prints the table
     tools/paper-claims.py --write    puts it into README.md, and writes claims.json
@@ -10,7 +10,7 @@ verdicts.
 models/evidence/paper.json lists the paper's claims. Each names the report's exhibits that it belongs to, and says where
 its evidence is:
 
-    "study": "models/mnist/results/x", "of": a claim of its verdicts.json
+    "study": "models/mnist/results/x", "of": a claim of its verdicts.json; those that begin with "The paper (" must be here
     "lab": "online", "of": a claim of the lab, judged again from models/lab/results
     "page": a README, and in it either "quote", a text that must be there, or the numbers of "column" in the "rows" of a
             table (the first one that has both; with "heading" the first behind it). "answer" where the page decides;
@@ -111,8 +111,18 @@ def papers_claims(folder):
         yield {"exhibits": entry["exhibit"].split(), "section": entry["section"], "claim": entry["claim"], **known}
 
 
+def require_all_listed():
+    """Of every study the claims that are the paper's."""
+    listed = {(entry["study"], entry["of"]) for entry in json.loads((ROOT / LIST).read_text()) if "study" in entry}
+    for results in sorted(ROOT.glob("models/*/results/*/verdicts.json")):
+        study = str(results.parent.relative_to(ROOT))
+        for verdict in json.loads(results.read_text()):
+            if verdict["claim"].startswith("The paper (") and (study, verdict["claim"]) not in listed:
+                sys.exit(f"{LIST}: lacks the claim of {study} '{verdict['claim']}'; add it")
+
+
 def other_claims(folder):
-    """Those of the studies of later papers, and of all labs."""
+    """Those of the studies of later papers, and of all labs. What else a study of the paper claims stands in its summary."""
     for results in sorted((ROOT / "models/transformer/results").glob("*/verdicts.json")):
         name, page = results.parent.name, str(results.parent.relative_to(ROOT) / "summary.md")
         for verdict in json.loads(results.read_text()):
@@ -134,6 +144,7 @@ def made():
     head = ["| section | claim of the paper | verdict | number (96% interval) | seeds | data | from |", "|---|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         papers = list(papers_claims(pathlib.Path(folder)))
+        require_all_listed()
         claims = papers + list(other_claims(pathlib.Path(folder)))
     lines = ",\n".join(json.dumps(claim, ensure_ascii=False) for claim in claims)
     return "\n".join(head + [row_of(claim) for claim in papers]) + "\n", f"[\n{lines}\n]\n"
