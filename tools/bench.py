@@ -18,12 +18,9 @@ import sys
 from bench_turns import (PEERS, TOP, bench_steps, chosen, has_torch, listed, lower_part, machine, pytorch, quartile_of,
                          ratio_to_first, take_turns)
 
-SCRIPTED = {("lstm", "ln"), ("gru", "ln"), ("draw", "none"), ("draw", "ln"),
-            ("handwriting", "none"), ("handwriting", "ln"), ("order_embedding", "ln"),
-            ("attentive_reader", "ln"),
-            ("skip_thoughts", "none"), ("skip_thoughts", "ln"),
-            *((case, variant) for case in ("transformer", "transformer_small") for variant in ("none", "ln", "rms")),
-            ("transformer_write", "ln"), ("transformer_small_write", "ln")}  # PyTorch cases that also run under torch.jit
+EAGER = {*((case, "none") for case in ("lstm", "gru", "order_embedding", "attentive_reader")),
+         *((case, variant) for case in ("mnist_mlp_b128", "mnist_mlp_b4", "convnet")
+           for variant in ("none", "ln", "bn", "wn"))}  # of layers that PyTorch has; all others also run under torch.jit
 OWN_PEERS = {case: os.path.join(PEERS, "torch_transformer.py")
              for case in ("transformer", "transformer_small", "transformer_write", "transformer_small_write")}  # the other cases are in the script that --peer names
 
@@ -39,7 +36,7 @@ def peers(args, case, variant):
     script = peer_of(args, case)
     if script is None:
         return []
-    modes = [[], ["--jit"]] if (case, variant) in SCRIPTED else [[]]
+    modes = [[]] if (case, variant) in EAGER else [[], ["--jit"]]
     return [pytorch(args.python, script, case, variant, args.threads, mode) for mode in modes]
 
 
@@ -98,8 +95,9 @@ def main():
     parser.add_argument("--burst", type=float, default=0.15, metavar="SECONDS", help="length of one, or one step (default: 0.15)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of each side (default: one per core)")
     parser.add_argument("--program", default=os.path.join(TOP, "build", "bench_steps"))
-    parser.add_argument("--peer", default=os.path.join(TOP, "..", "shared", "peers", "torch", "bench.py"),
-                        help="PyTorch's script with the same cases, but for those of tools/peers")
+    parser.add_argument("--peer", default=os.path.join(os.path.dirname(TOP), "shared", "peers", "torch", "bench.py"),
+                        help="PyTorch's script with the same cases, but for those of tools/peers; tools/peers/torch_turns.py "
+                             "says what is in it (default: %(default)s)")
     parser.add_argument("--python", default="/usr/bin/python3", help="interpreter that has torch")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers there, for lamina report")
     args = parser.parse_args()
@@ -114,8 +112,9 @@ def main():
                      f"{args.program} --list shows them")
     args.has_torch = has_torch(args.python)
     if alone := [case for case in args.case if not peer_of(args, case)]:
-        print("PyTorch or its script is missing (Debian: python3-torch; --peer FILE): only Lamina is timed in "
-              + ", ".join(alone))
+        missing = (f"{args.peer}, a script with these models in PyTorch, is not part of Lamina and missing (--peer FILE names "
+                   "another one)" if args.has_torch else f"{args.python} has no torch (Debian: python3-torch; --python)")
+        print(f"{missing}: only Lamina is timed in {', '.join(alone)}")
     rows = [compare(args, case, variant) for case, variant in names]
     print(f"\n{rows[0]['backend']}; {args.bursts} bursts of {args.burst} s, sides in turn; load "
           f"{os.getloadavg()[0]:.1f} at the end\n")

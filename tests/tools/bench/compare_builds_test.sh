@@ -44,6 +44,19 @@ check "bench.py: a ratio whose interval is wide is none" grep -qE '^\| gru \| no
 check "and the file says so" grep -qF '"too_noisy": true' noisy.json
 "$top/tools/bench.py" --program "$steps" --python /bin/false --case mnist_mlp_b4 --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: without PyTorch Lamina alone, and it says so" grep -qF 'only Lamina is timed in mnist_mlp_b4' table
+check "and why" grep -qF '/bin/false has no torch (Debian: python3-torch; --python): only' table
+"$top/tools/bench.py" --program "$steps" --python ./python --peer nowhere --case mnist_mlp_b4 --bursts 2 --burst 0.001 --threads 1 >table
+check "bench.py: without PyTorch's script as well" grep -qF 'nowhere, a script with these models in PyTorch, is not part of Lamina and missing (--peer FILE names another one): only Lamina is timed in mnist_mlp_b4' table
+cat >new_steps <<'END'
+#!/bin/sh
+[ "$1" = --list ] && echo '{"case":"new","beside_pytorch":["ln"],"alone":[]}' && exit
+while read -r word; do
+  [ "$word" = facts ] && echo '{"gflop":1,"peak_rss_mb":1,"backend":""}' || echo 10
+done
+END
+chmod +x new_steps && sed -i 's/    print(.*/    print("{\"peak_rss_mb\": 300}" if line.strip() == "facts" else 50 if "--jit" in sys.argv else 100, flush=True)/' python
+"$top/tools/bench.py" --program ./new_steps --python ./python --peer peer --bursts 2 --burst 0.001 --threads 1 >table
+check "bench.py: a new case is timed in both of PyTorch's modes" grep -qF '| new | ln | 10.00 | 50.00 | 5.00 |' table
 "$steps" --list >cases
 check "the list of cases names those that PyTorch's script has, too" \
   grep -qxF '{"case":"lstm","beside_pytorch":["none","ln"],"alone":[]}' cases
