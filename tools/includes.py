@@ -61,7 +61,7 @@ STANDARD = {
     "optional": "optional nullopt",
     "ostream": "ostream endl flush",
     "random": "mt19937 normal_distribution",
-    "regex": "regex smatch regex_match",
+    "regex": "regex smatch regex_match regex_search sregex_iterator",
     "set": "set multiset erase_if",
     "span": "span as_bytes as_writable_bytes",
     "sstream": "ostringstream istringstream stringstream locale",

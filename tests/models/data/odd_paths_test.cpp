@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <regex>
 
 #include "core/files/checkpoint.h"
 #include "core/files/file.h"
@@ -16,6 +17,8 @@
 #include "models/data/npy.h"
 #include "models/draw/amat.h"
 #include "models/draw/data.h"
+#include "models/evidence/run_end.h"
+#include "models/evidence/study.h"
 #include "models/handwriting/data/iam.h"
 #include "models/order_embedding/data.h"
 #include "models/recording/record.h"
@@ -24,6 +27,9 @@
 #include "models/skip_thoughts/corpus.h"
 #include "models/skip_thoughts/evaluation/tasks.h"
 #include "models/text/lines.h"
+#include "models/text/word_vectors.h"
+#include "models/transformer/data.h"
+#include "tests/check.h"
 #include "tests/models/data/npy_files.h"
 
 using namespace lamina;
@@ -44,12 +50,17 @@ const std::vector<NamedReader> readers{
     {".amat", [](const std::string& path) { draw::read_amat(path, 784); }},
     {".npy", [](const std::string& path) { NpyMatrix{path}; }},
     {"lines", [](const std::string& path) { read_lines(path); }},
+    {"caption lines", [](const std::string& path) { order_embedding::read_captions(path); }},
+    {"pairs", [](const std::string& path) { skip_thoughts::read_pairs(path); }},
+    {"word vectors",
+     [](const std::string& path) { read_word_vectors(path, [](std::string_view) { return true; }); }},
     {"book", [](const std::string& path) { attentive_reader::read_book(path); }},
     {".question", [](const std::string& path) { attentive_reader::read_question(path); }},
     {"strokes", [](const std::string& path) { handwriting::read_strokes(path); }},
     {"texts", [](const std::string& path) { handwriting::read_texts(path); }},
     {"metrics", [](const std::string& path) { read_table(path); }},
     {"record", [](const std::string& path) { read_record(path); }},
+    {"study", [](const std::string& path) { read_study(path); }},
     {"checkpoint", [](const std::string& path) { load_checkpoint(path); }}};
 
 /// A reader of a folder, and a file that it looks for; `prepare` makes everything else that it needs.
@@ -80,6 +91,8 @@ const std::vector<FolderReader> folder_readers{
     {"sentiment", "rt-polarity.pos",
      [](const std::string& path) { skip_thoughts::read_classifications(path); }},
     {"books", "a.txt", [](const std::string& path) { skip_thoughts::scan_books(path, 10); }},
+    {"novels", "a.txt",
+     [](const std::string& path) { transformer::load_books(path, transformer::Unit::character); }},
     {"passages", "passages.tsv", [](const std::string& path) { skip_thoughts::load_books(path); }},
     {"vocabulary", "vocabulary.txt", [](const std::string& path) { skip_thoughts::load_vocabulary(path); }},
     {"questions", "training/1.question",
@@ -96,9 +109,27 @@ const std::vector<FolderReader> folder_readers{
        fs::create_directories(path + "/lineStrokes");
        write_file(path + "/lineStrokes/a01-01.xml", "");
      }},
-    {"run", "config.json", [](const std::string& path) { RunFolder::open(path); }}};
+    {"run", "config.json", [](const std::string& path) { RunFolder::open(path); }},
+    {"run's end", "outcome.json", [](const std::string& path) { read_end(path); }}};
 
 }  // namespace
+
+TEST_CASE("readers: those that headers of models declare are all in this file") {
+  const std::string here = read_file("tests/models/data/odd_paths_test.cpp");
+  const std::regex space(R"(namespace lamina::(\w+) \{)"),
+      reader(R"(\b((?:read|load|scan)_\w+\()const std::string& )");
+  size_t found = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator("models")) {
+    if (entry.path().extension() != ".h") continue;
+    const std::string header = read_file(entry.path().string());
+    std::smatch in;
+    const std::string where = std::regex_search(header, in, space) ? in[1].str() + "::" : "";
+    for (std::sregex_iterator each(header.begin(), header.end(), reader), end; each != end; ++each, ++found)
+      CHECK_MESSAGE(test::contains(here, where + (*each)[1].str()), entry.path().string(), ": ",
+                    (*each)[1].str());
+  }
+  CHECK(found > 20);
+}
 
 TEST_CASE("readers: what is no file is refused at once, by its name") {
   const TemporaryFolder folder;
