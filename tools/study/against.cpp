@@ -9,7 +9,6 @@
 #include <set>
 
 #include "core/error.h"
-#include "models/evidence/interval.h"
 #include "tools/results/palette.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/ends.h"
@@ -58,17 +57,13 @@ std::string cell_of(const Ends& ends) {
   return text(words, words.empty() ? "" : "; ", ends.failed, " of ", ends.runs, " failed");
 }
 
-/// The value of the setting with the best median, to which a run without a number counts as the worst, as it does where one
-/// is chosen (models/evidence/choice.h); nothing where half of the runs have none.
+/// The value of the setting with the best median of all runs; nothing where half of the runs have no number.
 std::optional<double> best_place(const Study& study, const std::string& metric, const Group& group) {
   std::optional<double> best;
   double lowest = std::numeric_limits<double>::infinity();
   for (const auto& [place, ends] : group.ends) {
-    std::vector<double> values = ends.values;
-    if (study.best_is_highest(metric))
-      for (double& value : values) value = -value;
-    values.resize(ends.runs, std::numeric_limits<double>::infinity());
-    const double median = median_of(values);
+    const bool highest = study.best_is_highest(metric);
+    const double median = (highest ? -1 : 1) * ends.median_of_all(highest);
     if (!(median < lowest)) continue;
     lowest = median;
     best = place;
@@ -124,10 +119,11 @@ Panel panel_against(const Study& study, const std::vector<Group>& groups, const 
     for (const auto& [place, ends] : groups[i].ends) {
       lowest = std::min(lowest, place);
       highest = std::max(highest, place);
-      if (ends.values.empty()) continue;
+      const double median = ends.median_of_all(study.best_is_highest(metric));
+      if (!std::isfinite(median)) continue;
       const auto [low, high] = std::ranges::minmax(ends.values);
       curve.x.push_back(place);
-      curve.y.push_back(ends.median());
+      curve.y.push_back(median);
       curve.low.push_back(low);
       curve.high.push_back(high);
     }

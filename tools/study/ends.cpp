@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/error.h"
 #include "models/evidence/interval.h"
@@ -22,6 +23,13 @@ bool failed(const Study& study, const MeasuredRun& run) {
 }  // namespace
 
 double Ends::median() const { return median_of(values); }
+
+double Ends::median_of_all(bool best_is_highest) const {
+  const double worst = std::numeric_limits<double>::infinity();
+  std::vector<double> all = values;
+  all.resize(runs, best_is_highest ? -worst : worst);
+  return median_of(all);
+}
 
 Ends ends_of(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
              size_t combination) {
@@ -63,7 +71,8 @@ std::string variants_csv(const Study& study, const std::vector<MeasuredRun>& run
     for (const std::string& metric : metrics) {
       const Ends ends = ends_of(study, runs, metric, i);
       const bool empty = ends.values.empty();
-      row.push_back(number_text(ends.median()));
+      const double median = ends.median_of_all(study.best_is_highest(metric));
+      row.push_back(number_text(std::isfinite(median) ? median : std::nan("")));
       row.push_back(number_text(empty ? std::nan("") : std::ranges::min(ends.values)));
       row.push_back(number_text(empty ? std::nan("") : std::ranges::max(ends.values)));
     }

@@ -16,6 +16,9 @@ struct Ends {
   size_t runs = 0, failed = 0;
 
   double median() const;
+  /// The same of all runs, of which one without a number counts as the worst, as it does where one is chosen
+  /// (models/evidence/choice.h). Not finite where half of the runs have none.
+  double median_of_all(bool best_is_highest) const;
 };
 Ends ends_of(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
              size_t combination);
@@ -23,8 +26,8 @@ Ends ends_of(const Study& study, const std::vector<MeasuredRun>& runs, const std
 /// The keys of all variants' settings, in the order in which they come.
 std::vector<std::string> varied(const Study& study);
 
-/// A row for each variant: its settings, how many runs ended and how many of them failed; of each metric the median and
-/// the range of the last values.
+/// A row for each variant: its settings, how many runs ended and how many of them failed; of each metric the median
+/// of the last values of all, nan where that is not finite, and the range of those that there are.
 std::string variants_csv(const Study& study, const std::vector<MeasuredRun>& runs,
                          const std::vector<std::string>& metrics);
 

@@ -65,6 +65,20 @@ TEST_CASE("a table against a setting: where half of the runs diverged is not the
   runs[5] = run_of(study, 2, 2, 0.5);  // layer at 0.1: one run, the lowest of all
   CHECK(section_against(study, runs, {"loss"}).find("0.5 (0.5 to 0.5); 1 of 2 failed | 0.01 | 0.01 |") !=
         std::string::npos);
+  CHECK(figure_against(study, runs, {"loss"})[0].curves[1].x == std::vector<double>{0.01});
+}
+
+TEST_CASE("a file with a row for each variant: the median counts what diverged as the worst") {
+  const Study study = study_from("s.json", R"({"experiment": "mnist", "seeds": [1, 2, 3],
+      "variants": {"lr": [0.1, 0.01]}})");
+  const std::vector<MeasuredRun> runs{run_of(study, 0, 1, 1),   run_of(study, 0, 2, 200),
+                                      run_of(study, 0, 3, 5),   run_of(study, 1, 1, 2),
+                                      run_of(study, 1, 2, 200), run_of(study, 1, 3, 200)};
+  CHECK(variants_csv(study, runs, {"loss"}) ==
+        "lr,runs,failed,loss,loss_low,loss_high\n0.1,3,1,5,1,5\n0.01,3,2,nan,2,2\n");
+  const Study highest = study_from("s.json", R"({"experiment": "mnist", "seeds": [1, 2, 3],
+      "variants": {"lr": [0.1, 0.01]}, "higher_is_better": ["loss"]})");
+  CHECK(variants_csv(highest, runs, {"loss"}).find("\n0.1,3,1,1,1,5\n") != std::string::npos);
 }
 
 TEST_CASE("a word that two settings have is named with its setting") {
