@@ -10,8 +10,8 @@
 
 namespace lamina::transformer {
 
-/// The first nine tenths of each book are for training; of the rest the first half is for validation, the second for
-/// the test. The alphabet is that of the training part: what it does not have is <unk> in the others.
+/// The first nine tenths of each book, n / 10 * 9 of n units, are for training; of the rest the first half is for
+/// validation, the second for the test. The alphabet is that of the training part: what it does not have is <unk> in the others.
 struct Data {
   Alphabet alphabet;
   std::vector<int> train = {}, valid = {}, test = {};  ///< numbers of units, book after book

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "core/files/file.h"
 #include "core/ops.h"
@@ -82,6 +83,29 @@ TEST_CASE("transformer experiment: an epoch takes each text once") {
     closest = std::min(closest, std::fabs(nats - epoch / static_cast<double>(texts)));
   }
   CHECK(closest < 1e-5);
+}
+
+TEST_CASE("transformer experiment: the first text of an epoch begins at a place of its own") {
+  const TemporaryFolder scratch;
+  Data data = built_in_stories(Unit::character, 1, 20);
+  TransformerOptions options = small_options();
+  options.batch = 1;
+  data.train.resize(5 * options.model.length);
+  TransformerExperiment experiment(data, options, run_in(scratch));
+  const std::uint64_t texts = experiment.steps_per_epoch();
+  std::set<size_t> begins;
+  for (std::uint64_t epoch = 0; epoch < 6; ++epoch) {
+    double nats = 0;
+    for (std::uint64_t text = 0; text < texts; ++text)
+      nats += static_cast<double>(experiment.loss(epoch * texts + text).item()) / static_cast<double>(texts);
+    std::vector<size_t> found;
+    for (size_t begin = 0; begin < 16; ++begin)
+      if (std::fabs(experiment.score(std::span(data.train).subspan(begin, texts * 16 + 1)) - nats) < 1e-5)
+        found.push_back(begin);
+    REQUIRE(found.size() == 1);
+    begins.insert(found[0]);
+  }
+  CHECK(begins.size() > 3);
 }
 
 TEST_CASE(
