@@ -124,6 +124,7 @@ TEST_CASE("cross-validation: clouds apart are told apart, noise is not; threads 
   const double chance = cross_validate(noise, labels, {});
   CHECK(chance > 30);
   CHECK(chance < 70);
+  CHECK(cross_validate(noise, labels, {.seed = 2}) != chance);  // other folds
   CHECK_ERROR(cross_validate(noise, {0, 1}, {}), "evaluation: 2 cases for 10 folds; at least 30 are needed");
 }
 

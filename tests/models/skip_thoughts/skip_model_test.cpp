@@ -122,6 +122,26 @@ TEST_CASE("triples: a batch is a function of the step") {
             "choose a smaller --batch");
 }
 
+TEST_CASE("triples: every epoch reads each passage once, and the pools in an order of its own") {
+  Corpus corpus = synthetic_stories(3, 200);
+  std::vector<size_t> passages;
+  corpus.read = [&passages, whole = corpus.read](size_t passage) {
+    passages.push_back(passage);
+    return whole(passage);
+  };
+  Triples triples(corpus, {.batch = 10, .seed = 1, .pool = 300});
+  std::set<std::vector<size_t>> orders;
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+    passages.clear();
+    for (std::uint64_t step = 0; step < triples.steps_per_epoch(); ++step)
+      triples.batch(epoch * triples.steps_per_epoch() + step);
+    CHECK(std::set(passages.begin(), passages.end()).size() == passages.size());
+    CHECK(passages.size() == corpus.passages.size() - triples.passages_held_out());
+    orders.insert(passages);
+  }
+  CHECK(orders.size() > 1);
+}
+
 TEST_CASE("triples: what is held out has triples") {
   Corpus corpus = synthetic_stories(3, 100);
   const size_t passages = corpus.passages.size();
