@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/files/file.h"
 #include "core/ops.h"
 #include "models/attentive_reader/experiment.h"
 #include "models/convnet/experiment.h"
@@ -94,6 +95,19 @@ TEST_CASE(
   CHECK(learning.loss(0).item() != learning.loss(1).item());
 }
 
+TEST_CASE("evaluation of DRAW (6.4): each image has noise of its own, whatever the batch of the training") {
+  draw::DrawData data = draw::synthetic_binary_digits(1, 24, 20, 256);
+  const auto half = data.test.pixels.begin() + std::ssize(data.test.pixels) / 2;
+  std::copy(data.test.pixels.begin(), half, half);  // the same images again
+  const auto score_of = [&](size_t batch, size_t count) {
+    const draw::DrawExperiment experiment(
+        data, {.sizes = {.glimpses = 3, .hidden = 6, .latent = 4}, .batch = batch});
+    return experiment.score(data.test, count).bound();
+  };
+  CHECK(score_of(8, 256) == score_of(24, 256));
+  CHECK(std::fabs(score_of(8, 256) - score_of(8, 128)) > 1e-3);
+}
+
 TEST_CASE(
     "evaluation of handwriting (6.5): 128 test lines and 64 training lines, in nats per line, cut alike") {
   const TemporaryFolder scratch;
@@ -147,20 +161,33 @@ TEST_CASE(
       run_in(scratch, "attentive-reader"));
   experiment.adam.steps = 1;  // an untrained model is not kept
   auto metrics = evaluated(experiment);
-  double wrong = 0, questions = 0;
+  double wrong = 0, nats = 0, questions = 0;
   for (size_t batch = 0; batch < experiment.evaluation_batches(data.valid); ++batch) {
     const attentive_reader::NumberedQuestions some = experiment.evaluation_batch(data.valid, batch);
-    const Tensor logits = experiment.model(some.batch, Mode::evaluate_by_batch).logits;
+    const Tensor logits = experiment.model(some.batch, Mode::evaluate_by_batch).logits,
+                 shares = log_softmax(logits);
     for (size_t row = 0; row < some.answers.size(); ++row) {
       const auto values = logits.values().subspan(row * logits.columns(), logits.columns());
       wrong += std::ranges::max_element(values) - values.begin() == some.answers[row] ? 0 : 1;
+      nats -= static_cast<double>(shares[row * logits.columns() + static_cast<size_t>(some.answers[row])]);
       ++questions;
     }
   }
   CHECK(questions == 21);
   check_same(metrics["valid_error"], wrong / 21);
+  check_same(metrics["valid_loss"], nats / 21);
   check_same(number_kept(RunFolder::open(scratch / "run"), attentive_reader::best_model, "error", -1),
              wrong / 21);
+  // Logits twice as large have the same error: among equals the first model is kept.
+  const std::string first = read_file(scratch / "run/best.safetensors");
+  for (const auto& [name, value] : experiment.parameters.learned())
+    if (name.starts_with("output."))
+      for (real& each : Tensor(value).values()) each *= 2;
+  experiment.adam.steps = 2;
+  metrics = evaluated(experiment);
+  check_same(metrics["valid_error"], wrong / 21);
+  CHECK(std::fabs(metrics["valid_loss"] - nats / 21) > 1e-3);
+  CHECK(read_file(scratch / "run/best.safetensors") == first);
 }
 
 TEST_CASE(
@@ -170,6 +197,9 @@ TEST_CASE(
   skip_thoughts::SkipExperiment experiment(corpus, {.embedding = 6, .hidden = 8, .batch = 8},
                                            run_in(scratch, "skip-thoughts"));
   CHECK(skip_thoughts::snapshots_in(scratch / "run") == std::vector<std::uint64_t>{0});
+  // <eos> is likely: batches of short sentences, which have fewer words, have less to guess.
+  for (const auto& [name, value] : experiment.parameters.learned())
+    if (name == "output.bias") Tensor(value).data()[Vocabulary::end] = 8;
   double nats = 0, words = 0;
   for (const skip_thoughts::Neighbours& batch : experiment.triples().held_out()) {
     double count = 0;
