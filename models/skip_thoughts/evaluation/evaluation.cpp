@@ -72,7 +72,7 @@ class CrossValidation {
         fitted[i] = regression;
       }
     }
-    const auto best = static_cast<size_t>(std::ranges::max_element(accuracy) - accuracy.begin());
+    const size_t best = place_of_largest(accuracy);
     return accuracy_of(fit(x_, labels_, fold.rest, strengths[best], fitted[best], known_), fold.held_out);
   }
 
@@ -162,11 +162,16 @@ RelatednessScores predict_relatedness(const Representation& of, const Relatednes
       fitted[i] = fit(*x, labels, rows, strengths[i], {}, known);
       r[i] = judge(fitted[i]);
     });
-    chosen = fitted[static_cast<size_t>(std::ranges::max_element(r) - r.begin())];
+    chosen = fitted[place_of_largest(r)];
   } else {
     chosen = fit_early_stopping(*x, labels, rows, judge, {.seed = options.seed});
     if (done) done();
   }
+  if (std::isnan(judge(chosen)))
+    fail<NotFinite>(
+        "evaluation: r of SICK's trial pairs, which chooses the regression, is not a number; they need "
+        "relatednesses, and "
+        "vectors, that are not all the same");
   const std::vector<double> predicted = expected_classes(chosen, *x, trial, x->rows());
   const std::vector<double>& truth = data.test.relatedness;
   return {.r = pearson(predicted, truth),

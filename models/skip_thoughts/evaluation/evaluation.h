@@ -40,6 +40,7 @@ double cross_validate(const Features& x, const std::vector<int>& labels, const E
 struct RelatednessScores {
   double r = 0, rho = 0, mse = 0;
 };
+/// Throws NotFinite where no regression has an r on the trial pairs to be chosen by.
 RelatednessScores predict_relatedness(const Representation& of, const Relatedness& data,
                                       const EvaluationOptions& options = {},
                                       const std::function<void()>& done = {});

@@ -33,6 +33,11 @@ double pearson(std::span<const double> a, std::span<const double> b) {
   return both / std::sqrt(of_a * of_b);
 }
 
+size_t place_of_largest(std::span<const double> values) {
+  const auto below = [](double a, double b) { return a < b || (std::isnan(a) && !std::isnan(b)); };
+  return static_cast<size_t>(std::ranges::max_element(values, below) - values.begin());
+}
+
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -1,5 +1,5 @@
 #pragma once
-// How well predicted numbers agree with true ones. The functions throw Error when the counts differ or are 0.
+// How well predicted numbers agree with true ones. Those of two lists throw Error when the counts differ or are 0.
 
 #include <span>
 #include <vector>
@@ -13,6 +13,9 @@ double pearson(std::span<const double> a, std::span<const double> b);
 double spearman(std::span<const double> a, std::span<const double> b);
 
 double mean_squared_error(std::span<const double> a, std::span<const double> b);
+
+/// The first of the largest; NaN is below every number. There must be values.
+size_t place_of_largest(std::span<const double> values);
 
 /// 1 for the smallest; equal numbers get the mean of their ranks.
 std::vector<double> ranks_of(std::span<const double> values);

@@ -63,7 +63,10 @@ TEST_CASE("scores: by hand") {
   CHECK(spearman(a, d) == doctest::Approx(4.5 / std::sqrt(22.5)));
   CHECK(spearman(a, c) == doctest::Approx(-1));
   CHECK(mean_squared_error(a, c) == doctest::Approx(5));
-  CHECK(std::isnan(pearson(a, std::vector<double>{1, 1, 1, 1})));
+  const double nan = pearson(a, std::vector<double>{1, 1, 1, 1});
+  CHECK(std::isnan(nan));
+  CHECK(place_of_largest(std::vector<double>{nan, -1, 2, nan, 2}) == 2);
+  CHECK(place_of_largest(std::vector<double>{nan, nan}) == 0);
   CHECK_ERROR(pearson(a, std::vector<double>{1}),
               "score: of 4 numbers and 1; as many as there are pairs are needed");
 }
@@ -150,6 +153,11 @@ TEST_CASE("relatedness: soft labels, and words in common are seen") {
   CHECK(scores.r > 0.98);
   CHECK(scores.rho > 0.7);
   CHECK(scores.mse < 0.25);  // predicting the mean leaves 1.2
+  std::ranges::fill(data.trial.relatedness, 3);
+  for (const SickFit sick : {SickFit::penalty, SickFit::early_stopping})
+    CHECK(message_of<NotFinite>([&] { predict_relatedness(*bag_of_words(), data, {.sick = sick}); }) ==
+          "evaluation: r of SICK's trial pairs, which chooses the regression, is not a number; they need "
+          "relatednesses, and vectors, that are not all the same");
 }
 
 TEST_CASE("tasks: the original files, and what is wrong with others") {
