@@ -122,6 +122,7 @@ class TransformerCommand final : public TrainingCommand {
         .add("--validate-every", validate_every_, "updates between validations",
              {paper_preset.validate_every, small_preset.validate_every})
         .positive();
+    add_sync_batch_norm_flag();
     fields.add("--sample", sample_, "characters or words to write into samples.txt at each validation")
         .range(0, 1000000)
         .show_default();
