@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "models/text/utf8.h"
 
 namespace lamina::handwriting {
 
@@ -34,7 +35,8 @@ std::string trimmed(const std::string& line) {
 }
 
 std::vector<std::string> lines_of(const std::string& file) {
-  std::istringstream in(read_file(file, largest_file));
+  const std::string content = read_file(file, largest_file);
+  std::istringstream in{std::string(without_byte_order_mark(content))};
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(trimmed(line));
   return lines;

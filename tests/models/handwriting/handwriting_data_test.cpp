@@ -108,7 +108,9 @@ TEST_CASE("IAM: strokes and texts of a folder, split by its lists of forms") {
   for (size_t i = 0; i < 12; ++i) folder.add(i);
   CHECK(contains(hw::load_iam(folder.path()).source, "22 training lines, 2 test lines (every tenth form"));
   put(folder.path() + "/trainset.txt", "a00-000u\n a00-001u \r\n");
-  put(folder.path() + "/testset_v.txt", "a00-002u\n");
+  put(folder.path() + "/testset_v.txt",
+      "\xEF\xBB\xBF"
+      "a00-002u\n");
   put(folder.path() + "/testset_t.txt", "a00-003u\n");
   put(folder.path() + "/testset_f.txt", "\n");
   const hw::Data data = hw::load_iam(folder.path());
