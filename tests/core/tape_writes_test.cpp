@@ -45,6 +45,22 @@ TEST_CASE("a write through detach() is found, whichever of the handles is record
   }
 }
 
+TEST_CASE("after a write every further pass is refused, of a new loss too, until the tape is cleared") {
+  Tensor x = leaf({2}, 1), other = leaf({2}, 2);
+  Tape tape;
+  const Tensor loss = sum(square(x));
+  x[0] = 100;
+  for (const bool retain : {false, true}) {
+    CHECK(contains(error_of([&] { tape.backward(loss, {.retain = retain}); }), written));
+    CHECK(contains(error_of([&] { tape.backward(sum(x * other), {.retain = retain}); }), written));
+  }
+  CHECK(x.gradient_data() == nullptr);
+  CHECK(other.gradient_data() == nullptr);
+  tape.clear();
+  tape.backward(sum(square(x)));
+  CHECK(x.gradient()[0] == 200);
+}
+
 TEST_CASE("a write through the detach() of a parameter is found") {
   Parameters parameters(1);
   const Tensor w = parameters.add("w", Tensor::from({2}, {1, 2})),
