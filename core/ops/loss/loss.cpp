@@ -226,7 +226,9 @@ Tensor bernoulli_cross_entropy(const Tensor& logits, const Tensor& targets) {
   const Tensor y = generate(logits.shape(), [x = logits.data(), t = targets.data()](size_t i) {
     return x[i] * ((x[i] > 0 ? 1 : 0) - t[i]) + std::log1p(scalar::exp(-std::fabs(x[i])));
   });
-  return record("bernoulli_cross_entropy", y, {logits}, [=] {
+  // A constant, and an input all the same: backward() looks for writes into it.
+  const Tensor constant = targets.needs_gradient() ? targets.detach() : targets;
+  return record("bernoulli_cross_entropy", y, {logits, constant}, [=] {
     contribute(logits, [x = logits.data(), t = targets.data(), dy = y.gradient_data()](size_t i) {
       return dy[i] * (scalar::sigmoid(x[i]) - t[i]);
     });

@@ -178,6 +178,18 @@ TEST_CASE("bernoulli_cross_entropy: gradient, and none for the targets") {
   CHECK(targets.gradient_data() == nullptr);
 }
 
+TEST_CASE("bernoulli_cross_entropy: a write into the targets is found") {
+  const Tensor x = leaf({3}, 1);
+  for (const bool learned : {false, true}) {
+    Tensor targets = sample({3}, 2, 0, 1);
+    if (learned) targets.require_gradient();
+    Tape tape;
+    const Tensor loss = sum(bernoulli_cross_entropy(x, targets));
+    targets[0] += 1;
+    CHECK(contains(error_of([&] { tape.backward(loss); }), "was written after it was recorded"));
+  }
+}
+
 TEST_CASE("losses: one and two threads agree, repeated runs are identical") {
   const std::vector<int> labels = some_labels(200, 301);
   const Tensor targets = sample({200, 301}, 2, 0, 1);
