@@ -57,8 +57,8 @@ void require_options(const std::string& name, const CellForm& form, const Recurr
          "': a condition is for an LSTM or GRU without checkpoints, and with norm none or layer");
 }
 
-/// The projection, where this layer alone reads it, else a copy: a leaf, a part of a tensor, and what an earlier op
-/// needs again must stay as they are. Where no tape records, nothing would find a second use.
+/// The projection, where it is a result on the tape that this layer alone reads, else a copy: a leaf, a constant, a part
+/// of a tensor, and what an earlier op needs again must stay as they are, and nothing would find their second use.
 Tensor to_consume(const std::string& name, const Tensor& projected) {
   const Tape* const tape = Tape::current();
   if (tape == nullptr) return projected.copy();
@@ -72,8 +72,8 @@ Tensor to_consume(const std::string& name, const Tensor& projected) {
     is_needed = is_needed || reads;
     is_result = std::ranges::any_of(node->outputs, [&](const Tensor& y) { return y.storage() == storage; });
   }
-  const bool is_leaf = projected.needs_gradient() && !is_result, is_whole = projected.size() == storage->size;
-  return is_needed || is_leaf || !is_whole ? slice(projected, 0, 0, projected.shape()[0]) : projected;
+  const bool is_whole = projected.size() == storage->size;
+  return is_result && is_whole && !is_needed ? projected : slice(projected, 0, 0, projected.shape()[0]);
 }
 
 }  // namespace

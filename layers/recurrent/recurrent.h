@@ -81,9 +81,9 @@ class Recurrent {
   Tensor project(const Tensor& x) const;
   /// The same sequence from project(x) [T x B x gates H]: for inputs that repeat, such as words, of which each needs
   /// the product only once. Keeps every state, also where `checkpoint` is chosen. While a tape records, the projection
-  /// is consumed; leaves, parts of a tensor and what earlier ops on the tape read are copied instead, as is everything
-  /// where no tape records. Throws Error for other shapes, and for a projection that was consumed before; backward()
-  /// does so for one that was used afterwards.
+  /// is consumed; leaves, constants, parts of a tensor and what earlier ops on the tape read are copied instead, as is
+  /// everything where no tape records. Throws Error for other shapes, and for a projection that was consumed before;
+  /// backward() does so for one that was used afterwards.
   Sequence from_projected(const Tensor& projected, const SequenceOptions& with = {}) const;
   /// The W_x and W_h in use: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;

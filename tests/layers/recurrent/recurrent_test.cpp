@@ -127,6 +127,22 @@ TEST_CASE("a projection that is a leaf keeps its values and adds up its gradient
   }
 }
 
+TEST_CASE("a projection that is a constant keeps its values") {
+  for (const Norm norm : {Norm::none, Norm::layer})
+    for (const bool learns : {false, true}) {
+      Projecting layer(norm);
+      if (!learns) layer.parameters.freeze("");
+      const Tensor p = sample({4, 3, 3}, 2), before = p.copy(), expected = layer.rnn.from_projected(p).hidden;
+      for (int pass = 0; pass < 2; ++pass) {
+        Tape tape;
+        const Tensor hidden = layer.rnn.from_projected(p).hidden;
+        CHECK(identical(hidden, expected));
+        if (learns) tape.backward(weighted(hidden));
+        CHECK(identical(p, before));
+      }
+    }
+}
+
 TEST_CASE("a projection that was consumed is refused, in the forward pass or in the backward pass") {
   for (const Norm norm : {Norm::none, Norm::layer}) {
     const Projecting layer(norm);
