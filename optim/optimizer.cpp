@@ -25,6 +25,7 @@ Optimizer::Optimizer(Parameters& parameters, std::string name, const std::vector
     std::vector<size_t> members;
     for (const std::string& each : groups[g].names)
       std::ranges::copy(parameters.named(each), std::back_inserter(members));
+    if (members.empty()) fail(name_, ": group ", g, " names no parameter; give it names, or leave it out");
     for (const size_t i : members) {
       if (group_of_[i] != no_group && group_of_[i] != g)
         fail(name_, ": '", learned[i].name, "' is in the groups ", group_of_[i], " and ", g,
