@@ -35,7 +35,7 @@ void add_files_below(const std::string& folder, std::string_view ending, std::ve
     std::error_code ignored;  // an entry removed meanwhile is no folder
     if (fs::is_directory(entry.symlink_status(ignored)))
       add_files_below(entry.path().string(), ending, files);
-    else if (entry.path().extension() == ending)
+    else if (entry.path().native().ends_with(ending))
       files.push_back(entry.path().string());
   }
 }

@@ -39,6 +39,8 @@ TEST_CASE("folder: files below it, in the order of their names, without followin
   CHECK(files_below(folder.path(), ".txt") == std::vector<std::string>{folder / "a.txt", folder / "b/a.txt",
                                                                        folder / "b/c.txt/z.txt",
                                                                        folder / "c.txt"});
+  CHECK(files_below(folder / "b", "a.xml") == std::vector<std::string>{folder / "b/a.xml"});
+  CHECK(files_below(folder / "b", "").size() == 4);
 }
 
 TEST_CASE("folder: what cannot be looked at is an error with path and remedy") {
