@@ -111,7 +111,9 @@ Tensor StepLinear::operator()(const Tensor& x) {
   if (gathered.finished || (Tape::current() != nullptr && Tape::current() != gathered.tape))
     fail("step_linear: the session was opened for another recording; open one after each backward()");
   const Tensor y = gathered_->step(x);
-  return record({"step_linear", OpKind::product}, y, {x, gathered.opening},
+  // A weight that is not trained has no opening node that would hold it, and each step does: a write into it is found.
+  const Tensor& held = gathered.opening.needs_gradient() ? gathered.opening : gathered.weight;
+  return record({"step_linear", OpKind::product}, y, {x, held},
                 [x, y, shared = gathered_] { shared->step_backward(x, y); });
 }
 

@@ -124,6 +124,19 @@ TEST_CASE("errors of sessions name shapes") {
   CHECK(session(x, start).h.shape() == Shape{2, 4});
 }
 
+TEST_CASE("step_linear: a write into its weight is found, trained or not") {
+  for (const bool trained : {false, true}) {
+    const Tensor x = leaf({2, 3}, 1);
+    Tensor weight = sample({3, 4}, 2);
+    if (trained) weight.require_gradient();
+    Tape tape;
+    StepLinear linear(weight, {}, 1, 2);
+    const Tensor loss = weighted(linear(x));
+    weight[0] += 1;
+    CHECK(contains(error_of([&] { tape.backward(loss); }), "was written after it was recorded"));
+  }
+}
+
 TEST_CASE("a session refuses a mask that was written before the backward pass") {
   Parameters parameters(1);
   const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 3});
