@@ -78,9 +78,9 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
 Tensor Normalization::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
   return std::visit(
       [&]<class Scheme>(Scheme& scheme) {
+        // A vector, or those of [cases x positions]: GroupNorm takes a matrix of them, or maps.
         if constexpr (std::is_same_v<Scheme, GroupNorm>)
-          if (a.shape().rank() ==
-              3)  // vectors of [cases x positions]; GroupNorm takes them as a matrix, or maps
+          if (a.shape().rank() == 1 || a.shape().rank() == 3)
             return scheme(a.reshape({a.rows(), a.columns()}), then).reshape(a.shape());
         if constexpr (requires { scheme(a, mode, then); })
           return scheme(a, mode, then);

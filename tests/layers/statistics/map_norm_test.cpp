@@ -142,6 +142,19 @@ TEST_CASE("normalization of maps: by value, in training and in use") {
   }
 }
 
+TEST_CASE("normalization of vectors: with any number of axes before them, and with none") {
+  const Tensor a = sample({6, 8}, 1, -1, 3);
+  for (const NormEntry& entry : norm_table) {
+    if (!entry.vectors) continue;
+    CAPTURE(std::string(entry.name));
+    Parameters parameters(1);
+    Normalization normalize(parameters, "n", {.norm = entry.norm, .features = 8, .groups = 2});
+    const Tensor rows = normalize(a, Mode::evaluate);
+    CHECK(identical(normalize(a.reshape({2, 3, 8}), Mode::evaluate).reshape({6, 8}), rows));
+    CHECK(identical(normalize(a.step(5), Mode::evaluate), rows.step(5)));
+  }
+}
+
 TEST_CASE("layer norm that leaves the border out: its interior has mean 0 and deviation 1") {
   const Tensor a = sample({2, 6, 6, 3}, 1, -1, 3);
   const Tensor y = group_norm(a, Tensor::ones({3}), Tensor::zeros({3}), {.border = 2});
