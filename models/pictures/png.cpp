@@ -57,6 +57,10 @@ void write_png(const std::string& path, const Image& image) {
 
 void write_animation(const std::string& path, const std::vector<Image>& frames, int milliseconds, int rest) {
   if (frames.empty()) fail("png: an animation of no frames");
+  constexpr int longest = 65535;  // 16 bits
+  for (const int time : {milliseconds, rest})
+    if (time < 0 || time > longest)
+      fail("png: a frame of ", time, " milliseconds; the format keeps 0 to ", longest);
   constexpr std::size_t forever = 0;
   std::string file = header(frames[0]) + png_chunk("acTL", png_number(frames.size()) + png_number(forever));
   std::size_t sequence = 0;

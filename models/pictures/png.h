@@ -25,7 +25,7 @@ struct Image {
 void write_png(const std::string& path, const Image& image);
 
 /// Shows the frames for `milliseconds` each, the last one for `rest` milliseconds, and repeats. Throws Error
-/// when there are none or when they differ in size.
+/// when there are none, when they differ in size, and for a time outside 0 to 65535.
 void write_animation(const std::string& path, const std::vector<Image>& frames, int milliseconds, int rest);
 
 }  // namespace lamina

@@ -239,6 +239,8 @@ TEST_CASE("png: an animation numbers its frames and rests on the last") {
   CHECK(number(chunks[5].data, 0) == 2);
   CHECK(unpacked(chunks[5].data.substr(4), 7) == std::string("\0\5\5\5\5\5\5", 7));
   CHECK_ERROR(write_animation(folder / "b.png", {}, 80, 80), "png: an animation of no frames");
+  CHECK_ERROR(write_animation(folder / "b.png", frames, 80, 65536),
+              "png: a frame of 65536 milliseconds; the format keeps 0 to 65535");
   CHECK_ERROR(write_animation(folder / "b.png", {{2, 1, {}}, {1, 2, {}}}, 80, 80),
               "png: frames of 2 x 1 and 1 x 2; all must be of one size");
 }
