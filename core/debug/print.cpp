@@ -111,7 +111,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   values.precision(out.precision());
   Printer(values, x).write();
   const std::string found = values.str();
-  const bool one_line = found.find('\n') == std::string::npos && x.shape().rank() < 2;
+  const bool one_line = found.find('\n') == std::string::npos && x.shape().rank() < 2 &&
+                        text(x.shape(), ' ').size() + found.size() <= line_width;
   return out << (one_line ? ' ' : '\n') << found;
 }
 
