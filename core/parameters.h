@@ -48,7 +48,7 @@ class Parameters {
   ~Parameters() = default;
 
   /// Takes a tensor in as a learned parameter and returns its handle. Earlier pointers to its values become
-  /// invalid. Throws Error for a name used before, a tensor that is in these or other parameters, the result of an op
+  /// invalid. Throws Error for a name used before, a tensor that these or other parameters learn, the result of an op
   /// that a tape has recorded, and for one that cannot move: a view of a part of another tensor, and one that was
   /// detached, whose values are another tensor's too.
   Tensor add(const std::string& name, Tensor initial);
@@ -103,16 +103,19 @@ class Parameters {
   void clear_gradients();
 
   /// Where parameter number i of learned() begins in the flat buffers.
-  size_t offset(size_t i) const { return offsets_[i]; }
+  size_t offset(size_t i) const { return require_here().offsets_[i]; }
 
   /// For objects that refer to these parameters: points to them, also after they have been moved, and expires
   /// with them.
   std::weak_ptr<Parameters* const> lifetime() const { return require_here().lifetime_; }
 
   /// Until unlock(), the values must not be trained: step() of an optimizer throws Error with this reason.
-  void lock(const std::string& reason) { lock_ = reason; }
-  void unlock() { lock_.clear(); }
-  const std::string& locked() const { return lock_; }
+  void lock(const std::string& reason) {
+    require_here();
+    lock_ = reason;
+  }
+  void unlock() { lock({}); }
+  const std::string& locked() const { return require_here().lock_; }
 
  private:
   void require_new(const std::string& name) const;

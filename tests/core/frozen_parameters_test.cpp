@@ -168,6 +168,10 @@ TEST_CASE("parameters: what was moved from says so, and what was assigned to is 
   CHECK_ERROR(from.gradients_to_scale(), moved);
   CHECK_ERROR(from.any_gradient(), moved);
   CHECK_ERROR(from.clear_gradients(), moved);
+  CHECK_ERROR(from.offset(0), moved);
+  CHECK_ERROR(from.lock("why"), moved);
+  CHECK_ERROR(from.unlock(), moved);
+  CHECK_ERROR(from.locked(), moved);
   CHECK_ERROR(from.count(), moved);
   CHECK_ERROR(from.random("x"), moved);
   CHECK_ERROR(from.freeze(""), moved);
