@@ -84,9 +84,9 @@ class Tape {
   /// it to the leaves that asked with require_gradient(), and empties the tape: activations are released as
   /// the pass goes. Throws Error when the loss has more than one element, and when it was not computed from a
   /// leaf on this tape since it was last empty, with the reason and the remedy; the tape is then as it was. So it is where
-  /// a tensor that it holds was written: it refuses every further pass too, until it is cleared. Whatever an
-  /// op throws passes through, and leaves the tape empty and the gradients of leaves partial: clear_gradients() before
-  /// the next pass.
+  /// a tensor that it holds was written: it refuses every further pass too, until it is cleared. Whatever an op throws
+  /// passes through, and leaves the tape empty, unless it is kept, and the gradients of leaves partial: clear_gradients()
+  /// before the next pass.
   void backward(const Tensor& loss, const BackwardOptions& options = {});
 
   /// The same for any output: contracts its Jacobian with `seed`, of the output's shape.

@@ -42,7 +42,7 @@ class GroupNorm {
  public:
   GroupNorm(Parameters& parameters, const std::string& name, const Shape& shape,
             const GroupNormOptions& options, real initial_gain = 1);
-  /// `then` overrides that of the options.
+  /// `then` overrides that of the options where it does something.
   Tensor operator()(const Tensor& a, const ReluPool& then = {}) const;
 
   Tensor gain, bias;
