@@ -36,8 +36,10 @@ Adam::Adam(Parameters& parameters, const AdamOptions& chosen, const std::string&
       second_moment(zeros()) {
   if (!(chosen.learning_rate > 0))
     fail(name, ": learning rate ", chosen.learning_rate, "; it must be positive");
+  const bool divides = chosen.bias_correction == BiasCorrection::complements;  // by 1 - (1 - beta)^t
   for (const real beta : {chosen.beta1, chosen.beta2})
-    if (!(beta >= 0 && beta < 1)) fail(name, ": beta ", beta, "; it must be at least 0 and below 1");
+    if (!(beta >= 0 && beta < 1) || (divides && beta == 0))
+      fail(name, ": beta ", beta, "; it must be ", divides ? "above" : "at least", " 0 and below 1");
   if (!(chosen.epsilon > 0)) fail(name, ": epsilon ", chosen.epsilon, "; it must be positive");
 }
 

@@ -35,7 +35,8 @@ struct AdamOptions {
 /// For a parameter that was frozen for a while, t counts the steps in which it was updated.
 class Adam : public Optimizer {
  public:
-  /// Throws Error for a learning rate or an epsilon that is not positive, or a beta outside [0, 1).
+  /// Throws Error for a learning rate or an epsilon that is not positive, or a beta outside [0, 1), under
+  /// BiasCorrection::complements outside (0, 1).
   Adam(Parameters& parameters, const AdamOptions& options);
 
   void step() override;

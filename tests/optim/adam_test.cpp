@@ -155,6 +155,8 @@ TEST_CASE("adam: bad options are refused, and a model that grew") {
   CHECK_ERROR(Adam(parameters, {.learning_rate = -1}), "adam: learning rate -1; it must be positive");
   CHECK_ERROR(Adam(parameters, {.beta1 = 1}), "adam: beta 1; it must be at least 0 and below 1");
   CHECK_ERROR(Adam(parameters, {.beta2 = -1}), "adam: beta -1; it must be at least 0 and below 1");
+  CHECK_ERROR(Adam(parameters, {.beta1 = 0, .bias_correction = BiasCorrection::complements}),
+              "adam: beta 0; it must be above 0 and below 1");
   CHECK_ERROR(Adam(parameters, {.epsilon = 0}), "adam: epsilon 0; it must be positive");
   Adam adam(parameters, {});
   parameters.add("later", Tensor::ones({1}));
