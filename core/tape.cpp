@@ -6,7 +6,6 @@
 #include <span>
 
 #include "core/listener.h"
-#include "core/math/digest.h"
 #include "core/memory/allocator.h"
 #include "core/ops/map.h"
 
@@ -26,11 +25,6 @@ std::uint32_t next_recording() {
   std::uint32_t number = 0;
   while (number == 0 || number == detail::ask_lender) number = ++count;
   return number;
-}
-
-/// Of the values' bits, to detect changes.
-std::uint64_t digest_of_values(const detail::Storage& storage) {
-  return digest_of(std::as_bytes(std::span(storage.values, storage.size)));
 }
 
 }  // namespace
@@ -72,6 +66,7 @@ Tape::~Tape() {
 }
 
 Tape* Tape::current() { return recorder; }
+Tape* Tape::opened_last() { return newest; }
 
 Tape::Pause::Pause() : paused_(std::exchange(recorder, nullptr)), outer_(std::exchange(newest_pause, this)) {}
 Tape::Pause::~Pause() {
@@ -103,37 +98,6 @@ void* Tape::reserve(size_t bytes) {
   void* const place = reinterpret_cast<char*>(chunk_) + chunk_->used;
   chunk_->used += bytes;
   return place;
-}
-
-namespace {
-
-/// Whether two handles of one storage have elements in common, and so one place for their gradients. (A detach()
-/// has a storage, and so gradients, of its own.)
-bool overlap(const Tensor& a, const Tensor& b) {
-  return a.defined() && a.data_unwatched() < b.data_unwatched() + b.size() &&
-         b.data_unwatched() < a.data_unwatched() + a.size();
-}
-
-}  // namespace
-
-void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
-                              std::span<const Tensor> inputs) {
-  if (outputs.size() > Node::max_outputs)
-    fail(op, ": ", outputs.size(), " outputs, and a node of the tape holds ", Node::max_outputs,
-         "; put some of them into one tensor and give slices of it, or record several ops");
-  for (const Tensor& input : inputs)
-    if (input.defined() && input.storage()->history > History::recorded)
-      fail(op, ": the input ", input.shape(), " was computed on a tape that ",
-           input.storage()->history == History::consumed ? "has run backward since" : "is gone",
-           ", so no gradient can flow through it; compute it again on this tape, or pass its detach(), which "
-           "is "
-           "a constant");
-  for (const Tensor& input : inputs)
-    for (const Tensor& output : outputs)
-      if (input.storage() == output.storage() && overlap(input, output))
-        fail(op, ": its result ", output.shape(),
-             " is an input or a view of one, so the gradients of both would have one place; give it values "
-             "of its own, as copy() does");
 }
 
 void Tape::link(Node& node, std::uint64_t* ids, const Op& op, std::span<const Tensor> outputs,
@@ -199,55 +163,6 @@ bool Tape::any_recorded() {
   return false;
 }
 
-void detail::before_writing(Storage* storage, const Shape& shape) {
-  if (storage == nullptr) fail_empty("tensor");
-  Storage& holder = holder_of(*storage);
-  const std::uint32_t number = holder.recording.load(std::memory_order_relaxed);
-  if (number == 0) return;
-  holder.recording.store(0, std::memory_order_relaxed);
-  for (Tape* tape = newest; tape != nullptr; tape = tape->outer_)
-    if (tape->entered(holder, number)) tape->watch(&holder, shape);
-}
-
-void Tape::watch(detail::Storage* storage, const Shape& shape) {
-  watched_.push_back({detail::StorageHandle(storage), shape, digest_of_values(*storage)});
-}
-
-void Tape::require_unwritten() const {
-  for (const Watched& watched : watched_) {
-    if (digest_of_values(*watched.storage.get()) == watched.digest) continue;
-    const auto uses = [&](const Node& node) {
-      return std::ranges::any_of(node.outputs,
-                                 [&](const Tensor& t) {
-                                   return t.defined() &&
-                                          detail::holder_of(*t.storage()).id == watched.storage->id;
-                                 }) ||
-             std::ranges::any_of(node.inputs, [&](std::uint64_t id) { return id == watched.storage->id; });
-    };
-    const Node* node = last_;
-    while (node != nullptr && !uses(*node)) node = node->previous;
-    fail("backward: a tensor ", watched.shape, node == nullptr ? "" : text(" of the op '", node->op, "'"),
-         " was written after it was recorded, so the gradient would be wrong; write before the forward "
-         "pass or after backward(), or into a copy()");
-  }
-}
-
-/// The gradient that a later tape leaves on a result of this one flows on only in a pass that is still to come.
-void Tape::require_last_reader() const {
-  const auto is_result = [this](std::uint64_t id) {
-    for (const Node* node = last_; node != nullptr; node = node->previous)
-      for (const Tensor& output : node->outputs)
-        if (output.defined() && output.storage()->id == id) return true;
-    return false;
-  };
-  for (const Tape* later = newest; later != this; later = later->outer_)
-    for (const Node* node = later->last_; node != nullptr; node = node->previous)
-      if (std::ranges::any_of(node->inputs, is_result))
-        fail("backward: a tape that was opened later holds the op '", node->op,
-             "' on a result of this one, which its gradient would reach too late; run that tape backward "
-             "first, clear() it, or pass the result's detach() to the op");
-}
-
 void Tape::clear() {
   watched_.clear();
   shared_.clear();
@@ -300,46 +215,6 @@ void Tape::backward(const Tensor& loss, const BackwardOptions& options) {
 void Tape::backward(const Tensor& output, const Tensor& seed, const BackwardOptions& options) {
   require_origin(output);
   backward({{output, seed}}, options);
-}
-
-void Tape::require_origin(const Tensor& output) const {
-  const auto is_output = [&](const Tensor& result) { return result.storage() == output.storage(); };
-  const Node* origin = output.needs_gradient() ? last_ : nullptr;
-  while (origin != nullptr && !std::ranges::any_of(origin->outputs, is_output)) origin = origin->previous;
-  if (origin == nullptr) fail_without_origin(output);
-}
-
-/// Why the output of a backward pass is not on this tape: each mistake has its own remedy.
-void Tape::fail_without_origin(const Tensor& output) const {
-  if (!output.defined()) fail("backward: the output is an empty handle; pass the result of an op");
-  const detail::Storage& storage = *output.storage();
-  switch (storage.history) {
-    case History::consumed:
-      fail(
-          "backward: a tape has already run backward from this output and has let go of what led to it; add "
-          "several losses up and run backward once, or record the forward pass again");
-    case History::forgotten:
-      fail(
-          "backward: the tape that recorded this output was cleared or destroyed; run backward while it "
-          "lives");
-    case History::recorded:
-      fail("backward: the output was recorded on another tape; run that one backward");
-    case History::none:
-      break;
-  }
-  if (storage.needs_gradient)
-    fail("backward: the output is a leaf itself; pass a result that was computed from it");
-  if (detail::thread_of(storage.id) != detail::thread_of(opened_))
-    fail(
-        "backward: the output was computed by another thread, which this tape does not record; open a tape "
-        "in "
-        "the thread that runs the forward pass");
-  if (storage.id < opened_)
-    fail("backward: the output was computed before this tape was opened; open it before the forward pass");
-  fail(
-      "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one "
-      "before "
-      "the forward pass, and have no detach() or Tape::Pause on the way");
 }
 
 void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& options) {

@@ -161,6 +161,8 @@ class Tape {
  private:
   struct Chunk;
   void* reserve(size_t bytes);
+  /// Of the tapes of this thread, recording or not.
+  static Tape* opened_last();
   static void require_recordable(const char* op, std::span<const Tensor> outputs,
                                  std::span<const Tensor> inputs);
   void link(Node& node, std::uint64_t* ids, const Op& op, std::span<const Tensor> outputs,
