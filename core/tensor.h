@@ -3,8 +3,8 @@
 //
 // Copying a Tensor copies a handle. `reshape` and `slice` (along the leading axis) give views that share the
 // buffer; because values and gradient of a view lie inside those of the whole, neither needs a node on the
-// tape. An op that has nothing to do, as dropout of rate 0, returns its input. Beside these only the states of
-// recurrent layers are views: the last h of a sequence is a step of its hidden states.
+// tape. An op that has nothing to do, as dropout of rate 0, returns its input. Beside these only recurrent layers
+// give views: the last h of a sequence is a step of its hidden states, a result of StepLinear one of all results.
 //
 // Gradients live beside the values. The buffer of a gradient is allocated when the first contribution
 // arrives; that one writes, later ones add (see GradientSink).

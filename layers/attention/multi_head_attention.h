@@ -32,7 +32,7 @@ struct MultiHeadAttentionOptions {
 /// Parameters as those of Linear: self attention has `name`.in [width x 3 width], queries, keys, values side by side,
 /// cross attention `name`.query [width x width] and `name`.memory [memory_width x 2 width], keys and values; both have
 /// `name`.out [width x width]. Biases start at 0. Throws Error for sizes of 0, a width that is not divisible by the
-/// heads, and rotary positions with heads of odd width or a memory.
+/// heads, rotary positions with heads of odd width, and rotary positions or a causal order with a memory.
 class MultiHeadAttention {
  public:
   MultiHeadAttention(Parameters& parameters, const std::string& name,

@@ -74,7 +74,7 @@ class Recurrent {
             const RecurrentOptions& options);
   Recurrent(Parameters&, const std::string&, const Cell&&, const RecurrentOptions&) = delete;
 
-  /// x [T x B x input]. Throws Error, naming the shapes, for T = 0 and for masks and states of other shapes.
+  /// x [T x B x input]. Throws Error, naming the shapes, for T or B = 0 and for masks and states of other shapes.
   Sequence operator()(const Tensor& x, const SequenceOptions& with = {}) const;
 
   /// W_x x + b, before its normalization.

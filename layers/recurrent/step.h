@@ -49,7 +49,8 @@ struct SessionOptions {
 /// normalization. For batch norm the k-th call is step k.
 class RecurrentSession {
  public:
-  /// Throws Error for sizes of 0 and for layers that run in reverse: here the caller determines the order.
+  /// Throws Error for sizes of 0, for layers that have a condition, and for those that run in reverse: here the caller
+  /// determines the order. Keeps every state, also where the layer's `checkpoint` is chosen.
   RecurrentSession(const Recurrent& layer, const SessionOptions& options);
 
   /// The layer's learned initial state, or zeros: [B x H].
