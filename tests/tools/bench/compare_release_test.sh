@@ -70,13 +70,14 @@ check "is taken instead" says '^\| lstm \| ln \| 3.00 \| 4.00 \| 1.333 '
 git checkout -q core/speed.h
 git tag v1
 check "against the last tag" compares 0
-check "without a change of sources there is nothing to compare" says "^nothing to compare: no source or flag has changed since $(commit_of v1)$"
-mkdir tests
+check "without a change of the library there is nothing to compare" says "^nothing to compare: neither library nor flags have changed since $(commit_of v1)$"
+mkdir models tests
 echo a page >README.md
 echo a test >tests/speed_test.cpp
+echo a model >models/speed.cpp
 commit 2026-01-04 "Third"
-check "nor with another page and another test" compares 0
-check "said in the same words" says '^nothing to compare: no source or flag has changed'
+check "nor with another page, test and model" compares 0
+check "said in the same words" says '^nothing to compare: neither library nor flags have changed'
 echo '# another flag' >>Makefile
 check "other flags are a change" compares 0
 check "that is compared" says '^\| lstm \| ln \| 3.00 \| 3.00 \| 1.000 '
