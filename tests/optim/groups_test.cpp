@@ -117,7 +117,7 @@ TEST_CASE("groups: errors") {
   Model model;
   CHECK(contains(error_of([&] { Adam(model.parameters, {.groups = {{.names = {"decoder"}}}}); }),
                  "parameters: none is named 'decoder'"));
-  CHECK_ERROR(Sgd(model.parameters, {.groups = {{.names = {"encoder"}}, {.weight_decay = 0}}}),
+  CHECK_ERROR(Sgd(model.parameters, {.groups = {{.names = {"encoder"}}, {.names = {}, .weight_decay = 0}}}),
               "sgd: group 1 names no parameter; give it names, or leave it out");
   CHECK_ERROR(Sgd(model.parameters, {.groups = {{.names = {"encoder"}}, {.names = {"encoder.bias"}}}}),
               "sgd: 'encoder.bias' is in the groups 0 and 1; name it in one of them");
