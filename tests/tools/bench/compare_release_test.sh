@@ -34,7 +34,7 @@ printf '/build/\n' >.gitignore
 printf 'said\n__pycache__/\n' >>.gitignore
 cat >Makefile <<'END'
 build/bench_steps: core/speed.h step.py
-	mkdir -p build && sed "s/SPEED/$$(cat core/speed.h)/" step.py >$@ && chmod +x $@
+	mkdir -p build && sed "s/SPEED/$$(cat core/speed.h)/g" step.py >$@ && chmod +x $@
 END
 cat >step.py <<'END'
 #!/usr/bin/env python3
@@ -92,6 +92,14 @@ echo 1 >core/speed.h
 commit 2026-01-07 "Mended"
 check "an older commit that does not build does not" compares 0 HEAD~1
 check "but is named" says "^nothing to compare: $(commit_of HEAD~1) does not build here"
+
+sed -i 's/sys.stdin: print/sys.stdin: sys.exit(1) if SPEED == 1 else print/' step.py
+echo 2 >core/speed.h
+commit 2026-01-09 "Another program"
+echo 1 >core/speed.h
+check "a program that cannot time the steps does not fail either" compares 0 HEAD
+check "but is named" says '^build/bench_steps .* ended in the middle'
+check "with what that means" says '^nothing to compare: one of the two programs does not time these steps$'
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
