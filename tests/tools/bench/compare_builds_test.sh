@@ -54,7 +54,7 @@ while read -r word; do
   [ "$word" = facts ] && echo '{"gflop":1,"peak_rss_mb":1,"backend":""}' || echo 10
 done
 END
-chmod +x new_steps && sed -i 's/    print(.*/    print("{\"peak_rss_mb\": 300}" if line.strip() == "facts" else 50 if "--jit" in sys.argv else 100, flush=True)/' python
+chmod +x new_steps && sed -i 's/100 \* (slow if count % 2 else 1)/50 if "--jit" in sys.argv else 100/' python
 "$top/tools/bench.py" --program ./new_steps --python ./python --peer peer --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: a new case is timed in both of PyTorch's modes" grep -qF '| new | ln | 10.00 | 50.00 | 5.00 |' table
 "$steps" --list >cases
