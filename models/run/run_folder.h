@@ -16,6 +16,9 @@
 
 namespace lamina {
 
+/// Of a run that diverged: a line that says what was not finite. It stays until the run goes on.
+inline constexpr const char* diverged_file = "diverged.txt";
+
 /// One setting's value, as config.json can hold it.
 using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
 /// A setting as its flag has it: 0.001, true, layer.

@@ -36,8 +36,6 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr const char* diverged_file = "diverged.txt";
-
 /// Stops a run that has diverged; nothing more is saved but the reason.
 [[noreturn]] void stop(const RunFolder& folder, const std::string& what, const char* op,
                        std::uint64_t saved_step) {

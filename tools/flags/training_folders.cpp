@@ -181,8 +181,8 @@ void TrainingCommand::load_again(const RunFolder& run) {
 }
 
 /// With --resume the folder of the run to go on with, whose settings are taken over, and its threads where the flags
-/// name none. Says in one line when the threads, the version or the kernels are others than the run began with, since its numbers
-/// then do not repeat bit by bit.
+/// name none. Says in one line when the threads, the version or the kernels are others than the run began with, since its
+/// numbers then do not repeat bit by bit.
 std::optional<RunFolder> TrainingCommand::folder_to_resume() {
   if (!resume) return {};
   RunFolder folder = RunFolder::resume(out, name_);

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "models/run/run_folder.h"
 #include "models/run/steps_file.h"
 #include "tools/report/exhibits.h"
 #include "tools/report/found/kept_runs.h"
@@ -67,16 +68,16 @@ std::optional<FoundStudy> study_in(const fs::path& folder, Findings& found) {
   return {};
 }
 
-/// Why the run in a folder diverged, if it did (models/training/training.h).
+/// Why the run in a folder diverged, if it did.
 std::optional<std::string> divergence_in(const fs::path& folder, Findings& found) {
-  const fs::path file = folder / "diverged.txt";
+  const fs::path file = folder / diverged_file;
   if (!is_there(file)) return {};
   try {
     const std::string reason = read_file(file.string(), most_bytes);
     return reason.substr(0, reason.find('\n'));
   } catch (const DataError& error) {
     found.unreadable.emplace_back(error.what());
-    return "diverged.txt cannot be read";
+    return text(diverged_file, " cannot be read");
   }
 }
 

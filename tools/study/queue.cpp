@@ -16,6 +16,7 @@
 #include "models/run/interrupt.h"
 #include "models/run/metrics.h"
 #include "models/run/progress.h"
+#include "models/run/run_folder.h"
 #include "tools/study/memory.h"
 
 namespace lamina {
@@ -209,7 +210,7 @@ void StudyQueue::look_at(Run& run) {
 /// Records how a run ended. One that was stopped by a signal, ours or another's, has not: it goes on later.
 void StudyQueue::end(Run& run) {
   const int code = run.child->exit_code();
-  const std::string log = content_of(run.folder + "/log.txt"), diverged = run.folder + "/diverged.txt";
+  const std::string log = content_of(run.folder + "/log.txt"), diverged = run.folder + '/' + diverged_file;
   RunEnd how{.data = code == 0 || exists(diverged) ? data_line(log) : "",
              .peak_bytes = run.child->peak_bytes()};
   run.child.reset();

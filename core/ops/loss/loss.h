@@ -80,8 +80,8 @@ requires(!std::convertible_to<const Labels&, std::span<const int>>) Tensor
 }
 
 /// Element by element -t log sigmoid(x) - (1 - t) log(1 - sigmoid(x)), in nats; targets in [0, 1] of the same
-/// shape, which get no gradient; backward() throws Error where they were written since. Finite for any finite logit, and a sum of two terms that are not negative, so
-/// no digits cancel.
+/// shape, which get no gradient; backward() throws Error where they were written since. Finite for any finite logit, and
+/// a sum of two terms that are not negative, so no digits cancel.
 Tensor bernoulli_cross_entropy(const Tensor& logits, const Tensor& targets);
 
 }  // namespace lamina

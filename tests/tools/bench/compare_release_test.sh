@@ -64,7 +64,11 @@ done
 check "and of no other case" [ "$(grep -c '^| [a-z_0-9]* | ln ' said)" = 3 ]
 echo 4 >core/speed.h
 check "a change that is not committed counts" compares 0
-check "as slower" says '^\| lstm \| ln \| 2.00 \| 4.00 \| 2.000 '
+old=build/release/$(commit_of HEAD~1)/build/bench_steps
+touch -d 2026-01-10 "$old"
+check "a second time" compares 0
+check "the older one is not built again" [ "$(date -r "$old" +%F)" = 2026-01-10 ]
+check "and the change counts as slower" says '^\| lstm \| ln \| 2.00 \| 4.00 \| 2.000 '
 check "a commit of the command line" compares 0 HEAD
 check "is taken instead" says '^\| lstm \| ln \| 3.00 \| 4.00 \| 1.333 '
 git checkout -q core/speed.h
