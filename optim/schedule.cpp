@@ -14,6 +14,8 @@ real StepSchedule::at(std::uint64_t step) const {
 }
 
 real CosineSchedule::at(std::uint64_t step) const {
+  if (warmup > steps)
+    fail("cosine schedule: a warm-up of ", warmup, " steps in ", steps, "; it must end within them");
   if (step < warmup) return initial * static_cast<real>(step + 1) / static_cast<real>(warmup);
   if (step >= steps) return final;
   // In double: near the end 1 + cos has few digits of float left.

@@ -187,7 +187,7 @@ Glimpses glimpses(const GlimpseSizes& sizes, const GlimpseWeights& weights, cons
   Glimpses result = pass.forward();
   record("glimpses", {result.canvas, result.kl},
          {weights.encoder, weights.decoder, weights.latent, weights.write, weights.read,
-          weights.encoder_norm.gain, weights.decoder_norm.gain},
+          weights.encoder_norm.gain, weights.decoder_norm.gain, noise.detach()},
          [pass = std::move(pass), result]() mutable { pass.backward(result); });
   return result;
 }

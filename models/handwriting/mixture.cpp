@@ -123,7 +123,8 @@ Tensor mixture_nll(const Tensor& output, const Tensor& target, const Tensor& mas
     for (size_t r = begin; r < end; ++r)
       to[r] = mask[r] == 0 ? 0 : mask[r] * row_nll(output.data() + r * width, m, target.data() + 3 * r);
   });
-  return record("mixture_nll", nll, {output}, [=] {
+  // Constants, and inputs all the same: backward() looks for writes into them.
+  return record("mixture_nll", nll, {output, target.detach(), mask.detach()}, [=] {
     const GradientSink sink = output.gradient_sink();
     const real* const dnll = nll.gradient_data();
     parallel_for(rows, grain, [&](size_t begin, size_t end) {

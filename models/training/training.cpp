@@ -384,6 +384,8 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimi
   if (plan.steps_per_epoch == 0 || plan.last_epoch_steps > plan.steps_per_epoch)
     fail("training: epochs of ", plan.steps_per_epoch, " steps, the last one of ", plan.last_epoch_steps,
          "; give them at least one step, and the last one no more than the others");
+  if (plan.epochs == 0 && plan.last_epoch_steps > 0)
+    fail("training: 0 epochs, the last one of ", plan.last_epoch_steps, " steps; ask for at least one epoch");
   if (TrainingLook::taken({folder, parameters, optimizer, experiment, plan})) return Outcome::interrupted;
   if (distributed::is_shared() && !experiment.shares_batches())
     fail<UsageError>(

@@ -118,7 +118,8 @@ enum class Outcome {
 /// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
 /// which stays (the file diverged.txt of the run then holds what was not finite, until it goes on); and for files of the
 /// run that are damaged or do not fit the model, before any file is changed. Throws Error for a plan whose epochs have no
-/// step, or whose last one has more than the others, and for metrics of the same name, or that are named and not measured.
+/// step, or whose last one has more than the others or is one of none, and for metrics of the same name, or that are
+/// named and not measured.
 ///
 /// Where several ranks train (core/distributed/group.h), all call this with the same model and plan. Each computes its
 /// part of every batch and its part of every evaluation; the first one saves and reports, and the others take over what

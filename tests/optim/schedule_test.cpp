@@ -41,4 +41,6 @@ TEST_CASE("cosine schedule: without warm-up, and with nothing but warm-up") {
   const CosineSchedule short_one{.initial = 1, .final = real(0.5), .warmup = 5, .steps = 5};
   CHECK(near(short_one.at(4), 1));
   CHECK(short_one.at(5) == real(0.5));
+  CHECK_ERROR((CosineSchedule{.warmup = 6, .steps = 5}.at(0)),
+              "cosine schedule: a warm-up of 6 steps in 5; it must end within them");
 }

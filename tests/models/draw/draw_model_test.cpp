@@ -127,6 +127,16 @@ TEST_CASE("draw: without a tape the same numbers, and only as much memory as a g
   CHECK(identical(evaluated.reconstruction, recorded.reconstruction));
 }
 
+TEST_CASE("draw: a write into the noise is found") {
+  Parameters parameters(1);
+  const d::Model model(parameters, {.norm = Norm::layer, .sizes = tiny});
+  Tensor noise = noise_for(tiny, 2);
+  Tape tape;
+  const Tensor loss = loss_of(model(binary(2, 36, 1), noise));
+  noise[0] += 1;
+  CHECK(contains(error_of([&] { tape.backward(loss); }), "was written after it was recorded"));
+}
+
 TEST_CASE("draw: one and two threads agree, and repeat bit for bit") {
   const d::GlimpseSizes sizes{.side = 9, .glimpses = 4, .hidden = 40, .latent = 6, .read = 2, .write = 3};
   const Tensor images = binary(24, 81, 1), noise = noise_for(sizes, 24);

@@ -48,6 +48,24 @@ TEST_CASE("mixture: the likelihood is what a direct computation gives") {
   }
 }
 
+TEST_CASE("mixture: no gradient for target and mask, and writes into them are found") {
+  const Tensor output = leaf({5, 7}, 1);
+  for (const bool learned : {false, true})
+    for (const size_t written : {0, 1, 2}) {
+      Tensor target = some_points(5), mask = Tensor::ones({5});
+      if (learned) {
+        target.require_gradient();
+        mask.require_gradient();
+      }
+      Tape tape;
+      const Tensor loss = sum(hw::mixture_nll(output, target, mask));
+      if (written > 0) (written == 1 ? target : mask)[0] += 1;
+      const std::string error = error_of([&] { tape.backward(loss); });
+      CHECK(contains(error, "was written after it was recorded") == (written > 0));
+      CHECK((target.gradient_data() == nullptr && mask.gradient_data() == nullptr));
+    }
+}
+
 TEST_CASE("mixture: the fused op equals its composed twin") {
   for (const size_t m : {size_t{1}, size_t{4}, size_t{20}}) {
     const Tensor target = some_points(5);

@@ -65,6 +65,9 @@ TEST_CASE("scores: by hand") {
   CHECK(mean_squared_error(a, c) == doctest::Approx(5));
   const double nan = pearson(a, std::vector<double>{1, 1, 1, 1});
   CHECK(std::isnan(nan));
+  const std::vector<double> holes{3, nan, 1, nan, 2}, ranks = ranks_of(holes);
+  CHECK((ranks[0] == 3 && ranks[2] == 1 && ranks[4] == 2 && std::isnan(ranks[1]) && std::isnan(ranks[3])));
+  CHECK(std::isnan(spearman(holes, std::vector<double>{1, 2, 3, 4, 5})));
   CHECK(place_of_largest(std::vector<double>{nan, -1, 2, nan, 2}) == 2);
   CHECK(place_of_largest(std::vector<double>{nan, nan}) == 0);
   CHECK_ERROR(pearson(a, std::vector<double>{1}),

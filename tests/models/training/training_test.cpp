@@ -122,6 +122,8 @@ TEST_CASE("training: epochs without a step are refused") {
   CHECK_ERROR(train_with({.label = "test", .steps_per_epoch = 2, .epochs = 1, .last_epoch_steps = 3}),
               "training: epochs of 2 steps, the last one of 3; give them at least one step, and the last one "
               "no more than the others");
+  CHECK_ERROR(train_with({.label = "test", .steps_per_epoch = 2, .epochs = 0, .last_epoch_steps = 1}),
+              "training: 0 epochs, the last one of 1 steps; ask for at least one epoch");
   CHECK_ERROR(plan_in_periods("test", 0, 3, "report"),
               "training: 0 steps, evaluated every 3; both must be positive");
   CHECK_ERROR(plan_in_periods("test", 3, 0, "report"),
