@@ -8,7 +8,7 @@
 
 #include "core/real.h"
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -36,12 +36,30 @@ inline vec load(const real* p) {
 inline void store(real* p, vec x) { std::memcpy(p, &x, sizeof x); }
 inline vec splat(real x) { return x - vec{}; }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// The mask of the first `count` lanes: AVX2 takes the sign of each.
+inline __m256i first_lanes(size_t count) {
+#ifdef LAMINA_DOUBLE
+  alignas(64) static constexpr long long signs[2 * lanes] = {-1, -1, -1, -1};
+#else
+  alignas(64) static constexpr int signs[2 * lanes] = {-1, -1, -1, -1, -1, -1, -1, -1};
+#endif
+  __m256i mask;
+  std::memcpy(&mask, signs + lanes - count, sizeof mask);
+  return mask;
+}
+#endif
+
 /// The first `count` < lanes numbers at p, then zeros; reads nothing else.
 inline vec load_first(const real* p, size_t count) {
 #if defined(__AVX512F__) && !defined(LAMINA_DOUBLE)
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
 #elif defined(__AVX512F__)
   return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), p);
+#elif defined(__AVX2__) && !defined(LAMINA_DOUBLE)
+  return _mm256_maskload_ps(p, first_lanes(count));
+#elif defined(__AVX2__)
+  return _mm256_maskload_pd(p, first_lanes(count));
 #else
   alignas(vec) real padded[lanes] = {};
   std::memcpy(padded, p, count * sizeof(real));
@@ -55,6 +73,10 @@ inline void store_first(real* p, vec x, size_t count) {
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
 #elif defined(__AVX512F__)
   _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << count) - 1), x);
+#elif defined(__AVX2__) && !defined(LAMINA_DOUBLE)
+  _mm256_maskstore_ps(p, first_lanes(count), x);
+#elif defined(__AVX2__)
+  _mm256_maskstore_pd(p, first_lanes(count), x);
 #else
   alignas(vec) real padded[lanes];
   store(padded, x);

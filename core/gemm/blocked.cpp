@@ -21,7 +21,8 @@ namespace lamina::kernels {
 
 namespace {
 
-constexpr size_t k_block = 2560, row_block = 512, column_block = 2048;
+/// A tile's packed a, 6 x 1024 numbers, stays in 32 KB of L1; one of 14 rows would be cut too short for that.
+constexpr size_t k_block = vector_registers == 32 ? 2560 : 1024, row_block = 512, column_block = 2048;
 /// Of a product with packed weights. Its few rows of a then stay in L2 beside a panel of b, which is there anyway: with
 /// 64 rows a step of k = 3072, 4096, 7200 runs 2, 3 and 5% faster than in one block.
 constexpr size_t packed_k_block = 1536;

@@ -16,10 +16,13 @@ namespace {
 // Below this many multiply-adds (about 3 us) one thread does it all; estimated from the cost of a parallel
 // region.
 constexpr double parallel_work = 4e5;
-// Measured on a 2-core Zen 5 with AVX-512, except the second: three quarters of one core's L2.
-constexpr size_t max_dot_rows = 128;  // above it, packing b is amortized
-constexpr size_t max_dot_numbers =
-    192 * 1024;  // of a, which is read again for every 6 columns and must stay in L2
+// Measured on 2 cores of a Zen 5 with AVX-512 and of a Zen 3 with AVX2. Above so many rows packing b is amortized; a is
+// read again for every few columns and must stay in three quarters of one core's L2.
+constexpr size_t max_dot_rows = vector_registers == 32 ? 128 : 48;
+constexpr size_t max_dot_numbers = (vector_registers == 32 ? 192 : 96) * 1024;
+// With 16 registers a row that streams meets at most 8 numbers of a, and the sums come and go more often: it has to be so
+// many columns wide for each row of a, or half as many for each step of k.
+constexpr size_t stream_columns = vector_registers == 32 ? 0 : 64;
 
 /// Whether dot products of whole rows serve better than tiles. Summing up the lanes at the end of a dot
 /// product takes as long as some 64 steps along k: too long when k is short and many rows share the packing
@@ -30,10 +33,11 @@ bool suits_dot_products(const Product& q) {
 }
 
 /// Whether rows should stream: a tile would be too flat to be worth packing b. Rows of c and of the addend
-/// must be contiguous; an exchanged bias is not.
+/// must be contiguous; an exchanged bias is not. Narrow rows cost more in loads and stores of sums than packing does.
 bool suits_streaming(const Product& q) {
   return q.b_op == Transpose::no && q.c.column == 1 && (q.addend.data == nullptr || q.addend.column == 1) &&
-         (q.m <= max_stream_rows || q.k <= max_stream_k);
+         ((q.m <= max_stream_rows && q.n >= stream_columns * q.m) ||
+          (q.k <= max_stream_k && q.n >= stream_columns / 2 * q.k));
 }
 
 /// Share of the lanes that `columns` columns fill.

@@ -38,12 +38,21 @@ TEST_CASE("gemm: the path of a product depends on its shape" * doctest::skip(bla
   CHECK(path_of(product_of(5, 1000, 1000)) == Path::blocked);
   CHECK(path_of(product_of(1000, 1000, 8, yes)) == Path::stream);
   CHECK(path_of(product_of(1000, 1000, 9, yes)) == Path::blocked);
-  // b transposed: at most 128 rows, a of 192 Ki numbers, and k at least four times the rows
-  CHECK(path_of(product_of(128, 1000, 1000, no, yes)) == Path::dot);
-  CHECK(path_of(product_of(129, 1000, 1000, no, yes)) == Path::blocked);
-  CHECK(path_of(product_of(128, 1000, 1537, no, yes)) == Path::blocked);
-  CHECK(path_of(product_of(128, 1000, 511, no, yes)) == Path::blocked);
+  // b transposed: at most 128 rows, a of 192 Ki numbers, and k at least four times the rows; with 16 registers 48 and 96 Ki
+  constexpr bool many_registers = vector_registers == 32;
+  constexpr size_t rows = many_registers ? 128 : 48, numbers = (many_registers ? 192 : 96) * 1024;
+  CHECK(path_of(product_of(rows, 1000, 1000, no, yes)) == Path::dot);
+  CHECK(path_of(product_of(rows + 1, 1000, 1000, no, yes)) == Path::blocked);
+  CHECK(path_of(product_of(rows, 1000, numbers / rows, no, yes)) == Path::dot);
+  CHECK(path_of(product_of(rows, 1000, numbers / rows + 1, no, yes)) == Path::blocked);
+  CHECK(path_of(product_of(rows, 1000, 4 * rows - 1, no, yes)) == Path::blocked);
   CHECK(path_of(product_of(4, 1000, 1000, no, yes)) == Path::dot);
+  // with 16 registers narrow rows do not stream: 64 columns are needed per row, or 32 per step of k
+  const Path narrow = many_registers ? Path::stream : Path::blocked;
+  CHECK(path_of(product_of(4, 256, 1000)) == Path::stream);
+  CHECK(path_of(product_of(4, 255, 1000)) == narrow);
+  CHECK(path_of(product_of(1000, 256, 8, yes)) == Path::stream);
+  CHECK(path_of(product_of(1000, 255, 8, yes)) == narrow);
 }
 
 TEST_CASE("gemm: a narrow product becomes that of its transposed matrices" *
