@@ -51,7 +51,7 @@ TEST_CASE("mixture: the likelihood is what a direct computation gives") {
 TEST_CASE("mixture: no gradient for target and mask, and writes into them are found") {
   const Tensor output = leaf({5, 7}, 1);
   for (const bool learned : {false, true})
-    for (const size_t written : {0, 1, 2}) {
+    for (const int written : {0, 1, 2}) {
       Tensor target = some_points(5), mask = Tensor::ones({5});
       if (learned) {
         target.require_gradient();
