@@ -8,7 +8,7 @@
 
 #include "core/real.h"
 
-#if defined(__AVX512F__) || defined(__AVX2__)
+#if defined(__AVX2__)  // with AVX-512 too
 #include <immintrin.h>
 #endif
 

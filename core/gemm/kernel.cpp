@@ -31,9 +31,9 @@ constexpr size_t rows_ahead = 8;
 /// One prefetch loads a cache line: at 256 bits a whole row of a panel.
 constexpr size_t vectors_in_line = vector_bytes >= 64 ? 1 : 2;
 
-/// Steps of k per unrolled iteration, as g++ 12 made them fastest (Zen 3, AVX2). With 3 tiles of 4 to 6 rows reach the peak;
-/// with 4 they lose 5 to 20% of it to sums on the stack, as tiles of 4 vectors do with more than 1. With 512 bits no gain was
-/// seen.
+/// Steps of k per unrolled iteration, as g++ 12 made them fastest (Zen 3, AVX2): with 3 tiles in L1 reach 96 to 99% of the
+/// peak in build/bench_product, with 4 it was 88 to 91%, since sums went to the stack, as those of tiles of 4 vectors do with
+/// more than 1. With 512 bits no gain was seen.
 template <size_t vectors, Source source>
 constexpr size_t steps_at_once = vector_registers == 32 || vectors > 2 ? 1
                                  : source == Source::keep              ? 4

@@ -185,6 +185,7 @@ Glimpses glimpses(const GlimpseSizes& sizes, const GlimpseWeights& weights, cons
   require(weights.write, {hidden + 1, sizes.write_outputs()}, "the write weight");
   GlimpsePass pass(sizes, weights, images, noise, Tape::current() != nullptr);
   Glimpses result = pass.forward();
+  // The noise is a constant, and an input all the same: backward() looks for writes into it. The images were copied.
   record("glimpses", {result.canvas, result.kl},
          {weights.encoder, weights.decoder, weights.latent, weights.write, weights.read,
           weights.encoder_norm.gain, weights.decoder_norm.gain, noise.detach()},

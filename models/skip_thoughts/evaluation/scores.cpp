@@ -40,19 +40,13 @@ size_t place_of_largest(std::span<const double> values) {
 }
 
 std::vector<double> ranks_of(std::span<const double> values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto before = [&](size_t i, size_t j) {
-    return values[i] < values[j] || (!std::isnan(values[i]) && std::isnan(values[j]));
-  };
-  std::ranges::sort(order, before);
-  std::vector<double> ranks(values.size());
+  std::vector<size_t> order;  // of the numbers: NaN has no place in it
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!std::isnan(values[i])) order.push_back(i);
+  std::ranges::sort(order, {}, [&](size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size(), std::numeric_limits<double>::quiet_NaN());
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    if (end == begin) {  // a NaN equals nothing
-      ranks[order[end++]] = std::numeric_limits<double>::quiet_NaN();
-      continue;
-    }
     for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + 1 + end) / 2;
   }
   return ranks;

@@ -18,7 +18,7 @@ double mean_squared_error(std::span<const double> a, std::span<const double> b);
 /// The first of the largest; NaN is below every number. There must be values.
 size_t place_of_largest(std::span<const double> values);
 
-/// 1 for the smallest; equal numbers get the mean of their ranks, and NaN, which comes after every number, NaN.
+/// 1 for the smallest; equal numbers get the mean of their ranks, and NaN gets NaN.
 std::vector<double> ranks_of(std::span<const double> values);
 
 }  // namespace lamina::skip_thoughts
