@@ -1,7 +1,9 @@
 #include "models/handwriting/model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "core/listener.h"
 #include "core/ops.h"
@@ -69,6 +71,7 @@ Model::Model(Parameters& parameters, const ModelOptions& options)
       mixture(parameters, "mixture", {.input = 3 * options.hidden, .output = 6 * options.components + 1}),
       deviation(parameters.add_state("offset.deviation", Tensor::ones({2}))),
       options_(options) {
+  for (const auto& entry : parameters.learned()) learned_.push_back(entry.value);
   std::fill_n(window.bias.data() + 2 * options.gaussians, options.gaussians, std::log(first_slide));
 }
 
@@ -98,17 +101,21 @@ Tensor Model::piece_again_later(const Batch& batch, size_t begin, size_t end, Te
     loss = piece(batch, begin, end, inside);
     after = flat(inside);
   }
-  record("checkpoint", {loss, after}, {before, mixture.weight}, [=, this] {
+  std::vector<Tensor> inputs{before, batch.points, batch.mask};
+  inputs.insert(inputs.end(), learned_.begin(), learned_.end());
+  const auto backward = [=, model = *this] {  // which may be gone by then, or elsewhere
     Tape tape;
     const Tensor again = before.needs_gradient() ? before.detach().require_gradient() : before;
-    State inside = from_flat(again, options_);
-    const Tensor loss_again = piece(batch, begin, end, inside), after_again = flat(inside);
+    State inside = from_flat(again, model.options_);
+    const Tensor loss_again = model.piece(batch, begin, end, inside), after_again = flat(inside);
     if (after.gradient_data() != nullptr)
       tape.backward({{loss_again, loss.gradient()}, {after_again, after.gradient()}});
     else
       tape.backward(loss_again, loss.gradient());
     if (const real* const d = again.gradient_data()) contribute(before, [=](size_t i) { return d[i]; });
-  });
+  };
+  if (Tape* const recording = Tape::recording(inputs))
+    recording->append("checkpoint", std::array{loss, after}, inputs, backward);
   state = after;
   return loss;
 }

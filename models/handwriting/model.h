@@ -61,6 +61,7 @@ class Model {
   Tensor piece_again_later(const Batch& batch, size_t begin, size_t end, Tensor& state) const;
 
   ModelOptions options_;
+  std::vector<Tensor> learned_;  ///< what a piece that runs again later has read
 };
 
 namespace composed {

@@ -196,6 +196,29 @@ TEST_CASE("handwriting: checkpoints change neither the loss nor a gradient") {
   }
 }
 
+TEST_CASE(
+    "handwriting: what is written before a checkpoint runs again is found, and a model may be gone by then") {
+  const auto error = [](const std::function<Tensor(hw::Batch&, Parameters&)>& written) {
+    Parameters parameters(1);
+    hw::ModelOptions options = tiny;
+    options.checkpoint = true;
+    hw::Batch batch = some_batch(11, 3);
+    Tape tape;
+    const Tensor loss = hw::Model(parameters, options).loss(batch);
+    return error_of([&] {
+      if (Tensor into = written(batch, parameters); into.defined()) into.values()[0] += real(0.5);
+      tape.backward(loss);
+    });
+  };
+  const std::string found = "was written after it was recorded";
+  CHECK(error([](hw::Batch&, Parameters&) { return Tensor(); }).empty());
+  CHECK(contains(error([](hw::Batch& batch, Parameters&) { return batch.points; }), found));
+  CHECK(contains(error([](hw::Batch& batch, Parameters&) { return batch.mask; }), found));
+  for (const char* name : {"lower.bias", "middle.hidden_weight", "window.weight", "mixture.bias"})
+    CHECK(contains(error([&](hw::Batch&, Parameters& of) { return of.learned()[of.named(name)[0]].value; }),
+                   found));
+}
+
 TEST_CASE("handwriting: with checkpoints a long line keeps a fraction of the memory") {
   const hw::Batch batch = some_batch(900, 2);
   const auto kept = [&](bool checkpoint) {
