@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -21,6 +22,13 @@ std::string shown(double number) {
   std::array<char, 32> digits;
   std::snprintf(digits.data(), digits.size(), "%.3g", number);
   return digits.data();
+}
+
+/// What builds agree on that round differently, as those with and without fused multiply-add do.
+double ten_digits(double number) {
+  std::array<char, 32> digits;
+  std::snprintf(digits.data(), digits.size(), "%.10g", number);
+  return std::strtod(digits.data(), nullptr);
 }
 
 /// Whether the run finished, but without a finite number.
@@ -77,7 +85,7 @@ void judge_by_interval(Verdict& verdict) {
   const double least = claim.ratio ? std::log(claim.least) : claim.least;
   if (student.low > least) verdict.answer = Verdict::holds;
   if (student.high < least) verdict.answer = Verdict::does_not_hold;
-  const auto back = [&](double value) { return claim.ratio ? std::exp(value) : value; };
+  const auto back = [&](double value) { return ten_digits(claim.ratio ? std::exp(value) : value); };
   verdict.number = back(moments.mean);
   verdict.student = {back(student.low), back(student.high)};
   verdict.bootstrap = {back(bootstrap.low), back(bootstrap.high)};

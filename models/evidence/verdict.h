@@ -38,7 +38,9 @@ struct Verdict {
   std::string subject = {}, other = {};  ///< names of the variants
   std::string chosen = {};               ///< how they were chosen from several; empty when there was one each
   std::vector<SeedPair> pairs = {};
-  double number = 0;  ///< mean difference, or mean ratio (of the geometric means), in the claimed direction
+  /// Mean difference, or mean ratio (of the geometric means), in the claimed direction. It and its intervals have ten
+  /// digits, in which all builds agree.
+  double number = 0;
   Interval student = {}, bootstrap = {};
   std::string why = {};   ///< where there is no number: one clause
   std::string data = {};  ///< what the runs were trained on

@@ -368,3 +368,8 @@ TEST_CASE("verdict: every metric of a study's file must be one of its runs") {
   require_metrics(study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})"),
                   runs);
 }
+
+TEST_CASE("verdict: numbers have the ten digits in which builds agree") {
+  const Verdict verdict = judge({.metric = "m"}, pairs_of({1.0 / 3, 1.0 / 7, 1.0 / 9}, {1, 1, 1}));
+  CHECK(verdict.number == 0.8042328042);
+}
