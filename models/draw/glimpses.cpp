@@ -188,7 +188,8 @@ Glimpses glimpses(const GlimpseSizes& sizes, const GlimpseWeights& weights, cons
   // The noise is a constant, and an input all the same: backward() looks for writes into it. The images were copied.
   record("glimpses", {result.canvas, result.kl},
          {weights.encoder, weights.decoder, weights.latent, weights.write, weights.read,
-          weights.encoder_norm.gain, weights.decoder_norm.gain, noise.detach()},
+          weights.encoder_norm.gain, weights.encoder_norm.bias, weights.decoder_norm.gain,
+          weights.decoder_norm.bias, noise.detach()},
          [pass = std::move(pass), result]() mutable { pass.backward(result); });
   return result;
 }

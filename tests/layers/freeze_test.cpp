@@ -4,6 +4,7 @@
 #include "optim/clip.h"
 #include "optim/sgd.h"
 #include "tests/layers/every_layer.h"
+#include "tests/layers/twins.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -48,6 +49,15 @@ TEST_CASE("freeze: all but one parameter of every layer, each in turn") {
       }
       parameters.thaw("");
     }
+  }
+}
+
+TEST_CASE("every parameter of every layer is an input of an op") {
+  for (const LayerCase& each : every_layer()) {
+    CAPTURE(each.name);
+    Parameters parameters(1);
+    const auto loss = each.make(parameters);
+    check_parameters_are_inputs(parameters, loss);
   }
 }
 

@@ -1,6 +1,12 @@
 #pragma once
 // Comparison of a fused function with its composed twin, or of one and two threads: values and all gradients.
 
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/parameters.h"
 #include "core/threads/parallel.h"
 #include "tests/check.h"
 
@@ -43,6 +49,34 @@ inline void check_each_alone(const Layer& layer, const std::vector<Tensor>& inpu
       CHECK((in[i].gradient_data() != nullptr) == (i == wanted));
       if (i == wanted) CHECK(identical(in[i].gradient(), all[i + 1]));
     }
+  }
+}
+
+/// Every parameter is an input of an op: a write into it before the backward pass is found, and where all others are
+/// frozen it gets the gradient that it gets beside theirs.
+inline void check_parameters_are_inputs(Parameters& parameters, const std::function<Tensor()>& loss) {
+  const auto backward = [&](const std::function<void()>& between) {
+    parameters.clear_gradients();
+    Tape tape;
+    const Tensor value = loss();
+    between();
+    return error_of([&] { tape.backward(value); });
+  };
+  REQUIRE(backward([] {}).empty());
+  std::vector<Tensor> together;
+  for (const auto& entry : parameters.learned()) together.push_back(entry.value.gradient());
+  for (size_t i = 0; i < together.size(); ++i) {
+    const std::string name = parameters.learned()[i].name;
+    Tensor value = parameters.learned()[i].value;
+    CAPTURE(name);
+    const real before = std::as_const(value)[0];
+    CHECK(contains(backward([&] { value[0] += 1; }), "was written after it was recorded"));
+    value[0] = before;
+    parameters.freeze("");
+    parameters.thaw(name);
+    CHECK(backward([] {}).empty());
+    CHECK(identical(value.gradient(), together[i]));
+    parameters.thaw("");
   }
 }
 

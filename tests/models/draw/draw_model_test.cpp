@@ -127,6 +127,16 @@ TEST_CASE("draw: without a tape the same numbers, and only as much memory as a g
   CHECK(identical(evaluated.reconstruction, recorded.reconstruction));
 }
 
+TEST_CASE("draw: every parameter is an input") {
+  for (const Norm norm : norms) {
+    CAPTURE(name_of(norm));
+    Parameters parameters(1);
+    const d::Model model(parameters, {.norm = norm, .sizes = tiny});
+    const Tensor images = binary(2, tiny.pixels(), 2), noise = noise_for(tiny, 2);
+    check_parameters_are_inputs(parameters, [&] { return loss_of(model(images, noise)); });
+  }
+}
+
 TEST_CASE("draw: a write into the noise is found") {
   Parameters parameters(1);
   const d::Model model(parameters, {.norm = Norm::layer, .sizes = tiny});

@@ -196,27 +196,34 @@ TEST_CASE("handwriting: checkpoints change neither the loss nor a gradient") {
   }
 }
 
-TEST_CASE(
-    "handwriting: what is written before a checkpoint runs again is found, and a model may be gone by then") {
-  const auto error = [](const std::function<Tensor(hw::Batch&, Parameters&)>& written) {
-    Parameters parameters(1);
-    hw::ModelOptions options = tiny;
-    options.checkpoint = true;
+TEST_CASE("handwriting: every parameter is an input, with checkpoints too") {
+  for (const Norm norm : norms)
+    for (const bool checkpoint : {false, true}) {
+      CAPTURE(text(name_of(norm), checkpoint ? ", checkpoints" : ""));
+      hw::ModelOptions options = tiny;
+      options.norm = norm;
+      options.checkpoint = checkpoint;
+      Parameters parameters(1);
+      const hw::Model model(parameters, options);
+      const hw::Batch batch = some_batch(11, 3);
+      check_parameters_are_inputs(parameters, [&] { return model.loss(batch); });
+    }
+}
+
+TEST_CASE("handwriting: with checkpoints a write into the batch is found, and the model may be gone") {
+  hw::ModelOptions options = tiny;
+  options.checkpoint = true;
+  const auto error = [&](Tensor hw::Batch::*part) {
     hw::Batch batch = some_batch(11, 3);
     Tape tape;
+    Parameters parameters(1);
     const Tensor loss = hw::Model(parameters, options).loss(batch);
-    return error_of([&] {
-      if (Tensor into = written(batch, parameters); into.defined()) into.values()[0] += real(0.5);
-      tape.backward(loss);
-    });
+    if (part != nullptr) (batch.*part)[0] += 1;
+    return error_of([&] { tape.backward(loss); });
   };
-  const std::string found = "was written after it was recorded";
-  CHECK(error([](hw::Batch&, Parameters&) { return Tensor(); }).empty());
-  CHECK(contains(error([](hw::Batch& batch, Parameters&) { return batch.points; }), found));
-  CHECK(contains(error([](hw::Batch& batch, Parameters&) { return batch.mask; }), found));
-  for (const char* name : {"lower.bias", "middle.hidden_weight", "window.weight", "mixture.bias"})
-    CHECK(contains(error([&](hw::Batch&, Parameters& of) { return of.learned()[of.named(name)[0]].value; }),
-                   found));
+  CHECK(error(nullptr).empty());
+  CHECK(contains(error(&hw::Batch::points), "was written after it was recorded"));
+  CHECK(contains(error(&hw::Batch::mask), "was written after it was recorded"));
 }
 
 TEST_CASE("handwriting: with checkpoints a long line keeps a fraction of the memory") {
