@@ -169,7 +169,7 @@ RunConfig config_of(const GeometryFlags& flags) {
   config.settings.set("seed", flags.seed);
   config.settings.set("steps", flags.steps);
   std::vector<std::string> scales;
-  for (const double scale : flags.scales) scales.push_back(text(scale));
+  for (const double scale : flags.scales) scales.push_back(number_text(scale));
   config.settings.set("scales", joined(scales));
   return config;
 }

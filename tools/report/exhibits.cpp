@@ -226,6 +226,7 @@ Exhibit figure_5() {
       .pictures = {{"stages.svg", "The same text by the models of 200, 400, 800, ... updates"},
                    {"writing.svg", "Written by the trained model"},
                    {"window.png", "The window's way over the text"}},
+      .length_column = "step",
   };
 }
 

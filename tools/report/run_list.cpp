@@ -22,10 +22,15 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
+/// Commands without training, and so without what says how to train.
+bool is_theory(const std::string& experiment) {
+  return experiment == "stability" || experiment == "invariance";
+}
+
 /// Settings that are no flags: they follow from others, from the command's own defaults or from the environment.
-bool is_no_flag(const std::string& name) {
-  static const std::set<std::string> names{"variants", "embedding", "glimpses", "hidden", "smoke"};
-  return names.contains(name);
+bool is_no_flag(const std::string& experiment, const std::string& name) {
+  static const std::set<std::string> of_models{"variants", "embedding", "glimpses", "hidden"};
+  return name == "smoke" || (of_models.contains(name) && !is_theory(experiment));
 }
 
 /// What stands behind the flag of a setting: nothing for `true`, and "every=20" for `--record`.
@@ -36,23 +41,30 @@ std::string flag_value(const std::string& name, const SettingValue& value) {
   return ' ' + quoted((name == "record" && is_number ? "every=" : "") + content);
 }
 
+/// The scores of words alone, which stand beside those of models and were not trained.
+bool is_bag_of_words(const FoundRun& run) { return setting_of(run, "norm") == "bag-of-words"; }
+
 /// The command that repeats a run: a setting is a flag of the same name, unless it follows from others or from the
 /// environment.
 std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
-  if (!run.config) return exhibit.command;
+  if (!run.config || run.study) return exhibit.command;
+  const std::string& experiment = run.config->experiment;
+  if (is_bag_of_words(run))
+    return text("lamina ", experiment, " eval --features bag-of-words --data ",
+                quoted(setting_of(run, "data")), " --out ", quoted(run.path));
   const std::string smoke = setting_of(run, "smoke");
   std::string command = smoke.empty() || smoke == "0" ? "" : "LAMINA_SMOKE=" + smoke + ' ';
-  command += "lamina " + quoted(run.config->experiment);
+  command += "lamina " + quoted(experiment);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
     const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
-    if (content.empty() || content == "false" || not_given || is_no_flag(name)) continue;
+    if (content.empty() || content == "false" || not_given || is_no_flag(experiment, name)) continue;
     std::string flag = name;
     std::ranges::replace(flag, '_', '-');
     command += " --" + flag + flag_value(name, value);
   }
-  return command + " --threads " + std::to_string(std::max(run.config->threads, 1)) + " --out " +
-         quoted(run.path);
+  if (!is_theory(experiment)) command += text(" --threads ", std::max(run.config->threads, 1));
+  return command + " --out " + quoted(run.path);
 }
 
 /// How to make the exhibit's file in a run that has none.
@@ -73,6 +85,13 @@ double last_of(const Csv& csv, const std::string& column) {
   return place && !csv.rows.empty() ? number_in(csv.rows.back()[*place]) : NAN;
 }
 
+/// How long the run was to become, in the exhibit's length column; a smoke run trains fewer updates than it was asked for.
+double planned_length(const FoundRun& run, const Exhibit& exhibit) {
+  if (exhibit.length_column != "step") return number_in(setting_of(run, exhibit.length_column + "s"));
+  const std::string smoke = setting_of(run, "smoke");
+  return smoke.empty() || smoke == "0" ? number_in(setting_of(run, "updates")) : NAN;
+}
+
 /// Real or synthetic, whole or reduced.
 Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   if (run.study) return study_badges(*run.study);
@@ -85,9 +104,8 @@ Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   if (const std::string part = part_of_data(run); !part.empty()) badges.push_back(badge("reduced", part));
   if (run.diverged) badges.push_back(badge("reduced", "diverged"));
   const auto file = run.files.find(exhibit.file);
-  if (run.diverged || file == run.files.end()) return badges;
-  const double done = last_of(file->second, exhibit.length_column),
-               planned = number_in(setting_of(run, exhibit.length_column + "s"));
+  if (run.diverged || file == run.files.end() || is_bag_of_words(run)) return badges;
+  const double done = last_of(file->second, exhibit.length_column), planned = planned_length(run, exhibit);
   const auto of = [&](double whole) { return progress(done, whole, exhibit.length_column); };
   if (planned > done)
     badges.push_back(badge("reduced", of(planned) + " so far"));

@@ -27,7 +27,9 @@ std::vector<fs::path> folders_in(const std::string& root, const Enough& enough) 
   std::error_code ignored;
   if (!fs::is_directory(root, ignored))
     fail<DataError>(root, ": is not a folder; give folders of runs, or nothing for all under runs/");
-  std::vector<fs::path> folders{fs::path(root).lexically_normal()};
+  fs::path top = fs::path(root).lexically_normal();
+  if (!top.has_filename()) top = top.parent_path();  // "runs/"
+  std::vector<fs::path> folders{top};
   for (fs::recursive_directory_iterator
            entry(folders[0], fs::directory_options::skip_permission_denied, ignored),
        end;

@@ -77,7 +77,6 @@ std::string style(const Curve& curve, size_t number) {
   if (curve.pale)  // two bytes of alpha stand before the colour
     return "with lines lw 0.8 dt 1 lc rgb '#A0" + color_of(curve, number).substr(1) + "'";
   const std::string colored = " lc rgb '" + color_of(curve, number) + "'";
-  if (curve.line == Line::points) return "with points pt 7 ps 0.5" + colored;
   // A line of one point is invisible, so short runs get marks as well.
   const std::string marks = curve.x.size() <= 12 ? "with linespoints pt 7 ps 0.45" : "with lines";
   return marks + " lw 2 dt " + dash_of(curve.line) + colored;
@@ -192,14 +191,15 @@ class Layout {
     rows_ = (count + columns_ - 1) / columns_;
     const auto same = [&](const Panel& panel) { return legend(panel) == legend(panels.front()); };
     shared_legend_ = count > 1 && std::ranges::all_of(panels, same);
-    size_t curves = 0, longest = 0;
+    size_t entries = 0, longest = 0;
     for (const Panel& panel : panels) {
-      curves = std::max(curves, panel.curves.size());
+      const auto titled = [](const Curve& curve) { return !curve.title.empty(); };
+      entries = std::max(entries, static_cast<size_t>(std::ranges::count_if(panel.curves, titled)));
       for (const Curve& curve : panel.curves) longest = std::max(longest, curve.title.size());
     }
     constexpr size_t half_a_panel = 16;  // characters of a title beside another below a single panel
     const size_t entries_in_a_row = shared_legend_ ? 2 * columns_ : longest > half_a_panel ? 1 : 2;
-    legend_rows_ = (curves + entries_in_a_row - 1) / entries_in_a_row;
+    legend_rows_ = (entries + entries_in_a_row - 1) / entries_in_a_row;
   }
 
   double width() const { return panel_width * static_cast<double>(columns_); }

@@ -13,14 +13,14 @@
 
 namespace lamina {
 
-enum class Line { solid, dashed, dotted, points };  // the first three are the first of palette.h's dashes
+enum class Line { solid, dashed, dotted };  // the first of palette.h's dashes
 
 struct Curve {
   std::string title = {};      // in the legend; none when empty
   std::vector<double> x = {};  // as long as y
   std::vector<double> y = {};  // points that are not finite, or not above 0 on a log axis, are left out
-  Line line = Line::solid;     // `points` draws marks without a line
-  int color = -1;              // in the palette (palette.h), or -1: the next one for what is no norm
+  Line line = Line::solid;
+  int color = -1;  // in the palette (palette.h), or -1: the next one for what is no norm
   // A band around it in a paler shade, from `low` to `high` at each x; empty, or as long as y. Of several curves it lies
   // behind all lines.
   std::vector<double> low = {}, high = {};

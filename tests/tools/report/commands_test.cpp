@@ -1,5 +1,7 @@
 // Every command that the page prints is one that lamina takes.
 
+#include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "core/error.h"
@@ -133,6 +135,41 @@ TEST_CASE("the command of a run of every experiment parses, and so does each rem
       ++seen;
     }
   CHECK(seen >= 8);
+}
+
+TEST_CASE("the command of what trains no model parses, and repeats what was measured") {
+  const TemporaryFolder folder;
+  const auto make = [&](const std::string& name, const std::string& experiment, const Json& settings,
+                        const std::string& file) {
+    make_run_of(experiment, folder / name, settings, "");
+    write_file(folder / name + "/" + file, "a\n1\n");
+  };
+  make("stability", "stability", {{"steps", 10}, {"hidden", 7}, {"scales", "0.5"}, {"seed", 1}},
+       "stability.csv");
+  make("invariance", "invariance", {{"draws", 2}, {"seed", 1}, {"smoke", 0}}, "invariance.csv");
+  make("gain", "lab", {{"seeds", "1,2"}}, "curves.csv");
+  make("words", "skip-thoughts", {{"norm", "bag-of-words"}, {"data", "tasks"}}, "tasks.csv");
+  Json of_lab = Json::parse(read_file(folder / "gain/config.json"));
+  of_lab["variant"] = "gain";
+  write_file(folder / "gain/config.json", of_lab.dump());
+  std::set<std::string> commands;
+  const Json document = make_document(find_runs({folder.path()}));
+  for (const Json& exhibit : document["exhibits"])
+    for (const Json& run : exhibit["runs"]) {
+      const auto command = run["command"].get<std::string>();
+      CHECK_MESSAGE(complaint(command).empty(), complaint(command));
+      for (const Json& each : run["badges"])
+        CHECK(each["text"].get<std::string>().find("updates") == std::string::npos);
+      commands.insert(command);
+    }
+  const auto any = [&](const std::string& part) {
+    return std::ranges::any_of(commands,
+                               [&](const std::string& each) { return each.find(part) != std::string::npos; });
+  };
+  CHECK(any("lamina stability --steps 10 --hidden 7 "));
+  CHECK(any("lamina invariance --draws 2 "));
+  CHECK(any("lamina lab gain"));
+  CHECK(any("lamina skip-thoughts eval --features bag-of-words --data tasks --out " + folder / "words"));
 }
 
 TEST_CASE("models that were trained and not evaluated are to be evaluated, not trained again") {

@@ -293,6 +293,18 @@ TEST_CASE("badges say what is synthetic, reduced or unfinished") {
   CHECK(badges_of(shown["runs"][1]) == std::set<std::string>{"synthetic data", "1 of 2 epochs so far"});
   CHECK(badges_of(shown) ==
         std::set<std::string>{"data from files, in part", "synthetic data, in part", "reduced, in part"});
+  const Json reader{{"norm", "layer"}, {"epochs", 0}, {"updates", 1000}};
+  report_test::make_run_of("attentive-reader", folder / "c", reader, "step,valid_error\n100,0.5\n");
+  CHECK(badges_of(exhibit_on(folder.path(), "figure-2")["runs"][0]) ==
+        std::set<std::string>{"synthetic data", "100 of 1000 updates so far"});
+}
+
+TEST_CASE("a folder of variants is no run, also with a slash behind it") {
+  const TemporaryFolder folder;
+  report_test::make_run_of("mnist", folder.path(), {{"norm", "layer"}}, "");
+  make_run(folder / "a", "layer", two_epochs);
+  make_run(folder / "b", "none", two_epochs);
+  for (const std::string behind : {"", "/"}) CHECK(figure_6(folder.path() + behind)["runs"].size() == 2);
 }
 
 TEST_CASE("badges say what part of the data a kept run was trained on") {
