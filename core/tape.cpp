@@ -261,7 +261,7 @@ void Tape::walk_and_keep() {
     ~ClearGradients() {
       for (Node* node = last; node != nullptr; node = node->previous)
         for (Tensor& output : node->outputs)
-          if (output.defined()) output.clear_gradient();
+          if (output.defined()) output.storage()->clear_gradient();
     }
   } const clear_when_done{last_};
   for (Node* node = last_; node != nullptr; node = node->previous)

@@ -214,6 +214,14 @@ Tensor Tensor::gradient() const {
   return gradient == nullptr ? zeros(shape_) : from(shape_, std::span<const real>(gradient, size()));
 }
 
+void Tensor::clear_gradient() {
+  require_values("clear_gradient", *this);
+  if (size() == storage_->size)
+    storage_->clear_gradient();
+  else if (storage_->gradient_written)
+    std::fill_n(storage_->gradient + offset_, size(), real{0});
+}
+
 GradientSink Tensor::gradient_sink() const {
   require_values("gradient_sink", *this);
   Storage& shared = *storage_.get();

@@ -62,6 +62,11 @@ struct Storage {
   Storage* lender = nullptr;  ///< the owner of borrowed buffers, kept alive
   std::uint64_t id = 0;       ///< unique for the process; names tensors in a graph
 
+  void clear_gradient() {
+    gradient_written = false;
+    ++clearings;
+  }
+
   /// Releases its buffers and uses these from here on, which belong to `new_lender`, kept alive.
   void move_to(real* new_values, real* new_gradient, Storage* new_lender);
 };
@@ -228,12 +233,8 @@ class Tensor {
   /// there is the first contribution. For a result that only the calling op reads; it must be a whole tensor,
   /// without a gradient yet.
   real* gradient_in_place();
-  /// From here on the gradient is zero (its memory is kept).
-  void clear_gradient() {
-    require_values("clear_gradient", *this);
-    storage_->gradient_written = false;
-    ++storage_->clearings;
-  }
+  /// From here on the gradient is zero (its memory is kept); of a view that of its part.
+  void clear_gradient();
 
   detail::Storage* storage() const { return storage_.get(); }
 

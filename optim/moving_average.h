@@ -24,6 +24,8 @@ class MovingAverage {
  public:
   /// Throws Error for a decay outside [0, 1), and where the parameters have averages already.
   MovingAverage(Parameters& parameters, const MovingAverageOptions& options);
+  MovingAverage(const MovingAverage&) = delete;
+  MovingAverage& operator=(const MovingAverage&) = delete;
 
   /// After each step of the optimizer. Throws Error while the averages are swapped in, and when parameters
   /// were added since or no longer exist.

@@ -42,6 +42,9 @@ enum class Decayed {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
+  /// A copy would have its own count of steps, and share the moments.
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every parameter that is not frozen from its gradient and sets the gradients to zero. Throws
   /// Error when parameters were added after this optimizer was made, no longer exist or are locked, when no
@@ -71,7 +74,7 @@ class Optimizer {
     before_reading_ = std::move(before_reading);
   }
 
-  const std::string& name() const { return name_; }  ///< "adam", "sgd"
+  const std::string& name() const { return name_; }  ///< "adam", "adamw", "sgd"
 
   /// The rate of the last step, apart from those of groups and from bias corrections; 0 before the first.
   real learning_rate() const { return learning_rate_; }

@@ -11,6 +11,7 @@ namespace lamina {
 namespace {
 
 double difference(Tensor& input, size_t i, const std::function<Tensor()>& loss, double h) {
+  const Tape::Pause pause;  // a tape that is open around the check records none of it
   const real kept = input[i];
   const auto at = [&](double offset) {
     input[i] = static_cast<real>(kept + offset);

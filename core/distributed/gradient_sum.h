@@ -17,6 +17,8 @@
 //   sum.finish();           // all ranks have completed their gradients
 //   sum.sum_here(range);    // for each range of its part that the optimizer reads, just before
 //
+// One backward pass runs between begin() and finish(): a second one would add to buckets whose sums have begun.
+//
 // The ops of a tape say which parameters they use (their inputs). A bucket with a parameter that no op names, as one
 // used inside a checkpointed piece only, is summed by finish(), and so are all where something else listens to the tape.
 

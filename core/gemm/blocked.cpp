@@ -1,9 +1,10 @@
 // The blocked product: walks c tile by tile so that every operand is in the cache level intended for it.
 //
-//   for a block of k            the sums of a tile stay in registers for the length of the block
-//     for a block of rows       its packed a comes from L3, one tile at a time
-//       for a panel of b        packed just before its first use, it stays in L2
-//         for a tile of rows    c[tile x panel] += a[tile x block] * b[block x panel]
+//   for a block of k              the sums of a tile stay in registers for the length of the block
+//     for a block of columns      so that what is kept of b fits L3
+//       for a block of rows       its packed a comes from L3, one tile at a time
+//         for a panel of b        packed just before its first use, it stays in L2
+//           for a tile of rows    c[tile x panel] += a[tile x block] * b[block x panel]
 //
 // Products of up to `row_block` rows therefore touch b once, and pack it one panel at a time. Blocks are
 // large: with shorter ones c would pass through memory more often, which costs more than a panel in L2
@@ -199,7 +200,7 @@ size_t packed_column_step() { return panel_columns; }
 void PackedMatrix::pack(Transpose op, size_t k, size_t n, const real* b, size_t ldb) {
   // The last panel_columns numbers let a range that begins inside the last panel read whole vectors.
   const size_t needed = (n + panel_columns - 1) / panel_columns * panel_columns * k + panel_columns;
-  if (needed > capacity_) {
+  if (needed > capacity_ || data_ == nullptr) {  // nullptr: moved from
     capacity_ = (needed + 1023) / 1024 * 1024;
     const size_t bytes = capacity_ * sizeof(real);
     data_ = std::unique_ptr<real, Release>(static_cast<real*>(memory::allocate(bytes)), Release{bytes});

@@ -96,7 +96,7 @@ void barrier() {
 namespace detail {
 
 void run_shares(size_t shares, ShareFunction function, const void* body) {
-  flush_denormals_once();
+  threads();  // the first loop of a program sets the team up
   const std::unique_lock lock(team_mutex, std::try_to_lock);
   if (lock.owns_lock() && team != nullptr && shares <= Team<>::most_shares) {
     team->run({.function = function, .body = body, .shares = shares});
@@ -110,8 +110,9 @@ void run_shares(size_t shares, ShareFunction function, const void* body) {
 
 void run_together(size_t members, ShareFunction function, const void* body) {
   if (inside_share()) fail("for_each_member: called inside a share, where its members could not all run");
+  threads();
   const std::lock_guard lock(team_mutex);
-  const auto most = static_cast<size_t>(std::max(thread_count.load(), 1));
+  const auto most = static_cast<size_t>(thread_count.load());
   if (members > most) fail("for_each_member: ", members, " members need as many threads, not ", most);
   if (members > 1) {
     team->run({.function = function, .body = body, .shares = members, .together = true});

@@ -91,6 +91,15 @@ TEST_CASE("gradient of partial views: the rest is zero, overlaps add") {
   CHECK(difference(x.gradient(), {0, 0, 2, 2, 0, 0}) == 0);
   CHECK(difference(x.step(1).gradient(), {2, 2}) == 0);
 
+  x.step(1).clear_gradient();  // a view clears its part
+  CHECK(difference(x.gradient(), {0, 0, 0, 0, 0, 0}) == 0);
+  {
+    Tape tape;
+    tape.backward(sum(x));
+  }
+  x.slice(0, 2).clear_gradient();
+  CHECK(difference(x.gradient(), {0, 0, 0, 0, 1, 1}) == 0);
+
   // The cleared buffer holds old numbers: a partial view must not leave them outside its own part.
   x.clear_gradient();
   CHECK(x.gradient_data() == nullptr);

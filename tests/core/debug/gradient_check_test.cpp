@@ -66,6 +66,18 @@ TEST_CASE("gradient check: one wrong element out of many is found and named") {
   CHECK(contains(result.where, "input 1 [3 x 5] element 7: tape "));
 }
 
+TEST_CASE("gradient check: a tape that is open around it records nothing of it") {
+  const Tensor x = sample({3}, 1, 1, 2);
+  Tensor w = sample({2}, 2).require_gradient();
+  Tape outer;
+  const Tensor loss = sum(square(w));
+  const size_t before = outer.size();
+  CHECK(check_gradient({x}, [&] { return sum(square(x)); }).worst_error < 1e-6);
+  CHECK(outer.size() == before);
+  outer.backward(loss);
+  CHECK(identical(w.gradient(), (w * real(2)).detach()));
+}
+
 TEST_CASE("gradient check: a NaN is the worst error") {
   const Tensor x = sample({3}, 1, -2, -1);
   CHECK(!std::isfinite(check_gradient({x}, [&] { return sum(log(x)); }).worst_error));

@@ -369,6 +369,18 @@ TEST_CASE("gemm_packed: what is upcoming changes nothing") {
   }
 }
 
+TEST_CASE("PackedMatrix: one that was moved from packs again") {
+  const std::vector<real> b = numbers(4 * 9, 1), a = numbers(2 * 4, 2);
+  PackedMatrix packed;
+  packed.pack(Transpose::no, 4, 9, b.data(), 9);
+  const PackedMatrix moved = std::move(packed);
+  packed.pack(Transpose::no, 4, 9, b.data(), 9);
+  std::vector<real> c(2 * 9), again(2 * 9);
+  gemm_packed(2, a.data(), 4, moved, c.data(), 9, false);
+  gemm_packed(2, a.data(), 4, packed, again.data(), 9, false);
+  CHECK(again == c);
+}
+
 TEST_CASE("PackedMatrix: as many threads as there are pack the same") {
   constexpr size_t k = 70, n = 1030;
   const std::vector<real> b = numbers(k * n, 1);

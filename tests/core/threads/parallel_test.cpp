@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <new>
 #include <optional>
@@ -25,6 +26,26 @@
 #endif
 
 using namespace lamina;
+
+TEST_CASE("a program's first loop may be one of shares or of members") {
+  if (const char* const first = std::getenv("LAMINA_TEST_FIRST_LOOP")) {  // in a process of its own
+    std::atomic<int> ran = 0;
+    if (first == std::string("members"))
+      for_each_member(2, [&](size_t) {
+        ++ran;
+        barrier();
+      });
+    else
+      for_each_share(2, [&](size_t) { ran += threads() / 2; });
+    CHECK(ran == 2);
+    return;
+  }
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  for (const std::string first : {"members", "shares"})
+    CHECK(std::system(("LAMINA_THREADS=2 LAMINA_TEST_FIRST_LOOP=" + first + " '" + program +
+                       "' --test-case='a program*first loop*' >/dev/null")
+                          .c_str()) == 0);
+}
 
 TEST_CASE("parallel_for covers every index once, for any count, grain and alignment") {
   for (const int team : {1, 2, 3})
