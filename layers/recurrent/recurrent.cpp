@@ -57,13 +57,14 @@ void require_options(const std::string& name, const CellForm& form, const Recurr
          "': a condition is for an LSTM or GRU without checkpoints, and with norm none or layer");
 }
 
-/// The projection, where it is a result on the tape that this layer alone reads, else a copy: a leaf, a constant, a part
-/// of a tensor, and what an earlier op needs again must stay as they are, and nothing would find their second use.
+/// The projection, where it is a product on the tape that this layer alone reads, else a copy: a leaf, a constant, a part
+/// of a tensor, and what an earlier op needs again must stay as they are, and nothing would find their second use. Of other
+/// ops than products the backward pass may read the result, as that of tanh does; what was detached has two names.
 Tensor to_consume(const std::string& name, const Tensor& projected) {
   const Tape* const tape = Tape::current();
   if (tape == nullptr) return projected.copy();
   const detail::Storage* const storage = projected.storage();
-  bool is_result = false, is_needed = false;
+  bool is_result = false, is_needed = storage->lent;
   for (const Tape::Node* node = tape->last(); node != nullptr && !is_result; node = node->previous) {
     const bool reads = std::ranges::find(node->inputs, storage->id) != node->inputs.end();
     if (reads && std::string_view(node->op) == "recurrence")
@@ -71,6 +72,7 @@ Tensor to_consume(const std::string& name, const Tensor& projected) {
            " has been consumed by an earlier sequence; project(x) again for this one");
     is_needed = is_needed || reads;
     is_result = std::ranges::any_of(node->outputs, [&](const Tensor& y) { return y.storage() == storage; });
+    is_needed = is_needed || (is_result && node->kind != OpKind::product);
   }
   const bool is_whole = projected.size() == storage->size;
   return is_result && is_whole && !is_needed ? projected : slice(projected, 0, 0, projected.shape()[0]);

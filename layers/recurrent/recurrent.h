@@ -80,10 +80,11 @@ class Recurrent {
   /// W_x x + b, before its normalization.
   Tensor project(const Tensor& x) const;
   /// The same sequence from project(x) [T x B x gates H]: for inputs that repeat, such as words, of which each needs
-  /// the product only once. Keeps every state, also where `checkpoint` is chosen. While a tape records, the projection
-  /// is consumed; leaves, constants, parts of a tensor and what earlier ops on the tape read are copied instead, as is
-  /// everything where no tape records. Throws Error for other shapes, and for a projection that was consumed before;
-  /// backward() does so for one that was used afterwards.
+  /// the product only once. Keeps every state, also where `checkpoint` is chosen. While a tape records, the result
+  /// of project() is consumed: read it no more, nor a detach() of it. What another op made, leaves, constants, parts of
+  /// a tensor and what earlier ops on the tape read are copied instead, as is everything where no tape records. Throws
+  /// Error for other shapes, and for a projection that was consumed before; backward() does so for one of which an op
+  /// with a gradient was recorded afterwards.
   Sequence from_projected(const Tensor& projected, const SequenceOptions& with = {}) const;
   /// The W_x and W_h in use: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;

@@ -109,7 +109,26 @@ TEST_CASE("parts of a projection, and one that an earlier op needs, are left as 
     check_all_equal(gradients_of(layer, used_before), gradients_of(layer, [&] {
                       return sum(square(layer.rnn.project(layer.x))) + layer.whole(layer.x);
                     }));
+    const auto detached_before = [&] {
+      const Tensor p = layer.rnn.project(layer.x), products = sum(p.detach() * layer.rnn.project(layer.x));
+      return products + layer.of_projected(p);
+    };
+    check_all_equal(gradients_of(layer, detached_before), gradients_of(layer, [&] {
+                      const Tensor p = layer.rnn.project(layer.x);
+                      return sum(p.detach() * p) + layer.whole(layer.x);
+                    }));
   }
+}
+
+TEST_CASE("a projection whose own op needs it again is left as it is") {
+  for (const Norm norm : {Norm::none, Norm::layer})
+    for (const auto& map :
+         {+[](const Tensor& p) { return tanh(p); }, +[](const Tensor& p) { return exp(p); }}) {
+      Projecting layer(norm);
+      check_all_equal(
+          gradients_of(layer, [&] { return layer.of_projected(map(layer.rnn.project(layer.x))); }),
+          gradients_of(layer, [&] { return layer.of_projected(map(layer.rnn.project(layer.x)) * real(1)); }));
+    }
 }
 
 TEST_CASE("a projection that is a leaf keeps its values and adds up its gradients") {
