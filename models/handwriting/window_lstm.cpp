@@ -159,9 +159,10 @@ WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const Text
     return carry.defined() ? slice(carry, 1, begin, end) : Tensor();
   };
   const RecurrentState start{.h = initial.h, .c = part(initial.carry, 0, size)};
+  // Before the product: a listener then knows that this is a sequence, whose product is no summed input by itself.
+  const RowStepOptions step = lstm.step_options(Mode::train, record_for(nullptr, lstm.name(), steps));
   const Tensor kappa = part(initial.carry, size, all), hidden({steps, shape[1], size}),
                x_part = linear(x, lstm.input_weight.slice(0, 3), lstm.bias);
-  const RowStepOptions step = lstm.step_options(Mode::train, record_for(nullptr, lstm.name(), steps));
   RecurrencePass pass({.step = step}, x_part, lstm.hidden_weight, start, {}, hidden,
                       Tape::current() != nullptr);
   SlidingWindow window(layer, texts, initial.w, kappa, steps);

@@ -118,8 +118,9 @@ PassedBack passed_back(const Tensor& input, std::span<const real> gradient) {
 
 bool holds_weight_vectors(const std::string& name, const Tensor& value) {
   const std::string own = own_part(name);
-  return value.shape().rank() >= 2 && own != "gain" && own != "bias" && !own.starts_with("running_") &&
-         !own.starts_with("population_");
+  const bool population =
+      own == "mean" || own == "variance";  // of each step (layers/statistics/population.h)
+  return value.shape().rank() >= 2 && own != "gain" && own != "bias" && !population;
 }
 
 void Recorder::begin(std::uint64_t step) {
@@ -216,7 +217,9 @@ void Recorder::add_sequences() {
       add(layer, "summed_inputs.mean", record.summed_input_mean[t], time);
       add(layer, "summed_inputs.deviation_over_units", record.summed_input_deviation[t], time);
       add(layer, "hidden.length", record.hidden_norm[t], time);
-      add(layer, "hidden.gradient", record.hidden_gradient_norm[t], time);
+      // Not there of a piece that runs again in the backward pass, where nothing listens.
+      if (const double norm = record.hidden_gradient_norm[t]; !std::isnan(norm))
+        add(layer, "hidden.gradient", norm, time);
     }
 }
 

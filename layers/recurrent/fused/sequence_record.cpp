@@ -24,10 +24,10 @@ SequenceRecord* record_for(SequenceRecord* given, const std::string& layer, size
   if (record == nullptr)
     if (auto* const observer = dynamic_cast<SequenceObserver*>(TapeListener::current()))
       record = observer->record_of(layer);
-  if (record != nullptr)
-    for (auto* const each : {&record->hidden_norm, &record->hidden_gradient_norm, &record->summed_input_mean,
-                             &record->summed_input_deviation})
-      each->assign(steps, 0);
+  if (record == nullptr) return nullptr;
+  for (auto* const each : {&record->hidden_norm, &record->summed_input_mean, &record->summed_input_deviation})
+    each->assign(steps, 0);
+  record->hidden_gradient_norm.assign(steps, std::nan(""));
   return record;
 }
 

@@ -12,7 +12,7 @@ namespace lamina {
 /// W_x x_t + b + W_h h_{t-1}, before any normalization.
 struct SequenceRecord {
   std::vector<double> hidden_norm;             ///< norm2(h_t)
-  std::vector<double> hidden_gradient_norm;    ///< norm2(dL/dh_t); filled by backward()
+  std::vector<double> hidden_gradient_norm;    ///< norm2(dL/dh_t); filled by backward(), NaN before
   std::vector<double> summed_input_mean;       ///< mean over the units of all gates
   std::vector<double> summed_input_deviation;  ///< their standard deviation over the units
 };

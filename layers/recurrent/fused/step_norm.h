@@ -54,7 +54,6 @@ class StepNorm {
   /// Whether a row can be normalized without knowing the others.
   bool by_rows() const { return parameters_.norm != Norm::batch || fixed_; }
   size_t width() const { return parameters_.width(); }
-  const StepNormParameters& parameters() const { return parameters_; }
 
   /// Batch norm: looks again at how many cases the population has seen of step t, which another pass may have changed.
   void open(size_t t);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <tuple>
 
 #include "core/files/file.h"
 #include "core/ops.h"
@@ -13,6 +15,7 @@
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/normalization.h"
 #include "layers/recurrent/step.h"
+#include "models/handwriting/model.h"
 #include "models/training/training.h"
 #include "optim/adam.h"
 #include "tests/check.h"
@@ -290,6 +293,36 @@ TEST_CASE("a recurrent layer's steps: the same rows at once and step by step") {
         CHECK(value_of(whole, "gru", quantity, t) != 0);
       }
   }
+}
+
+TEST_CASE("handwriting is recorded once a step, and without gradients of the states where pieces run again") {
+  namespace hw = handwriting;
+  for (const bool checkpoint : {false, true}) {
+    Parameters parameters(1);
+    const hw::Model model(parameters, {.norm = Norm::layer, .hidden = 6, .checkpoint = checkpoint});
+    const hw::Batch batch{.points = sample({6, 2, 3}, 1, 0, 1),
+                          .mask = Tensor::ones({5, 2}),
+                          .texts = hw::TextBatch({{1, 2}, {3}})};
+    const auto rows = record_step(parameters, [&] { return model.loss(batch); });
+    std::set<std::tuple<std::string, std::string, std::uint64_t>> seen;
+    size_t gradients = 0;
+    for (const RecordRow& row : rows) {
+      CHECK_MESSAGE(seen.emplace(row.layer, row.quantity, row.time).second, row.layer, " ", row.quantity, " ",
+                    row.time);
+      gradients += row.quantity == "hidden.gradient" ? 1 : 0;
+      if (row.layer == "lower") CHECK(row.quantity != "summed_inputs.deviation_over_cases");
+    }
+    CHECK(value_of(rows, "lower", "hidden.length", 5) > 0);
+    CHECK(gradients == (checkpoint ? 0 : 3 * 5));
+  }
+}
+
+TEST_CASE("the statistics of a population are no weight vectors") {
+  const Tensor matrix({3, 2});
+  for (const char* const name : {"lstm.hidden_norm.mean", "lstm.hidden_norm.variance", "conv.gain", "x.bias"})
+    CHECK_FALSE(holds_weight_vectors(name, matrix));
+  for (const char* const name : {"lstm.hidden_weight", "words", "x.direction"})
+    CHECK(holds_weight_vectors(name, matrix));
 }
 
 TEST_CASE("long sequences keep their bits when they are recorded, checkpointed or not") {
