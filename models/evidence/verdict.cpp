@@ -126,12 +126,18 @@ SeedPair pair_of(const Claim& claim, const Study& study, const MeasuredRun& subj
   return pair;
 }
 
-/// Built-in data are drawn anew from each seed, and then say so: "(seed 3)".
+/// Built-in data are drawn anew from each seed, and then say so: "(seed 3)" or "(seed 3, 5 events)".
 std::string without_seeds(std::string data) {
+  const std::string before = " (seed ";
   while (true) {
-    const size_t begin = data.find(" (seed "), end = data.find(')', begin);
-    if (begin == std::string::npos || end == std::string::npos) return data;
-    data.erase(begin, end + 1 - begin);
+    const size_t begin = data.find(before);
+    if (begin == std::string::npos) return data;
+    const size_t end = data.find_first_not_of("0123456789", begin + before.size());
+    if (end == std::string::npos) return data;
+    if (data.compare(end, 2, ", ") == 0)
+      data.replace(begin, end + 2 - begin, " (");
+    else
+      data.erase(begin, end + 1 - begin);
   }
 }
 

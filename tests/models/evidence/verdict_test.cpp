@@ -373,3 +373,10 @@ TEST_CASE("verdict: numbers have the ten digits in which builds agree") {
   const Verdict verdict = judge({.metric = "m"}, pairs_of({1.0 / 3, 1.0 / 7, 1.0 / 9}, {1, 1, 1}));
   CHECK(verdict.number == 0.8042328042);
 }
+
+TEST_CASE("verdict: of what is drawn from the seed, the seed alone is left out of the data") {
+  std::vector<MeasuredRun> runs = runs_of(0, {1, 2}, {1, 2});
+  runs[0].data = "stories (seed 1, 5 events): 10 cases";
+  runs[1].data = "stories (seed 12, 5 events): 10 cases";
+  CHECK(data_of(runs) == "stories (5 events): 10 cases; other ones with each seed");
+}
