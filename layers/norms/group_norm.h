@@ -37,7 +37,7 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
                   const GroupNormOptions& options = {});
 }
 
-/// Group norm with learned `name`.gain and `name`.bias of shape `parameters`: [C] or [H x W x C].
+/// Group norm with learned `name`.gain and `name`.bias of shape `shape`: [C] or [H x W x C].
 class GroupNorm {
  public:
   GroupNorm(Parameters& parameters, const std::string& name, const Shape& shape,

@@ -49,8 +49,10 @@ Model::Projection::Projection(Parameters& parameters, const std::string& name, c
               .bias = bias && !options.everywhere,
               .initial = initial}) {
   if (options.everywhere)
-    norm.emplace(parameters, name + ".norm",
-                 MaskedBatchNormOptions{.features = options.hidden, .bias = bias});
+    norm.emplace(
+        parameters, name + ".norm",
+        MaskedBatchNormOptions{
+            .features = options.hidden, .gain = options.gain != 0 ? options.gain : real(0.1), .bias = bias});
 }
 
 Tensor Model::Projection::operator()(const Tensor& x, const Tensor& mask, Mode mode) const {

@@ -14,6 +14,7 @@
 #include "core/real.h"
 #include "core/threads/parallel.h"
 #include "core/version.h"
+#include "models/run/event_file.h"
 #include "models/run/json_number.h"
 #include "models/run/metrics.h"
 #include "models/text/utf8.h"
@@ -104,9 +105,9 @@ bool holds_a_run(const fs::path& folder) {
 /// Whether a run may write a file of this name besides. In a folder without a run it is somebody else's, or left of a run,
 /// whose best model would be taken for the new one's.
 bool may_be_replaced(const fs::path& file) {
-  constexpr auto names = std::to_array<const char*>({"data.txt", "figure.png", "figure.svg", "initial.csv",
-                                                     "passages.tsv", "record.csv", "samples.txt", "steps.csv",
-                                                     "summary.md", "test.csv", "vocabulary.txt"});
+  constexpr auto names = std::to_array<const char*>(
+      {"data.txt", diverged_file, event_file_name, "figure.png", "figure.svg", "initial.csv", "passages.tsv",
+       "record.csv", "samples.txt", "steps.csv", "summary.md", "test.csv", "vocabulary.txt"});
   return file.extension() == ".safetensors" || std::ranges::find(names, file.filename()) != names.end();
 }
 

@@ -117,7 +117,7 @@ enum class Outcome {
 /// (models/recording/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
 /// optimizer is not finite, naming the step, the first op whose result was not, and the last good checkpoint,
 /// which stays (the file diverged.txt of the run then holds what was not finite, until it goes on); and for files of the
-/// run that are damaged or do not fit the model, before any file is changed. Throws Error for a plan whose epochs have no
+/// run that are damaged or do not fit the model, before the model or the state is changed. Throws Error for a plan whose epochs have no
 /// step, or whose last one has more than the others or is one of none, and for metrics of the same name, or that are
 /// named and not measured.
 ///

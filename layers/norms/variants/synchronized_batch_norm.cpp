@@ -37,11 +37,12 @@ SynchronizedBatchNorm synchronized_batch_norm(const SynchronizedBatchNormOptions
     Tensor dgain({features}), dbias({features});
     column_norm::sum_derivatives(column_norm::cases_of(a, mask), y.gradient_data(), kept, 0, features,
                                  dbias.data(), dgain.data());
-    const Tensor along = dgain.copy(), level = dbias.copy();
-    column_norm::sum_ranks(Tensor(level).values());
-    column_norm::sum_ranks(Tensor(along).values());
+    Tensor sums({2, features});
+    std::ranges::copy(dbias.values(), sums.data());
+    std::ranges::copy(dgain.values(), sums.data() + features);
+    column_norm::sum_ranks(sums.values());
     contribute(a, [=, x = column_norm::cases_of(a, mask), dy = y.gradient_data(), g = gain.data(),
-                   lv = level.data(), al = along.data()](size_t i) {
+                   lv = sums.data(), al = sums.data() + features](size_t i) {
       const size_t c = i % features;
       const real n = (x.values[i] - kept.mean[c]) * kept.inverse_deviation[c];
       return x.counts(i / features)

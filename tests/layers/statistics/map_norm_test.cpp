@@ -142,6 +142,12 @@ TEST_CASE("normalization of maps: by value, in training and in use") {
   }
 }
 
+TEST_CASE("normalization of maps: a scheme that no convolution has is refused") {
+  Parameters parameters(1);
+  CHECK_ERROR(Normalization(parameters, "n", {.norm = Norm::weight, .features = 8, .height = 6, .width = 6}),
+              "normalization 'n': weight norm is for vectors, not for maps of [6 x 6 x 8]");
+}
+
 TEST_CASE("normalization of vectors: with any number of axes before them, and with none") {
   const Tensor a = sample({6, 8}, 1, -1, 3);
   for (const NormEntry& entry : norm_table) {

@@ -58,6 +58,24 @@ TEST_CASE("reader model: as many parameters as the peer's model") {
   CHECK(count(Norm::layer) == 20000 * 240 + 2 * (lstm + 3 * 960 + 2 * 240) + rest);
 }
 
+TEST_CASE("reader model: the initial gain is that of every normalization") {
+  for (const double gain : {0.0, 1.0}) {
+    ar::ModelOptions options = tiny;
+    options.norm = Norm::batch;
+    options.everywhere = true;
+    options.gain = static_cast<real>(gain);
+    Parameters parameters(1);
+    const ar::Model model(parameters, options);
+    size_t gains = 0;
+    for (const auto& entry : parameters.learned())
+      if (entry.name.ends_with(".gain")) {
+        CHECK_MESSAGE(entry.value[0] == real(gain == 0 ? 0.1 : gain), entry.name);
+        ++gains;
+      }
+    CHECK(gains > 8);
+  }
+}
+
 TEST_CASE("reader model: gradients of all parameters, padded words included") {
   const std::vector<int> answers{1, 3, 0};
   for (const Variant& variant : variants) {

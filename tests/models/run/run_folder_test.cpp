@@ -120,8 +120,8 @@ TEST_CASE("a run does not replace somebody's files, nor begin with what another 
   const Scratch scratch;
   fs::create_directory("mine");
   write_file("mine/notes.txt", "mine");
-  for (const std::string name :
-       {"vocabulary.txt", "best.safetensors", "snapshot-0.safetensors", "test.csv", "summary.md"}) {
+  for (const std::string name : {"vocabulary.txt", "best.safetensors", "snapshot-0.safetensors", "test.csv",
+                                 "summary.md", "diverged.txt", "events.out.tfevents.lamina"}) {
     CAPTURE(name);
     write_file("mine/" + name, "mine");
     CHECK_THROWS_WITH_AS(
