@@ -78,7 +78,7 @@ class DrawCommand final : public TrainingCommand {
     return panels;
   }
 
-  /// The small preset is for a first look: a third of the glimpses, and units that train in minutes.
+  /// The small preset is for a first look: a quarter of the glimpses, and units that train in minutes.
   draw::GlimpseSizes sizes() const {
     draw::GlimpseSizes sizes;
     if (!paper()) sizes = {.hidden = 64, .latent = 16};
