@@ -52,16 +52,16 @@ const char* remedy_for_writing(int error) {
       return "create its folder first";
     case ENOSPC:
     case EDQUOT:
-      return "free some space or choose another folder with --out";
+      return "free some space or choose another folder";
     case EFBIG:
-      return "raise the limit (ulimit -f) or choose another folder with --out";
+      return "raise the limit (ulimit -f) or choose another folder";
     case ENAMETOOLONG:
       return "choose a shorter name";
     case EMFILE:
     case ENFILE:
       return "close other files or raise the limit (ulimit -n)";
     default:
-      return "choose another folder with --out";
+      return "choose another folder";
   }
 }
 

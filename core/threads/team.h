@@ -114,7 +114,7 @@ class Team {
       const std::size_t started = threads_.size();
       leave();
       fail("cannot start ", helpers + 1, " threads: ", refused.code().message(), " after ", started + 1,
-           "; ask for fewer with --threads");
+           "; ask for fewer");
     }
   }
 

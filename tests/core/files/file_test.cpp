@@ -107,7 +107,7 @@ TEST_CASE("file: a failed write leaves the old file and nothing else") {
       message_with_file_limit(4096, [&] { write_file(path, std::string(100'000, 'x')); });
   CHECK(message == path +
                        ": cannot be written: File too large; raise the limit (ulimit -f) or choose another "
-                       "folder with --out");
+                       "folder");
   CHECK(read_file(path) == "old");
   CHECK(folder.size() == 1);
   const std::string at_once = message_with_file_limit(0, [&] { write_file(folder / "other", "x"); });
@@ -155,7 +155,7 @@ TEST_CASE("file: writing says what is wrong and what to do") {
         "/dev/null: cannot be written: it is not a regular file; choose another name");
   CHECK(message(folder / std::string(300, 'n')).ends_with("File name too long; choose a shorter name"));
   write_file(folder / "file", "x");
-  CHECK(message(folder / "file/below").ends_with("Not a directory; choose another folder with --out"));
+  CHECK(message(folder / "file/below").ends_with("Not a directory; choose another folder"));
   CHECK(folder.size() == 1);
 }
 
