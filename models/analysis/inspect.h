@@ -39,7 +39,7 @@ std::string to_csv(const std::vector<InspectedTensor>& tensors);
 /// The same as a markdown table; "lengths" are those of a weight's vectors.
 std::string tensor_table(const std::vector<InspectedTensor>& tensors);
 
-/// Two markdown tables of one recorded step: the layers' activities, and the weight vectors' updates. For a
+/// Markdown tables of one recorded step: the layers' activities, what norms saw, and the weight vectors' updates. For a
 /// recurrent layer the first shows means over its time steps.
 std::string step_tables(const std::vector<RecordRow>& rows, std::uint64_t step);
 

@@ -46,7 +46,7 @@ std::optional<bool> paper_says(Norm norm, Transformation transformation);
 /// A scheme counts as invariant when the relative change of its output is below this.
 inline constexpr double invariance_threshold = 1e-9;
 
-/// The layers' default epsilon, the same for all.
+/// The default epsilon of layers; of weight standardization alone it is 1e-10, and weight norm and DyT have none.
 inline double default_epsilon() { return static_cast<double>(LayerNormOptions{}.epsilon); }
 
 struct InvarianceOptions {

@@ -25,7 +25,11 @@ Tensor as_in_models(Norm norm, const Tensor& a, const LayerValues& layer, real e
                           {.norm = norm, .features = a.columns(), .part = a.rows() / 2, .epsilon = epsilon});
   for (const auto& [name, value] : parameters.learned())
     for (const auto& [own, given] : {std::pair{"norm.gain", &layer.gain}, {"norm.bias", &layer.bias}})
-      if (Tensor target = value; name == own) std::ranges::copy(given->values(), target.data());
+      if (Tensor target = value; name == own) {
+        if (given->shape() != target.shape())
+          fail("normalized_layer: ", own, " is ", given->shape(), "; ", target.shape(), " is needed");
+        std::ranges::copy(given->values(), target.data());
+      }
   return normalize(a, Mode::train);
 }
 

@@ -96,7 +96,11 @@ TapeGraph trace(const TrainingStep& step, size_t repetitions) {
   TapeGraph graph = trace_once(step);  // also warms up
   for (size_t run = 0; run < repetitions; ++run) {
     const TapeGraph again = trace_once(step);
-    if (again.edges != graph.edges) fail("trace: the step's tape differs from one run to the next");
+    const auto same = [](const TapeGraph::Node& a, const TapeGraph::Node& b) {
+      return a.name == b.name && a.layer == b.layer && a.shape == b.shape;
+    };
+    if (again.edges != graph.edges || !std::ranges::equal(again.nodes, graph.nodes, same))
+      fail("trace: the step's tape differs from one run to the next");
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       TapeGraph::Node& node = graph.nodes[i];
       node.forward = std::min(node.forward, again.nodes[i].forward);

@@ -97,7 +97,8 @@ std::vector<uint8_t> read_content(ByteStream& stream, const std::string& path, s
     if (used >= stream.plausible_bytes())
       fail<DataError>(path,
                       ": unpacks to more than 64 times its size, as no real file does; download it again");
-    const size_t wanted = std::min(promised - used, std::max<size_t>(used, 1 << 20));
+    const size_t wanted =
+        std::min({promised - used, stream.plausible_bytes() - used, std::max<size_t>(used, 1 << 20)});
     bytes.reserve(used + wanted);  // exactly; resize alone might double
     bytes.resize(used + wanted);
     const size_t received = stream.read(bytes.data() + used, wanted);

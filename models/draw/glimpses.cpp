@@ -183,6 +183,10 @@ Glimpses glimpses(const GlimpseSizes& sizes, const GlimpseWeights& weights, cons
   require(weights.latent, {hidden + 1, 2 * sizes.latent}, "the latent weight");
   require(weights.decoder, {sizes.latent + hidden + 1, 4 * hidden}, "the decoder's weight");
   require(weights.write, {hidden + 1, sizes.write_outputs()}, "the write weight");
+  for (const auto& [norm, name] : {std::pair{&weights.encoder_norm, "a parameter of the encoder's norm"},
+                                   {&weights.decoder_norm, "a parameter of the decoder's norm"}})
+    for (const Tensor& parameter : {norm->gain, norm->bias})
+      if (parameter.defined()) require(parameter, {hidden}, name);
   GlimpsePass pass(sizes, weights, images, noise, Tape::current() != nullptr);
   Glimpses result = pass.forward();
   // The noise is a constant, and an input all the same: backward() looks for writes into it. The images were copied.

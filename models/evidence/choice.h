@@ -17,7 +17,7 @@ std::vector<const MeasuredRun*> ended_runs(const std::vector<MeasuredRun>& runs,
 size_t chosen_of(const std::vector<size_t>& several, const Study& study,
                  const std::vector<MeasuredRun>& runs);
 
-/// The combinations that the claims compare, each once, in the order of the study; DataError as chosen_of().
+/// The combinations that the claims compare, each once, in the order of the study.
 std::vector<size_t> compared_by_claims(const Study& study, const std::vector<MeasuredRun>& runs);
 
 /// Whether every run that chooses has ended: until then nobody knows which others there will be.

@@ -1,5 +1,5 @@
 #pragma once
-// How surely a mean is known from few numbers: two intervals at 95%, and a test of how many runs diverged.
+// How surely a mean is known from few numbers: an interval at 96% and one at 95%, and a test of how many runs diverged.
 
 #include <cstddef>
 #include <cstdint>

@@ -67,7 +67,7 @@ struct Study {
 
   /// Every combination with every seed, the first seed of all combinations first: what is done early can be compared.
   std::vector<StudyRun> runs() const;
-  /// The words of the command line behind `lamina EXPERIMENT`, without the run's folder: "--norm", "layer", ...
+  /// The words of the command line behind `lamina EXPERIMENT`, without the run's folder: "--norm=layer", ...
   std::vector<std::string> flags_of(const StudyRun& run) const;
   /// The combinations that have all these settings.
   std::vector<size_t> matching(const Settings& wanted) const;

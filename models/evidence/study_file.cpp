@@ -196,13 +196,18 @@ std::string named(const std::string& setting, const SettingValue& value) {
 std::vector<Combination> Reader::combinations(const Settings& shared) const {
   std::vector<Combination> all;
   std::set<std::string> names;
+  std::set<std::set<std::string>> seen;  // as flags: in any order, a number or its text
   for (const Settings& settings : variants(shared)) {
     std::string name;
+    std::set<std::string> flags;
+    for (const auto& [key, value] : settings.entries()) flags.insert(key + '=' + text_of(value));
     for (const auto& [key, value] : settings.entries()) name += (name.empty() ? "" : "-") + named(key, value);
     if (name.empty()) name = "run";
     if (name.starts_with('.')) name.front() = '_';
     if (!names.insert(name).second)
       wrong("two variants would have the name ", name, "; leave one of them out");
+    if (!seen.insert(flags).second)
+      wrong("the variant ", name, " has the settings of another one; leave one of them out");
     all.push_back({.name = name, .settings = settings});
   }
   return all;

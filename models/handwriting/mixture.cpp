@@ -14,7 +14,6 @@ namespace lamina::handwriting {
 
 namespace {
 
-constexpr size_t most_components = 64;
 constexpr real log_2_pi = real(1.8378770664093454836);
 using Components = std::array<real, most_components>;
 

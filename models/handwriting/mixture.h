@@ -17,7 +17,7 @@ namespace lamina::handwriting {
 inline constexpr real most_correlation = real(0.9999);
 
 /// Fused: -log p(target | output) for each row, in nats, times its mask. output [... x 6M + 1] with M up to
-/// 64, target [... x 3], mask with as many elements as there are rows; neither target nor mask gets a
+/// most_components, target [... x 3], mask with as many elements as there are rows; neither target nor mask gets a
 /// gradient. Returns [rows]. Throws Error for other shapes.
 Tensor mixture_nll(const Tensor& output, const Tensor& target, const Tensor& mask);
 
@@ -26,6 +26,8 @@ Tensor mixture_nll(const Tensor& output, const Tensor& target, const Tensor& mas
 struct Point {
   real dx, dy, end;
 };
+inline constexpr size_t most_components = 64;  ///< the largest M
+
 Point draw_point(const real* output, size_t components, real bias, Random& random);
 
 namespace composed {

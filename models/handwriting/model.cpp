@@ -22,6 +22,8 @@ constexpr real first_slide = real(0.04);
 const ModelOptions& checked(const ModelOptions& options) {
   if (options.hidden == 0 || options.gaussians == 0 || options.components == 0)
     fail("handwriting: a size is 0; all must be positive");
+  if (options.components > most_components)
+    fail("handwriting: ", options.components, " components; there may be ", most_components);
   require_norm("handwriting", options.norm, {Norm::none, Norm::layer});
   return options;
 }

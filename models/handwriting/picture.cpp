@@ -137,6 +137,10 @@ Image image_of(const std::vector<std::vector<PenPoint>>& lines) {
   if (!std::isfinite(layout.width) || !std::isfinite(layout.height))
     fail("handwriting: the points are too far apart to be drawn; train the model for longer");
   shrink(layout);
+  constexpr float longest_side =
+      1 << 22;  // a sheet of a few rows is as wide as its lines, whatever their number
+  if (std::max(layout.width, layout.height) > longest_side)
+    fail("handwriting: the points are too far apart to be drawn; train the model for longer");
   Image image(static_cast<size_t>(std::ceil(layout.width)) + 1,
               static_cast<size_t>(std::ceil(layout.height)) + 1, paper);
   for (const Placed& line : layout.lines) draw_line(image, line, pen_width);

@@ -142,6 +142,25 @@ void SlidingWindow::contribute(const Tensor& hidden, const real* dx) {
   lamina::contribute(first_kappa_, [d = dkappa_.data()](size_t i) { return d[i]; });
 }
 
+struct StateWidths {
+  size_t h, w, carry;
+};
+
+void require_state(const WindowState& initial, const TextBatch& texts, const StateWidths& widths) {
+  const auto require = [&](const char* name, const Tensor& part, size_t width) {
+    const Shape wanted = {texts.rows(), width};
+    if (part.defined() && part.shape() != wanted)
+      fail("window lstm: the initial ", name, " is ", part.shape(), "; ", wanted, " is needed");
+  };
+  require("h", initial.h, widths.h);
+  require("w", initial.w, widths.w);
+  require("carry", initial.carry, widths.carry);
+  for (size_t r = 0; r < texts.rows(); ++r)
+    for (const int symbol : texts.row(r))
+      if (symbol < 0 || static_cast<size_t>(symbol) >= widths.w)
+        fail("window lstm: text ", r, " has the symbol ", symbol, "; there are ", widths.w);
+}
+
 }  // namespace
 
 WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const TextBatch& texts,
@@ -158,6 +177,7 @@ WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const Text
   const auto part = [](const Tensor& carry, size_t begin, size_t end) {
     return carry.defined() ? slice(carry, 1, begin, end) : Tensor();
   };
+  require_state(initial, texts, {.h = size, .w = lstm.options().input - 3, .carry = all});
   const RecurrentState start{.h = initial.h, .c = part(initial.carry, 0, size)};
   // Before the product: a listener then knows that this is a sequence, whose product is no summed input by itself.
   const RowStepOptions step = lstm.step_options(Mode::train, record_for(nullptr, lstm.name(), steps));

@@ -22,7 +22,7 @@ namespace lamina::lab {
 struct DeepDigitsOptions {
   DigitOptions digits = {};
   size_t depth = 6, width = 64;
-  real gain = 1;                               ///< initial value of every gain
+  real gain = 1;  ///< initial value of every gain but those of weight norm and standardization
   Tensor (*function)(const Tensor& a) = relu;  ///< f
   /// Changes what f gets in hidden layer number `layer`, from 0: noise, for example. Empty: nothing.
   std::function<Tensor(const Tensor& normalized, size_t layer, Mode mode)> then = {};

@@ -42,7 +42,7 @@ struct Preset {
   std::uint64_t epochs = 100, validate_every = 300;  ///< passes over the images; updates
   WorldSizes world = {};                             ///< of the built-in data
 };
-/// "paper", or "small" with a quarter of the sizes for a first look; Error for another name.
+/// "paper", or "small" with about a quarter of the sizes for a first look; Error for another name.
 Preset preset_of(std::string_view name);
 
 /// The file in a run's folder with the model that was best on the validation images.

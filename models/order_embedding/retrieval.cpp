@@ -1,6 +1,7 @@
 #include "models/order_embedding/retrieval.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/error.h"
@@ -22,7 +23,9 @@ std::vector<size_t> caption_ranks(const Tensor& scores, size_t own) {
   parallel_for(images, grain, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const real *const row = scores.data() + i * captions, *const mine = row + i * own;
-      const real best = *std::max_element(mine, mine + own);
+      const real best = *std::max_element(mine, mine + own, [](real a, real b) {
+        return a < b || (std::isnan(a) && !std::isnan(b));  // NaN is the least
+      });
       const auto before = [best](real score) { return comes_before(score, best); };
       ranks[i] = static_cast<size_t>(std::count_if(row, mine, before) +
                                      std::count_if(mine + own, row + captions, before));

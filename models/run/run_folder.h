@@ -57,8 +57,8 @@ class Settings {
   std::vector<std::pair<std::string, SettingValue>> entries_;
 };
 
-/// The content of config.json. With the same settings, seed, scalar type and thread count, a run repeats bit
-/// for bit.
+/// The content of config.json. With the same settings, seed, scalar type, version and backend, and with as many
+/// threads and ranks, a run repeats bit for bit.
 struct RunConfig {
   std::string experiment = {};  // "mnist"
   std::string variant = {};     // "layer"; empty when the experiment has only one

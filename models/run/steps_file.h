@@ -1,5 +1,5 @@
 #pragma once
-// steps.csv: single updates of a run, so that curves move within an epoch. Fifty or a little fewer for each epoch, the
+// steps.csv: single updates of a run, so that curves move within an epoch. Between 25 and 50 for each epoch of 50 updates or more, the
 // first update of the run among them.
 //
 //   step,train_loss,gradient_norm,learning_rate

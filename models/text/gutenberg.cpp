@@ -15,9 +15,10 @@ class Notices {
 
   void see(std::string_view line, size_t at, size_t next) {
     if (line.starts_with("*** START OF")) {
-      if (ended_)
+      if (begun_ || ended_)
         fail<DataError>(path_, ": holds several books of Project Gutenberg; put each into a file of its own");
       begin_ = next;
+      begun_ = true;
     }
     const bool ends = line.starts_with("*** END OF") || line.starts_with("End of the Project Gutenberg") ||
                       line.starts_with("End of Project Gutenberg");
@@ -30,7 +31,7 @@ class Notices {
  private:
   const std::string& path_;
   size_t begin_ = 0, end_;
-  bool ended_ = false;
+  bool begun_ = false, ended_ = false;
 };
 
 }  // namespace

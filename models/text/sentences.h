@@ -23,7 +23,7 @@ class ParagraphReader {
   explicit ParagraphReader(const std::string& path, size_t position = 0, size_t end = LineReader::unlimited);
 
   /// The next paragraph, never an empty one, with its line ends; or false at the end. One of more than 64 KB
-  /// is returned in parts of at most twice that.
+  /// is returned in parts of at most twice that in the file.
   bool next(std::string& paragraph);
 
   /// Where the next one begins, in bytes.

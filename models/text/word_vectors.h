@@ -23,7 +23,7 @@ struct WordVectors {
 /// Reads the vectors of those words for which `wanted` holds, for a repeated word the first. The file may be
 /// larger than the memory. Throws DataError, naming the file, the line (text) or the word's number (binary),
 /// and the remedy, when it is missing, cut off, longer than its first line says, of another format, or holds
-/// a number that is not finite.
+/// a number that is not finite; of the numbers only those of wanted words are looked at.
 WordVectors read_word_vectors(const std::string& path,
                               const std::function<bool(std::string_view word)>& wanted);
 

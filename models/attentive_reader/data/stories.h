@@ -18,7 +18,7 @@
 namespace lamina::attentive_reader {
 
 /// Number `index` of the endless sequence `seed`, a function of both alone, with `events` events, at least 2,
-/// of 5 to 7 words each.
+/// of 4 to 6 words each.
 Question tell_story(std::uint64_t seed, std::uint64_t index, size_t events);
 
 }  // namespace lamina::attentive_reader

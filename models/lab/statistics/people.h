@@ -17,7 +17,7 @@ struct People {
 ///
 ///   s = (height - mean height of the gender) / 7 + g a + (a^2 - 1) / 2,  g = -1 or 1,  a = age as standard deviations
 ///
-/// which needs each of the three, and whose parts all have about the same variance; and noise of deviation 0.1.
+/// which needs each of the three, with variances of 1, 1 and 0.2; and noise of deviation 0.1.
 People draw_people(size_t cases, size_t people, Random& random);
 
 /// The same people with each feature shifted and scaled to mean 0 and deviation 1 in the population: features of one

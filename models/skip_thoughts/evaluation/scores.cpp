@@ -20,10 +20,16 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+bool is_constant(std::span<const double> values) {
+  return std::ranges::all_of(values, [&](double value) { return value == values[0]; });
+}
+
 }  // namespace
 
 double pearson(std::span<const double> a, std::span<const double> b) {
   require_pairs(a, b);
+  // The mean of equal numbers may be another one in the last place, and would leave deviations.
+  if (is_constant(a) || is_constant(b)) return std::numeric_limits<double>::quiet_NaN();
   const double mean_a = mean_of(a), mean_b = mean_of(b);
   double both = 0, of_a = 0, of_b = 0;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -107,6 +107,9 @@ TEST_CASE("invariance: what the layers of the table are") {
   CHECK(difference(
             (normalized_layer(Norm::rms, x, {centered, layer.gain, layer.bias}, 0) + layer.bias).values(),
             normalized_layer(Norm::layer, x, {centered, layer.gain, layer.bias}, 0).values()) < 256 * ulp);
+  for (const Norm norm : {Norm::ghost, Norm::renorm, Norm::dyt})
+    CHECK_ERROR(normalized_layer(norm, sample({4, 3}, 4), {layer.weight, sample({2}, 2), layer.bias}, 0),
+                "normalized_layer: norm.gain is [2]; [8] is needed");
   // Instance norm of one image is batch norm of its positions.
   const Tensor image = x.reshape({1, 5, 1, 3});
   CHECK(difference(normalized_layer(Norm::instance, image, layer, 0).values(),

@@ -59,6 +59,14 @@ TEST_CASE("the graph of a small net: nodes, shapes, bytes and edges") {
   CHECK(graph.nodes[loss].forward > 0);
 }
 
+TEST_CASE("a step that records other ops from one run to the next is refused") {
+  TrainingStep step = small_step();
+  const Tensor x = step.parameters->learned()[0].value;
+  const auto runs = std::make_shared<int>(0);
+  step.loss = [=] { return sum((*runs)++ % 2 == 0 ? tanh(x) : relu(x)); };
+  CHECK_ERROR(trace(step), "trace: the step's tape differs from one run to the next");
+}
+
 TEST_CASE("collapsed to layers: sums, and edges between layers only") {
   const TapeGraph graph = trace(small_step(), 1), layers = collapse(graph);
   CHECK(layers.nodes.size() == 4);

@@ -283,6 +283,13 @@ TEST_CASE("handwriting: wrong shapes and sizes are named") {
               "window lstm: the points are [2 x 3 x 4]; [T x B x 3] with T > 0 is needed");
   CHECK_ERROR(model(Tensor::zeros({2, 3, 3}), some_texts(2), state),
               "window lstm: 2 texts for 3 cases; each needs its own");
+  hw::State other{.lower = {.h = Tensor::zeros({1, 6})}};
+  CHECK_ERROR(model(Tensor::zeros({2, 3, 3}), some_texts(3), other),
+              "window lstm: the initial h is [1 x 6]; [3 x 6] is needed");
+  state = {};
+  CHECK_ERROR(model(Tensor::zeros({2, 1, 3}), hw::TextBatch({{1, 57}}), state),
+              "window lstm: text 0 has the symbol 57; there are 57");
+  CHECK_ERROR(hw::Model(parameters, {.components = 65}), "handwriting: 65 components; there may be 64");
   CHECK_ERROR(hw::Model(parameters, {.norm = Norm::batch}),
               "handwriting: norm is batch; choose none or layer");
   CHECK_ERROR(hw::Model(parameters, {.hidden = 0}), "handwriting: a size is 0; all must be positive");

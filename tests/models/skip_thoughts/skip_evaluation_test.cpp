@@ -63,6 +63,13 @@ TEST_CASE("scores: by hand") {
   CHECK(spearman(a, d) == doctest::Approx(4.5 / std::sqrt(22.5)));
   CHECK(spearman(a, c) == doctest::Approx(-1));
   CHECK(mean_squared_error(a, c) == doctest::Approx(5));
+  for (size_t count = 2; count < 40; ++count) {  // whose mean may be another number
+    const std::vector<double> constant(count, 3.6);
+    std::vector<double> rising(count);
+    std::iota(rising.begin(), rising.end(), 0);
+    CHECK(std::isnan(pearson(constant, rising)));
+    CHECK(std::isnan(pearson(rising, constant)));
+  }
   const double nan = pearson(a, std::vector<double>{1, 1, 1, 1});
   CHECK(std::isnan(nan));
   const std::vector<double> holes{3, nan, 1, nan, 2}, ranks = ranks_of(holes);

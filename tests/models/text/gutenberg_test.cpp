@@ -45,4 +45,6 @@ TEST_CASE("Project Gutenberg: several books in one file are refused, none is lef
       "two.txt: holds several books of Project Gutenberg; put each into a file of its own";
   CHECK(message_of<DataError>([&] { without_notices(both, "two.txt"); }) == said);
   CHECK(message_of<DataError>([&] { without_notices(lines, "two.txt"); }) == said);
+  const std::string no_end = "*** START OF IT ***\na\n" + book;
+  CHECK(message_of<DataError>([&] { without_notices(no_end, "two.txt"); }) == said);
 }
