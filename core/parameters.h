@@ -69,7 +69,7 @@ class Parameters {
   std::span<real> values();
 
   /// All gradients, in the layout of values(); zero where nothing was contributed since clear_gradients(). What is
-  /// written there counts as a gradient.
+  /// written there counts as a gradient until clear_gradients(); ask for the span again after it.
   std::span<real> gradients();
 
   /// The same for callers that only read or scale them, and so leave zeros zero: the next step of an
@@ -84,7 +84,8 @@ class Parameters {
   /// From here on the parameters of this name (see above) get no gradient, so that no work is done for one,
   /// and optimizers leave them and their moments unchanged: no decay, no momentum. They are saved as before.
   /// Their gradients so far are dropped. State is not frozen: running averages move as the layer's Mode says.
-  /// Throws Error when nothing has the name, and between a forward pass and its backward pass.
+  /// Throws Error when nothing has the name, and while a tape of this thread holds ops, as between a forward pass and its
+  /// backward pass.
   void freeze(const std::string& name);
 
   /// Undoes it, under the same conditions.

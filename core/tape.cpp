@@ -45,7 +45,11 @@ constexpr size_t round_up(size_t bytes) {
 }  // namespace
 
 Tape::Tape()
-    : enclosing_(recorder), outer_(newest), recording_(next_recording()), opened_(detail::next_id()) {
+    : enclosing_(recorder),
+      outer_(newest),
+      recording_(next_recording()),
+      in_share_(inside_share()),
+      opened_(detail::next_id()) {
   recorder = newest = this;
 }
 
@@ -221,7 +225,7 @@ void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& op
   if (detail::thread_of(detail::next_id()) != detail::thread_of(opened_))
     fail("backward: this tape was opened by another thread; run it backward there");
   for (const auto& [output, gradient] : seeds) {
-    if (output.needs_gradient() && output.storage()->history > History::recorded) fail_without_origin(output);
+    if (output.needs_gradient() && output.storage()->history != History::none) require_origin(output);
     if (gradient.shape() != output.shape())
       fail("backward: the seed is ", gradient.shape(), ", the output ", output.shape());
   }

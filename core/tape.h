@@ -12,8 +12,11 @@
 // Without a Tape the same functions just compute. Tapes nest: the innermost records. To it, the results of an
 // enclosing tape are leaves: its backward() leaves its gradient on them, and that of the enclosing tape
 // propagates it together with its own, so that the gradients of both losses add up; detach() keeps them
-// apart. So the inner one runs first: backward() of the other throws Error while a later tape holds ops on its results.
-// A Tape belongs to the thread that made it, which must also destroy it, before or after its other tapes.
+// apart. So the inner one runs first: backward() of the other throws Error while a later tape holds ops on its results,
+// unless it is kept for another pass.
+// A Tape sees the ops of the thread that made it alone: inside a share (core/threads/parallel.h) one that was opened
+// outside throws Error, and one that was opened there records. That thread must also destroy it, before or after its
+// other tapes.
 //
 // backward() empties the tape, unless it is asked to keep it: tape.backward(loss, {.retain = true}) leaves everything
 // in place for another pass, of this or another loss, whose gradients add up in the leaves. What the tape holds may
@@ -22,7 +25,7 @@
 // A result whose tape has run backward or is gone is cut off from the leaves: an op that a later tape would
 // record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds
 // makes its backward() fail: the gradient would be wrong. Only the last thread that has recorded a tensor finds such
-// writes, so threads that train with a shared tensor must not write into it before all have run backward. Nor may two
+// writes, and only its own, before another thread asks for the values through a handle that is not const. So threads that train with a shared tensor must not write into it before all have run backward. Nor may two
 // threads run backward at the same time where both lead to one leaf: its gradient is added up without a lock.
 
 #include <cstddef>
@@ -163,8 +166,8 @@ class Tape {
   void* reserve(size_t bytes);
   /// Of the tapes of this thread, recording or not.
   static Tape* opened_last();
-  static void require_recordable(const char* op, std::span<const Tensor> outputs,
-                                 std::span<const Tensor> inputs);
+  void require_recordable(const char* op, std::span<const Tensor> outputs,
+                          std::span<const Tensor> inputs) const;
   void link(Node& node, std::uint64_t* ids, const Op& op, std::span<const Tensor> outputs,
             std::span<const Tensor> inputs);
   void enter(detail::Storage& storage);
@@ -190,6 +193,7 @@ class Tape {
   Tape* enclosing_;  ///< recorded before
   Tape* outer_;      ///< the next older one of this thread, recording or not
   std::uint32_t recording_;
+  bool in_share_;  ///< opened inside one
   CachedVector<Watched> watched_;
   CachedVector<std::uint64_t> shared_;  ///< ids of what an older tape held already when this one entered it
   std::uint64_t opened_;                ///< the id that the next tensor had when the tape was opened

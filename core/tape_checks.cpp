@@ -6,6 +6,7 @@
 
 #include "core/math/digest.h"
 #include "core/tape.h"
+#include "core/threads/parallel.h"
 
 namespace lamina {
 
@@ -23,7 +24,13 @@ bool overlap(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 void Tape::require_recordable(const char* op, std::span<const Tensor> outputs,
-                              std::span<const Tensor> inputs) {
+                              std::span<const Tensor> inputs) const {
+  if (inside_share() && !in_share_)
+    fail(
+        op,
+        ": recorded inside a share, of which this tape sees only those that its own thread runs; open a tape "
+        "in "
+        "each share, or pause this one");
   if (outputs.size() > Node::max_outputs)
     fail(op, ": ", outputs.size(), " outputs, and a node of the tape holds ", Node::max_outputs,
          "; put some of them into one tensor and give slices of it, or record several ops");

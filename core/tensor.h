@@ -161,7 +161,8 @@ class Tensor {
   // Writes through these between the forward and the backward pass are detected: where an op on the tape
   // holds the tensor and its values have changed, backward() throws Error, also when they were written through
   // detach(). (Writes through pointers that were taken before the forward pass are not found, nor are those into
-  // a tensor that a tape of another thread has recorded since.) Empty handles throw Error.
+  // a tensor that a tape of another thread has recorded since.) Empty handles throw Error, but for x[i] of a const handle
+  // where LAMINA_CHECK_INDEX is 0.
   real* data() {
     if (!defined() || storage_->recording.load(std::memory_order_relaxed) != 0) [[unlikely]]
       detail::before_writing(storage_.get(), shape_);

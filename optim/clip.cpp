@@ -102,6 +102,8 @@ real clip_gradient_norm(Parameters& parameters, real limit, real times) {
 real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>> all, real limit,
                         real times) {
   require_limit(limit);
+  if (!(times >= 0) || !std::isfinite(times))
+    fail("clip: times is ", times, "; a finite number from 0 on is needed");
   CachedVector<Gradients> gradients;
   double own = 0;
   for (const auto* each = all.begin(); each != all.end(); ++each) {

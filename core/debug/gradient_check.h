@@ -29,6 +29,9 @@ struct GradientCheck {
 /// An element whose noise is more than a tenth of its scale is not compared, unless both derivatives are
 /// equal. Throws Error when that leaves none: then nothing is known about the gradient.
 ///
+/// Call it outside of a training step: inputs stay marked with require_gradient() and hold dL/dx, which other leaves of the
+/// loss have added to their gradients.
+///
 /// `loss` computes a scalar from the inputs' current values; it must be deterministic and smooth within 2h.
 GradientCheck check_gradient(std::vector<Tensor> inputs, const std::function<Tensor()>& loss,
                              double h = 1e-3);

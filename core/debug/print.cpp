@@ -1,6 +1,7 @@
 #include "core/debug/print.h"
 
 #include <algorithm>
+#include <locale>
 #include <sstream>
 #include <string>
 
@@ -17,6 +18,7 @@ class Printer {
         x_(x),
         format_(out.flags()),
         precision_(out.precision()),
+        locale_(out.getloc()),
         elided_(x.size() > most_elements) {
     find_width(0, 0);
   }
@@ -42,6 +44,7 @@ class Printer {
     std::ostringstream text;
     text.flags(format_);
     text.precision(precision_);
+    text.imbue(locale_);
     text << value;
     return text.str();
   }
@@ -97,6 +100,7 @@ class Printer {
   const Tensor& x_;
   std::ios_base::fmtflags format_;
   std::streamsize precision_;
+  std::locale locale_;
   bool elided_;
   size_t width_ = 0, column_ = 0;  ///< of a number; on the line so far
 };
@@ -109,6 +113,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   std::ostringstream values;
   values.flags(out.flags());
   values.precision(out.precision());
+  values.imbue(out.getloc());
   Printer(values, x).write();
   const std::string found = values.str();
   const bool one_line = found.find('\n') == std::string::npos && x.shape().rank() < 2 &&

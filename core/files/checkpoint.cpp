@@ -209,6 +209,7 @@ Checkpoint load_checkpoint(const std::string& path, OtherTypes others) {
       described.push_back(describe(path, name, entry));
       continue;
     }
+    if (!entry.is_object()) broken(path, "its metadata is no object");
     for (const auto& [key, value] : entry.items()) {
       if (!value.is_string()) broken(path, "its metadata '" + key + "' is not text");
       checkpoint.metadata[key] = value.get<std::string>();

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <regex>
 #include <system_error>
@@ -76,12 +77,15 @@ void require_regular(const std::string& path, mode_t mode) {
                   "; name a regular file");
 }
 
+[[noreturn]] void fail_for_memory(const std::string& path, size_t size) {
+  fail<DataError>(path, ": cannot be read: its ", size, " bytes do not fit into the memory; check the name");
+}
+
 /// A file with holes can be larger than all memory; filling that would kill the program, and others with it.
 void require_memory(const std::string& path, size_t size) {
   const auto memory =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (static_cast<double>(size) < memory) return;
-  fail<DataError>(path, ": cannot be read: its ", size, " bytes do not fit into the memory; check the name");
+  if (static_cast<double>(size) >= memory) fail_for_memory(path, size);
 }
 
 /// Appends to `bytes`, whose size is a hint (files in /proc have none, a growing file has the wrong one), all
@@ -235,8 +239,12 @@ std::string read_file(const std::string& path, size_t limit) {
   std::string bytes;
   if (size <= limit) {
     require_memory(path, size);
-    bytes.resize(size + 1);  // one byte more finds the end
-    read_all(path, file, limit, bytes);
+    try {
+      bytes.resize(size + 1);  // one byte more finds the end
+      read_all(path, file, limit, bytes);
+    } catch (const std::bad_alloc&) {
+      fail_for_memory(path, size);
+    }
   }
   if (std::max(size, bytes.size()) > limit)
     fail<DataError>(path, ": cannot be read: it has more than the ", limit,

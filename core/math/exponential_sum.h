@@ -21,7 +21,7 @@ struct ExponentialSum {
   real log_share(real x) const { return (x - largest) - std::log(total); }
 };
 
-/// The largest of x, or NaN when the first is one.
+/// The largest of those that are no NaN. (The total is NaN where one is.)
 inline real largest_of(const real* x, size_t count) {
   real most = x[0];
 #pragma omp simd reduction(max : most)

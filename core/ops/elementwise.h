@@ -67,7 +67,7 @@ struct GeluOptions {
 };
 
 /// x Phi(x), Phi being the standard normal distribution (Hendrycks and Gimpel 2016). Keeps its relative accuracy far
-/// below 0; 0 at -infinity.
+/// below 0, down to results of 1e-36; 0 at -infinity.
 Tensor gelu(const Tensor& x, const GeluOptions& options = {});
 
 /// x sigmoid(x), also called swish; 0 at -infinity

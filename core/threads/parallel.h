@@ -26,7 +26,7 @@ void set_threads(int count);
 /// The number of threads in use.
 int threads();
 
-/// Whether the caller runs inside a share: nested work then runs on the calling thread.
+/// Whether the caller runs inside a share: nested work then runs on the calling thread. A single share counts as none.
 bool inside_share();
 
 /// 1 + the number of the share that the caller runs inside; 0 outside of shares, and in shares that a thread

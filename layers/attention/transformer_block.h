@@ -57,7 +57,7 @@ struct TransformerBlockOptions {
 /// Parameters: those of MultiHeadAttention under `name`.attention; of Linear under `name`.inner and `name`.outer; of
 /// the norm (layers/norms/normalization.h) under `name`.attention_norm and `name`.feed_forward_norm, and for sandwich
 /// also under `name`.attention_result_norm and `name`.feed_forward_result_norm. Weights start as `initial` says, biases
-/// at 0, gains at 1. Throws Error as those layers do, and for block number 0.
+/// at 0, gains of the normalizations at 1. Throws Error as those layers do, and for block number 0.
 class TransformerBlock {
  public:
   TransformerBlock(Parameters& parameters, const std::string& name, const TransformerBlockOptions& options);

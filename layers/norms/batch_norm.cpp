@@ -115,7 +115,8 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
     fail(
         "batch_norm: keeps moving averages only; measure_population is for recurrent layers and "
         "MaskedBatchNorm");
-  if (a.shape().rank() > 0 && a.rows() == 1 && !distributed::synchronizes_statistics())
+  const bool shared = distributed::synchronizes_statistics() && options.part == 0 && !renormalizes();
+  if (a.shape().rank() > 0 && a.rows() == 1 && !shared)
     fail("batch_norm: ", a.shape(),
          " is a single case, which has no variance and would become the bias; train with "
          "at least two, or leave a last batch of one out");

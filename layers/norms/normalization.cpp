@@ -10,7 +10,7 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
                              const NormalizationOptions& options) {
   const size_t features = options.features;
   const real gain = options.gain, epsilon = options.epsilon;
-  const bool maps = options.height * options.width > 1;
+  const bool maps = maps_ = options.height * options.width > 1;
   const auto within_case = [&](const Shape& shape, const GroupNormOptions& chosen) {
     scheme_.emplace<GroupNorm>(parameters, name, shape, chosen, gain);
   };
@@ -80,7 +80,7 @@ Tensor Normalization::operator()(const Tensor& a, Mode mode, const ReluPool& the
       [&]<class Scheme>(Scheme& scheme) {
         // A vector, or those of [cases x positions]: GroupNorm takes a matrix of them, or maps.
         if constexpr (std::is_same_v<Scheme, GroupNorm>)
-          if (a.shape().rank() == 1 || a.shape().rank() == 3)
+          if (a.shape().rank() == 1 || a.shape().rank() == 3 || (a.shape().rank() == 4 && !maps_))
             return scheme(a.reshape({a.rows(), a.columns()}), then).reshape(a.shape());
         if constexpr (requires { scheme(a, mode, then); })
           return scheme(a, mode, then);

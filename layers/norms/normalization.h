@@ -48,6 +48,7 @@ class Normalization {
   std::variant<std::monostate, LayerNorm, RmsNorm, LayerNormSimple, DetachNorm, AdaNorm, DyT, BatchNorm,
                GroupNorm>
       scheme_;
+  bool maps_ = false;
 };
 
 }  // namespace lamina

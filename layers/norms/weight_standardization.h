@@ -20,7 +20,8 @@ namespace composed {
 Tensor weight_standardization(const Tensor& v, const Tensor& gain, real epsilon = real(1e-10));
 }
 
-/// The gain with which the weights of v keep their variances. No gradient; for initial gains.
+/// The gain with which the weights of v keep their variances, where these are far above epsilon. No gradient; for initial
+/// gains. Weights that start equal get the gain 0, and neither then ever changes.
 Tensor standardization_gain(const Tensor& v);
 
 }  // namespace lamina

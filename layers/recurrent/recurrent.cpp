@@ -131,7 +131,7 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   if (form.memory()) memory_norm = add_norm(".memory_norm", site, {hidden, 0}, true);
   if (gate_site == Norm::none) bias = parameters.add(name + ".bias", Tensor::zeros({width}));
   if (form.forget_gate) {
-    Tensor start = gate_site == Norm::none ? bias : input_norm.bias;
+    Tensor start = gate_site == Norm::none ? bias : form.joint ? hidden_norm.bias : input_norm.bias;
     std::fill_n(start.data() + *form.forget_gate * hidden, hidden, chosen.forget_bias);
   }
   if (chosen.learn_initial) {

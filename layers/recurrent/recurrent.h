@@ -40,7 +40,8 @@ struct RecurrentOptions {
   bool learn_initial_memory = true;  ///< LSTM, with learn_initial: c_0 too, not only h_0
   bool reverse = false;              ///< from the last step to the first
   size_t condition = 0;              ///< size of a vector that enters every step; 0: there is none
-  bool checkpoint = false;           ///< keep every sqrt(T)-th state; the backward pass recomputes the rest
+  bool checkpoint =
+      false;  ///< keep every 64th state, or sqrt(T)-th beyond 4096 steps, and recompute the rest
   Initializer input_initial = xavier();
   Initializer hidden_initial = orthogonal();  ///< for each gate's [H x H]
 };
@@ -48,7 +49,7 @@ struct RecurrentOptions {
 /// Optional inputs of a sequence.
 struct SequenceOptions {
   /// [T x B]: 1, or 0 at padded steps, which carry the state over unchanged; backward() throws Error where it was
-  /// written since. Inputs at padded steps need some finite value, which has no effect: NaN times 0 is NaN in the
+  /// written since. Inputs at padded steps need some finite value, which has no effect without count_padded: NaN times 0 is NaN in the
   /// gradient of W_x.
   Tensor mask = {};
   RecurrentState initial = {};  ///< [B x H]; an empty part is learned or zero
@@ -81,17 +82,18 @@ class Recurrent {
   Tensor project(const Tensor& x) const;
   /// The same sequence from project(x) [T x B x gates H]: for inputs that repeat, such as words, of which each needs
   /// the product only once. Keeps every state, also where `checkpoint` is chosen. While a tape records, the result
-  /// of project() is consumed: read it no more, nor a detach() of it. What another op made, leaves, constants, parts of
-  /// a tensor and what earlier ops on the tape read are copied instead, as is everything where no tape records. Throws
-  /// Error for other shapes, and for a projection that was consumed before; backward() does so for one of which an op
-  /// with a gradient was recorded afterwards.
+  /// of a product, such as project()'s, is consumed: read it no more, nor a detach() of it. What another op made, leaves,
+  /// constants, parts of a tensor and what earlier ops on the tape read are copied instead, as is everything where no tape
+  /// records. Throws Error for other shapes, and for a projection that an earlier sequence on this tape has consumed;
+  /// backward() does so for one that another op has read since, where the gradients of both arrive.
   Sequence from_projected(const Tensor& projected, const SequenceOptions& with = {}) const;
   /// The W_x and W_h in use: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;
   Tensor effective_hidden_weight() const;
   /// Batch norm: the population statistics of each normalization.
   std::vector<Population> populations() const;
-  /// Batch norm: resets the population's statistics; the next batch's will replace them.
+  /// Batch norm: the next batch's statistics will replace the population's. Until then evaluation has none of its own for
+  /// any step: measure first.
   void forget_population() const;
 
   /// The given state, else the learned one, else an empty one, which means zeros: [rows x hidden].

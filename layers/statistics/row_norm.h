@@ -22,7 +22,7 @@ struct Statistics {
 /// For rows far from zero: a second mean, of the distances from the first, removes the rounding error of the
 /// first. Computed in long double where sums overflow, and for rows that are constant or nearly so: there the
 /// rounding error of the mean is as large as the distances from it, and the division by the deviation would
-/// magnify it. A row with a NaN or an infinity gives NaN here as everywhere.
+/// magnify it. A centered row with a NaN or an infinity gives NaN here as everywhere.
 template <bool centered>
 [[gnu::cold, gnu::noinline]] Statistics careful_statistics(const real* a, size_t size, real epsilon,
                                                            real first, real variance) {

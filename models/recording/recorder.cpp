@@ -163,7 +163,7 @@ void Recorder::recorded(const Tape::Node& node, std::span<const Tensor> inputs) 
 
 /// Not for a recurrent layer, whose two parts mean little separately: it fills its own record.
 void Recorder::add_summed_inputs(const std::string& layer, const Tensor& a) {
-  if (is_recurrent(layer)) return;
+  if (is_recurrent(layer) || a.size() == 0) return;
   const SummedInputs s = summarize(a);
   const std::uint64_t time = ++uses_[layer];
   add(layer, "summed_inputs.mean", s.mean, time);

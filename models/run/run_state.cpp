@@ -200,6 +200,7 @@ void save_model(const RunFolder& folder, const Parameters& parameters, const std
 }
 
 void load_model(const RunFolder& folder, Parameters& parameters, const std::string& file) {
+  if (!parameters.locked().empty()) fail("load_model: ", parameters.locked());
   const std::string path = folder.file(file);
   if (RunFolder::is_ours()) restore(path, load_checkpoint(path), parameters);
   distributed::broadcast(parameters);

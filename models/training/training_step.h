@@ -12,7 +12,8 @@ namespace lamina {
 
 struct TrainingStep {
   std::shared_ptr<Parameters> parameters;
-  std::function<Tensor()> loss;  ///< computes the same loss at every call; keeps alive what it needs
+  std::function<Tensor()>
+      loss;  ///< computes the same loss at every call, but where batch renorm moves averages; keeps alive what it needs
 };
 
 struct TrainingStepOptions {

@@ -8,6 +8,7 @@
 #include "core/memory/allocator.h"
 #include "core/ops/map.h"
 #include "core/ops/shape/structure.h"
+#include "core/threads/parallel.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -23,6 +24,40 @@ const std::string twice =
     "several "
     "losses up and run backward once, or record the forward pass again";
 }  // namespace
+
+TEST_CASE(
+    "an op inside a share is refused by a tape that was opened outside, which would see a part of the "
+    "shares") {
+  Tensor w = leaf({3}, 1);
+  std::vector<Tensor> losses(4);
+  const auto each = [&](size_t s) { losses[s] = sum(w * static_cast<real>(s)); };
+  {
+    Tape tape;
+    CHECK(contains(
+        error_of([&] { for_each_share(4, each); }),
+        "recorded inside a share, of which this tape sees only those that its own thread runs; open a tape"));
+    const Tape::Pause pause;
+    CHECK(error_of([&] { for_each_share(4, each); }).empty());
+  }
+  std::vector<real> gradients(4);
+  for_each_share(4, [&](size_t s) {
+    Tensor own = w.copy().require_gradient();
+    Tape tape;
+    tape.backward(sum(own * static_cast<real>(s)));
+    gradients[s] = own.gradient()[0];
+  });
+  CHECK(gradients == std::vector<real>{0, 1, 2, 3});
+}
+
+TEST_CASE("several outputs: one of another tape is refused as a single one is") {
+  const Tensor w = leaf({2}, 1);
+  Tape outer;
+  const Tensor first = sum(w);
+  Tape inner;
+  const Tensor h = w * real(2);
+  CHECK_ERROR(outer.backward({{first, Tensor::ones({})}, {h, Tensor::ones({2})}}),
+              "backward: the output was recorded on another tape; run that one backward");
+}
 
 TEST_CASE("an input used twice gets both contributions; a second backward adds") {
   Tensor x = Tensor::from({2}, {3, 5}).require_gradient();

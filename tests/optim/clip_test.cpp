@@ -2,6 +2,9 @@
 
 #include "optim/clip.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "core/threads/parallel.h"
 #include "tests/check.h"
 
@@ -143,4 +146,15 @@ TEST_CASE("clipping: the common norm of several models") {
                  }),
                  "the gradient of 'b' has a value"));
   CHECK(identical(a.gradient(), before));
+}
+
+TEST_CASE("clip: a factor that is negative or not finite is refused before anything is scaled") {
+  Parameters parameters(1);
+  parameters.add("a", Tensor::ones({3}));
+  std::ranges::fill(parameters.gradients(), real(2));
+  for (const real times :
+       {real(-1), std::numeric_limits<real>::infinity(), std::numeric_limits<real>::quiet_NaN()})
+    CHECK(contains(error_of([&] { clip_gradient_norm(parameters, 1, times); }),
+                   "a finite number from 0 on is needed"));
+  CHECK(parameters.gradients()[0] == 2);
 }

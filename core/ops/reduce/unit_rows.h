@@ -6,7 +6,7 @@
 namespace lamina {
 
 /// y_r = x_r / norm2(x_r) for every row of x [... x C]; a row of zeros stays zero and gets no gradient; a row
-/// whose length exceeds the largest real becomes zero, also without gradient.
+/// of finite numbers whose length exceeds the largest real becomes zero, also without gradient.
 Tensor unit_rows(const Tensor& x);
 
 namespace composed {

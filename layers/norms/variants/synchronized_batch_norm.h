@@ -20,7 +20,7 @@ struct SynchronizedBatchNorm {
 };
 
 /// a [... x C], gain [C], bias [C] or empty; all axes but the last count as cases, as do those of the other ranks.
-/// Throws Error as batch_norm does.
+/// Throws Error for other shapes. A single case of all ranks becomes the bias.
 SynchronizedBatchNorm synchronized_batch_norm(const SynchronizedBatchNormOptions& options, const Tensor& a,
                                               const Tensor& gain, const Tensor& bias);
 

@@ -40,7 +40,9 @@ std::string check_multiply() {
   Matrix a(n, n), b(n, n), c(n, n);
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j) {
-      a(i, j) = i == j ? 2 : 0;
+      a(i, j) = i == j       ? 2
+                : j == i + 1 ? 1
+                             : 0;  // as a product it is neither that of its transpose, nor from the right
       b(i, j) = static_cast<double>(i + 3 * j);
       c(i, j) = 1;
     }
@@ -51,8 +53,8 @@ std::string check_multiply() {
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j) {
       yours.push_back(c(i, j));
-      right.push_back(2 * b(i, j) + 1);
-      alone.push_back(2 * b(i, j));
+      alone.push_back(2 * b(i, j) + (i + 1 < n ? b(i + 1, j) : 0));
+      right.push_back(alone.back() + 1);
     }
   const std::string wrong =
       compare("c", yours, right, {{alone, "your c is the product alone: it must be added to what c was"}});

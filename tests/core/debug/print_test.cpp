@@ -3,6 +3,7 @@
 #include "core/debug/print.h"
 
 #include <iomanip>
+#include <locale>
 #include <sstream>
 
 #include "tests/check.h"
@@ -19,6 +20,16 @@ Tensor counted(const Shape& shape) {
 }
 
 }  // namespace
+
+TEST_CASE("print: numbers as the stream writes them, in its locale") {
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+  };
+  std::ostringstream out;
+  out.imbue(std::locale(out.getloc(), new Comma));
+  out << Tensor::from({2}, {0.5, 1.25});
+  CHECK(contains(out.str(), "0,5 1,25"));
+}
 
 TEST_CASE("print: scalars, vectors, matrices and what is made of matrices") {
   CHECK(text(Tensor::full({}, real(2.5))) == "[scalar] 2.5");
