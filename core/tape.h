@@ -22,11 +22,12 @@
 // in place for another pass, of this or another loss, whose gradients add up in the leaves. What the tape holds may
 // not be written in between, by an optimizer for example.
 //
-// A result whose tape has run backward or is gone is cut off from the leaves: an op that a later tape would
-// record refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds
-// makes its backward() fail: the gradient would be wrong. Only the last thread that has recorded a tensor finds such
-// writes, and only its own, before another thread asks for the values through a handle that is not const. So threads that train with a shared tensor must not write into it before all have run backward. Nor may two
-// threads run backward at the same time where both lead to one leaf: its gradient is added up without a lock.
+// A result whose tape has run backward or is gone is cut off from the leaves: an op that a later tape would record
+// refuses it, and takes its detach() as a constant. What is written into a tensor that a tape holds makes its
+// backward() fail: the gradient would be wrong. Only the last thread that has recorded a tensor finds such writes, and
+// only its own, before another thread asks for the values through a handle that is not const. So threads that train
+// with a shared tensor must not write into it before all have run backward. Nor may two threads run backward at the
+// same time where both lead to one leaf: its gradient is added up without a lock.
 
 #include <cstddef>
 #include <initializer_list>

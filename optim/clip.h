@@ -12,10 +12,10 @@ namespace lamina {
 /// infinity when it exceeds the range of real.
 real gradient_norm(Parameters& parameters);
 
-/// Scales all gradients by one factor so that their common norm is at most `limit`; returns the norm before.
-/// Finite gradients are scaled correctly even where that norm, or an intermediate square, exceeds the range
-/// of float. Throws Error when the limit is not positive or `times` negative or not finite, and NotFinite for a gradient that holds a NaN or an
-/// infinity, before anything is scaled. (Pascanu et al. 2013) All gradients are first multiplied by `times`,
+/// Scales all gradients by one factor so that their common norm is at most `limit`; returns the norm before. Finite
+/// gradients are scaled correctly even where that norm, or an intermediate square, exceeds the range of float. Throws
+/// Error when the limit is not positive or `times` negative or not finite, and NotFinite for a gradient that holds a
+/// NaN or an infinity, before anything is scaled. (Pascanu et al. 2013) All gradients are first multiplied by `times`,
 /// in the same pass: times = N turns those of a mean over N terms into those of the sum.
 real clip_gradient_norm(Parameters& parameters, real limit, real times = 1);
 

@@ -1,6 +1,6 @@
 #pragma once
-// A number that stands for many bytes: equal for equal ones, and different for others of as many bytes but for one case in 2^64 or so. Not
-// against somebody who looks for such a case.
+// A number that stands for many bytes: equal for equal ones, and different for others of as many bytes but for one case
+// in 2^64 or so. Not against somebody who looks for such a case.
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,8 @@
 
 namespace lamina {
 
-/// Each element, where it is finite, is zero with probability `rate`, otherwise divided by 1 - rate; x itself when rate is 0.
-/// 0 <= rate < 1, else Error. The mask is drawn from `random`.
+/// Each element, where it is finite, is zero with probability `rate`, otherwise divided by 1 - rate; x itself when rate
+/// is 0. 0 <= rate < 1, else Error. The mask is drawn from `random`.
 Tensor dropout(const Tensor& x, real rate, Random& random);
 
 }  // namespace lamina

@@ -22,9 +22,9 @@ namespace composed {
 Tensor weight_norm(const Tensor& v, const Tensor& gain);
 }
 
-/// x w + bias with w as above, where x v is in the range of real: x [... x inputs], bias [outputs] or an empty handle. w itself never exists:
-/// the scale of a weight vector is that of its output, x w_j = (x v_j) g_j / norm2(v_j), and there are fewer
-/// outputs than weights.
+/// x w + bias with w as above, where x v is in the range of real: x [... x inputs], bias [outputs] or an empty handle.
+/// w itself never exists: the scale of a weight vector is that of its output, x w_j = (x v_j) g_j / norm2(v_j), and
+/// there are fewer outputs than weights.
 Tensor weight_norm_linear(const Tensor& x, const Tensor& v, const Tensor& gain, const Tensor& bias);
 
 /// norm2 of every column: [inputs x outputs] -> [outputs]. No gradient; for initial gains and for study.

@@ -49,8 +49,8 @@ struct RecurrentOptions {
 /// Optional inputs of a sequence.
 struct SequenceOptions {
   /// [T x B]: 1, or 0 at padded steps, which carry the state over unchanged; backward() throws Error where it was
-  /// written since. Inputs at padded steps need some finite value, which has no effect without count_padded: NaN times 0 is NaN in the
-  /// gradient of W_x.
+  /// written since. Inputs at padded steps need some finite value, which has no effect without count_padded: NaN times
+  /// 0 is NaN in the gradient of W_x.
   Tensor mask = {};
   RecurrentState initial = {};  ///< [B x H]; an empty part is learned or zero
   Tensor condition = {};        ///< v [B x condition], for layers that have one

@@ -29,10 +29,10 @@ struct Position {
 void save_state(const RunFolder& folder, const Parameters& parameters, const Optimizer& optimizer,
                 const Position& position);
 
-/// Reads `state` where there is one; a run without it is at its beginning. A missing model.safetensors is
-/// written again. DataError with the file and the reason when one of the two does not fit the model, is damaged or holds numbers that are not finite, or when the state is of a step after
-/// `last_step` and no longer run ended there; the parameters are then undefined, and no file has been
-/// changed.
+/// Reads `state` where there is one; a run without it is at its beginning. A missing model.safetensors is written
+/// again. DataError with the file and the reason when one of the two does not fit the model, is damaged or holds
+/// numbers that are not finite, or when the state is of a step after `last_step` and no longer run ended there; the
+/// parameters are then undefined, and no file has been changed.
 Position load_state(const RunFolder& folder, Parameters& parameters, Optimizer& optimizer,
                     std::uint64_t last_step);
 

@@ -111,15 +111,15 @@ enum class Outcome {
 };
 
 /// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
-/// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), initial.csv and steps.csv
-/// (models/run/steps_file.h), state and model.safetensors (models/run/run_state.h), the rows of metrics.csv for TensorBoard
-/// when the run's settings say `tensorboard` (models/run/event_file.h), and record.csv when they say `record`
-/// (models/recording/recorder.h). Throws DataError when the loss, a metric, a parameter or a moment of the
-/// optimizer is not finite after an epoch, naming the step, of a loss the first op whose result was not, and the last good checkpoint,
-/// which stays (the file diverged.txt of the run then holds what was not finite, until it goes on); and for files of the
-/// run that are damaged or do not fit the model, before the model or the state is changed. Throws Error for a plan whose epochs have no
-/// step, or whose last one has more than the others or is one of none, and for metrics of the same name, or that are
-/// named and not measured.
+/// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), initial.csv and
+/// steps.csv (models/run/steps_file.h), state and model.safetensors (models/run/run_state.h), the rows of metrics.csv
+/// for TensorBoard when the run's settings say `tensorboard` (models/run/event_file.h), and record.csv when they say
+/// `record` (models/recording/recorder.h). Throws DataError when the loss, a metric after an epoch, a parameter or a
+/// moment of the optimizer is not finite, naming the step, of a loss the first op whose result was not, and the last
+/// good checkpoint, which stays (the file diverged.txt of the run then holds what was not finite, until it goes on);
+/// and for files of the run that are damaged or do not fit the model, before the model or the state is changed. Throws
+/// Error for a plan whose epochs have no step, or whose last one has more than the others or is one of none, and for
+/// metrics of the same name, or that are named and not measured.
 ///
 /// Where several ranks train (core/distributed/group.h), all call this with the same model and plan. Each computes its
 /// part of every batch and its part of every evaluation; the first one saves and reports, and the others take over what
@@ -133,16 +133,16 @@ Outcome train(const RunFolder& folder, Parameters& parameters, Optimizer& optimi
 void save_model(const RunFolder& folder, const Parameters& parameters, const std::string& file,
                 std::map<std::string, std::string> metadata = {});
 
-/// Reads such a file into parameters of the same names and shapes, which may be a part of its model, such as an encoder.
-/// Error while averages are swapped in; DataError for a parameter that it lacks or has in another shape, and when one of its
-/// numbers is not finite: a model that diverged is of no use. Where several ranks train all call this, and the first one
-/// reads.
+/// Reads such a file into parameters of the same names and shapes, which may be a part of its model, such as an
+/// encoder. Error while averages are swapped in; DataError for a parameter that it lacks or has in another shape, and
+/// when one of its numbers is not finite: a model that diverged is of no use. Where several ranks train all call this,
+/// and the first one reads.
 void load_model(const RunFolder& folder, Parameters& parameters,
                 const std::string& file = "model.safetensors");
 
-/// A finite number from the metadata of a file that save_model wrote, `otherwise` where there is no such
-/// file. A best model that was kept may be of a later step than the one to continue from: that step is then
-/// repeated and changes nothing. DataError for a file without it. Where several ranks train, all call this and have the first one's number.
+/// A finite number from the metadata of a file that save_model wrote, `otherwise` where there is no such file. A best
+/// model that was kept may be of a later step than the one to continue from: that step is then repeated and changes
+/// nothing. DataError for a file without it. Where several ranks train, all call this and have the first one's number.
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
                    double otherwise);
 
