@@ -49,7 +49,8 @@ std::string wrong_softmax_loss() {
     if (!wrong.empty()) return wrong;
   }
   // Each case has a largest logit of its own, which may be far from its label's and from the other cases'.
-  const LossAndGradient apart = softmax_loss(Tensor::from({2, 3}, {-1000, 0, 1000, 1, 2, 3}), {2, 0});
+  const std::vector<int> last_and_first{2, 0};
+  const LossAndGradient apart = softmax_loss(Tensor::from({2, 3}, {-1000, 0, 1000, 1, 2, 3}), last_and_first);
   const double second = std::log(1 + std::exp(1.0) + std::exp(2.0));
   if (!equal({static_cast<double>(apart.loss)}, {second / 2}))
     return "your loss is wrong where a case has logits far from each other: subtract the largest of each "
