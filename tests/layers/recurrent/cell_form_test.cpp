@@ -2,9 +2,28 @@
 
 #include "core/error.h"
 #include "layers/recurrent/cell.h"
+#include "layers/recurrent/recurrent.h"
 #include "tests/check.h"
 
 using namespace lamina;
+
+TEST_CASE("cell form: a joint one may have a forget gate, under every norm") {
+  struct Joint final : Cell {
+    Joint() : Cell({.gates = 2, .segments = {2, 0}, .joint = true, .forget_gate = 1}) {}
+    void forward(const CellForward&) const override {}
+    void backward(const CellBackward&) const override {}
+  };
+  static const Joint joint;
+  for (const Norm norm : {Norm::none, Norm::layer, Norm::batch, Norm::weight}) {
+    Parameters parameters(1);
+    const Recurrent layer(parameters, "r", joint,
+                          {.input = 2, .hidden = 3, .norm = norm, .forget_bias = real(0.5)});
+    const bool normalized = norm == Norm::layer || norm == Norm::batch;
+    const Tensor& bias = normalized ? layer.hidden_norm.bias : layer.bias;
+    CHECK(bias[2] == 0);
+    CHECK(bias[3] == real(0.5));
+  }
+}
 
 TEST_CASE("cell form: one that contradicts itself is refused") {
   struct Any final : Cell {

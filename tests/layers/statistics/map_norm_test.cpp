@@ -157,6 +157,7 @@ TEST_CASE("normalization of vectors: with any number of axes before them, and wi
     Normalization normalize(parameters, "n", {.norm = entry.norm, .features = 8, .groups = 2});
     const Tensor rows = normalize(a, Mode::evaluate);
     CHECK(identical(normalize(a.reshape({2, 3, 8}), Mode::evaluate).reshape({6, 8}), rows));
+    CHECK(identical(normalize(a.reshape({1, 2, 3, 8}), Mode::evaluate).reshape({6, 8}), rows));
     CHECK(identical(normalize(a.step(5), Mode::evaluate), rows.step(5)));
   }
 }

@@ -2,6 +2,7 @@
 
 #include "models/recording/recorder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -315,6 +316,14 @@ TEST_CASE("handwriting is recorded once a step, and without gradients of the sta
     CHECK(value_of(rows, "lower", "hidden.length", 5) > 0);
     CHECK(gradients == (checkpoint ? 0 : 3 * 5));
   }
+}
+
+TEST_CASE("a layer without rows is not recorded") {
+  Parameters parameters(1);
+  const Linear linear(parameters, "linear", {.input = 3, .output = 2});
+  const auto rows = record_step(parameters, [&] { return sum(linear(Tensor::zeros({0, 3}))); });
+  CHECK(std::ranges::none_of(rows,
+                             [](const RecordRow& row) { return row.quantity.starts_with("summed_inputs"); }));
 }
 
 TEST_CASE("the statistics of a population are no weight vectors") {
