@@ -162,7 +162,8 @@ def check_claims(name, study, committed, summary):
         words = computed["answer"] + "**"
         if "low" in computed:
             kind = "ratio" if "ratio" in computed else "difference"
-            words += ": mean {} {:.3g}, 96% interval {:.3g} to {:.3g} ".format(kind, *(computed[key] for key in (kind, "low", "high")))
+            shown = [float(f"{computed[key]:.10g}") for key in (kind, "low", "high")]  # rounded as verdicts are, then again
+            words += ": mean {} {:.3g}, 96% interval {:.3g} to {:.3g} ".format(kind, *shown)
         expect(f"{name}: claim {number}: '{words}' in summary.md", "**" + words in section, True)
 
 
