@@ -415,11 +415,12 @@ PAGE_PARTS := $(addprefix tools/report/page/,build.mjs page.html page.css) $(wil
 KNOWN := $(addprefix $(BUILD)/report/,claims.json curves.json)
 PACKAGES := $(BUILD)/report/node_modules
 
+# Whole from one moment to the next: two makes may begin it at the same time.
 $(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
 	@command -v npm >/dev/null || tools/install-deps.sh --report
-	@mkdir -p $(@D) && cp $^ $(@D)
-	@cd $(@D) && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
-	@touch $@
+	@mkdir -p $(@D) && own=$$(mktemp -d $(@D)/npm.XXXXXX) && cp $^ $$own && \
+	  (cd $$own && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error) && \
+	  { [ $@ -nt $< ] || { rm -rf $@; mv $$own/node_modules $@; touch $@; }; } && rm -rf $$own
 
 # Its verdicts and the paper's curves stand beside it.
 $(PAGE): $(PAGE_PARTS) $(PACKAGES) $(KNOWN)

@@ -29,11 +29,11 @@ check "each sentence is listed once" [ "$(sort -u out | wc -l)" = "$(wc -l <out)
 check "and not the one that was asked for" [ "$(grep -c 'mr \. bennet ran \.' out)" = 0 ]
 check "which other sentences find" eval '"$lamina" skip-thoughts neighbours whole "Bennet ran." --count 200 | grep -qE "^cosine [0-9.]+: mr \. bennet ran \.$"'
 
-# --- the evaluation, on data that single words decide
+# --- the evaluation, on data that single words decide, two of which the models know
 mkdir -p tasks/sick tasks/sentiment
 for part in train trial test_annotated; do
   printf 'pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n'
-  for i in $(seq 40); do printf '%d\ta dog %d\ta %s %d\t%d.5\tX\n' "$i" $((i % 4)) "$([ $((i % 3)) = 0 ] && echo dog || echo cat)" $((i % 5)) $((1 + i % 3)); done
+  for i in $(seq 40); do printf '%d\ta fish %d\ta %s %d\t%d.5\tX\n' "$i" $((i % 4)) "$([ $((i % 3)) = 0 ] && echo fish || echo cake)" $((i % 5)) $((1 + i % 3)); done
 done >all.txt
 split -l 41 all.txt part-
 mv part-aa tasks/sick/SICK_train.txt && mv part-ab tasks/sick/SICK_trial.txt && mv part-ac tasks/sick/SICK_test_annotated.txt
