@@ -47,7 +47,6 @@ TEST_CASE("retrieval: of several right captions the best counts, and they are no
   const Retrieval found = retrieval_of(scores, 2);
   check_recall(found.caption, 50, 100, 100, 1.5);  // image 1 has 7 and 7, and 8 is before them
   check_recall(found.image, 75, 100, 100, 1.25);   // only caption 0 finds the other image before
-  constexpr real unknown = std::numeric_limits<real>::quiet_NaN();
   for (const Tensor& one : {Tensor::from({2, 4}, {unknown, 9, 5, 2, 8, 3, 7, 7}),
                             Tensor::from({2, 4}, {9, unknown, 5, 2, 8, 3, 7, 7})})
     check_recall(retrieval_of(one, 2).caption, 50, 100, 100, 1.5);  // the other of its own captions counts
