@@ -418,9 +418,9 @@ PACKAGES := $(BUILD)/report/node_modules
 # Whole from one moment to the next: two makes may begin it at the same time.
 $(PACKAGES): tools/report/page/package.json tools/report/page/package-lock.json
 	@command -v npm >/dev/null || tools/install-deps.sh --report
-	@mkdir -p $(@D) && own=$$(mktemp -d $(@D)/npm.XXXXXX) && cp $^ $$own && \
+	@mkdir -p $(@D) && own=$$(mktemp -d $(@D)/npm.XXXXXX) && trap "rm -rf $$own" EXIT && cp $^ $$own && \
 	  (cd $$own && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error) && \
-	  { [ $@ -nt $< ] || { rm -rf $@; mv $$own/node_modules $@; touch $@; }; } && rm -rf $$own
+	  { { [ -d $@ ] && [ -z "$$(find $^ -newer $@)" ]; } || { rm -rf $@; mv $$own/node_modules $@; touch $@; }; }
 
 # Its verdicts and the paper's curves stand beside it.
 $(PAGE): $(PAGE_PARTS) $(PACKAGES) $(KNOWN)

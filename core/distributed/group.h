@@ -70,9 +70,9 @@ std::string broadcast(const std::string& text);
 /// The number that each rank gives, by rank.
 std::vector<double> gather(double own);
 
-/// Throws UsageError on a rank whose text is not that of rank 0: "settings of rank 2 is not that of rank 0: --lr 0.1, and
-/// --lr 0.2". Texts are
-/// compared word for word, and the first line that differs is shown. Where some rank throws, the others do not return.
+/// Throws UsageError on a rank whose text is not that of rank 0: "settings of rank 2 is not that of rank 0: --lr 0.1,
+/// and --lr 0.2". Texts are compared word for word, and the first line that differs is shown. Where some rank throws,
+/// the others do not return.
 void require_same(const std::string& what, const std::string& own);
 
 /// How many processes mpirun, or another launcher, says it has started; 1 where there is none. And the number of this one.

@@ -105,6 +105,11 @@ Tensor BatchNorm::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
   return in_layer(name_, [&] { return apply(a, mode, then); });
 }
 
+/// Whether the batch is that of all ranks. Parts and corrections are each rank's own.
+bool BatchNorm::synchronizes() const {
+  return distributed::synchronizes_statistics() && options.part == 0 && !renormalizes();
+}
+
 Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
   if (mode == Mode::evaluate) {
     batch_pass::require_features("batch_norm", a, gain, bias);
@@ -115,8 +120,7 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
     fail(
         "batch_norm: keeps moving averages only; measure_population is for recurrent layers and "
         "MaskedBatchNorm");
-  const bool shared = distributed::synchronizes_statistics() && options.part == 0 && !renormalizes();
-  if (a.shape().rank() > 0 && a.rows() == 1 && !shared)
+  if (a.shape().rank() > 0 && a.rows() == 1 && !synchronizes())
     fail("batch_norm: ", a.shape(),
          " is a single case, which has no variance and would become the bias; train with "
          "at least two, or leave a last batch of one out");
@@ -142,7 +146,7 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
 
 /// With the statistics of the batch, or of each of its parts.
 Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const {
-  if (distributed::synchronizes_statistics() && options.part == 0 && !renormalizes()) {
+  if (synchronizes()) {
     const SynchronizedBatchNorm whole =
         synchronized_batch_norm({.epsilon = options.epsilon, .variance = options.variance}, a, gain, bias);
     statistics = whole.statistics;

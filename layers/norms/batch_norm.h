@@ -71,6 +71,7 @@ class BatchNorm {
   BatchNormOptions options;
 
  private:
+  bool synchronizes() const;
   bool renormalizes() const { return options.r_max != 1 || options.d_max != 0; }
   Tensor apply(const Tensor& a, Mode mode, const ReluPool& then);
   Tensor by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const;

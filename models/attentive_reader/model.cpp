@@ -48,11 +48,10 @@ Model::Projection::Projection(Parameters& parameters, const std::string& name, c
               .output = options.hidden,
               .bias = bias && !options.everywhere,
               .initial = initial}) {
-  if (options.everywhere)
-    norm.emplace(
-        parameters, name + ".norm",
-        MaskedBatchNormOptions{
-            .features = options.hidden, .gain = options.gain != 0 ? options.gain : real(0.1), .bias = bias});
+  if (!options.everywhere) return;
+  MaskedBatchNormOptions chosen{.features = options.hidden, .bias = bias};
+  if (options.gain != 0) chosen.gain = options.gain;
+  norm.emplace(parameters, name + ".norm", chosen);
 }
 
 Tensor Model::Projection::operator()(const Tensor& x, const Tensor& mask, Mode mode) const {

@@ -39,7 +39,7 @@ struct Verdict {
   std::string chosen = {};               ///< how they were chosen from several; empty when there was one each
   std::vector<SeedPair> pairs = {};
   /// Mean difference, or mean ratio (of the geometric means), in the claimed direction. It and its intervals have ten
-  /// digits, in which all builds agree.
+  /// digits, in which builds agree.
   double number = 0;
   Interval student = {}, bootstrap = {};
   std::string why = {};   ///< where there is no number: one clause

@@ -60,9 +60,12 @@ Expansion expand(const WordTable& known, const WordVectors& vectors) {
   const size_t width = known.vectors.columns();
   std::vector<size_t> ours, theirs, fresh;  // rows: of a shared word in both tables; of a new one
   for (size_t i = 0; i < vectors.words.size(); ++i) {
-    if (vectors.words[i] == "<unk>" || vectors.words[i] == "<eos>") continue;  // the vocabulary has its own
     const int number = known.vocabulary.number(vectors.words[i]);
-    if (number == Vocabulary::unknown || number == Vocabulary::end) {
+    const bool is_unknown = number == Vocabulary::unknown;
+    // Of <eos> and <unk> the vocabulary has its own.
+    if (number == Vocabulary::end || (is_unknown && vectors.words[i] == known.vocabulary.word(number)))
+      continue;
+    if (is_unknown) {
       fresh.push_back(i);
     } else {
       ours.push_back(static_cast<size_t>(number));

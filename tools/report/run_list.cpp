@@ -22,7 +22,7 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
-/// Commands without training, and so without what says how to train.
+/// Commands that train nothing, on one thread: they have no --threads, and each of their settings is a flag.
 bool is_theory(const std::string& experiment) {
   return experiment == "stability" || experiment == "invariance";
 }

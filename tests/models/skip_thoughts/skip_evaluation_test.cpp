@@ -374,6 +374,11 @@ TEST_CASE("expansion: a linear map is found again, known words stay as they are"
   for (const auto& [row, word] : {std::pair<size_t, const char*>(1, "new"), {5, "other"}})
     for (size_t k = 0; k < 3; ++k)
       CHECK(std::fabs(all[static_cast<size_t>(words.number(word)) * 3 + k] - mapped(row, k)) < 64 * ulp);
+  WordVectors marked = vectors;
+  marked.words[1] = "<unk>";
+  marked.words[5] = "<eos>";
+  CHECK(expand({.vocabulary = vocabulary, .vectors = table}, marked).added ==
+        0);  // the vocabulary has its own
   // Fewer words than dimensions: no unique map, but one that fits, and finite numbers.
   const Expansion few = expand({.vocabulary = Vocabulary({"b"}), .vectors = sample({3, 3}, 3)}, vectors);
   for (const real x : few.words.vectors.values()) CHECK(std::isfinite(x));

@@ -12,51 +12,7 @@
 #include "tools/report/page.h"
 
 using namespace lamina;
-using report_test::exhibit_of;
-using report_test::exhibit_on;
-
-namespace {
-
-/// Writes the folder of a run of lamina mnist.
-void make_run(const std::string& folder, const std::string& norm, const std::string& metrics,
-              const std::string& data = "", const std::string& batch = "128") {
-  std::filesystem::create_directories(folder);
-  const Json config{{"experiment", "mnist"},
-                    {"variant", norm + "-b" + batch},
-                    {"settings",
-                     {{"norm", norm},
-                      {"preset", "paper"},
-                      {"data", data},
-                      {"seed", 1},
-                      {"epochs", 2},
-                      {"batch", batch},
-                      {"lr", 0.001}}},
-                    {"lamina", "0.1.0"},
-                    {"scalar", "float"},
-                    {"threads", 2},
-                    {"backend", "own kernels"}};
-  write_file(folder + "/config.json", config.dump());
-  if (!metrics.empty()) write_file(folder + "/metrics.csv", metrics);
-}
-
-const std::string two_epochs = "epoch,step,train_nll,test_error\n1,429,0.5,0.03\n2,858,0.25,0.02\n";
-
-Json figure_6(const std::string& root) { return exhibit_on(root, "figure-6"); }
-
-bool has_problem(const Json& shown, const std::string& words) {
-  for (const Json& run : shown["runs"])
-    for (const Json& problem : run["problems"])
-      if (problem.get<std::string>().find(words) != std::string::npos) return true;
-  return false;
-}
-
-std::set<std::string> badges_of(const Json& owner) {
-  std::set<std::string> all;
-  for (const Json& badge : owner["badges"]) all.insert(badge["text"].get<std::string>());
-  return all;
-}
-
-}  // namespace
+using namespace lamina::report_test;
 
 TEST_CASE("every figure, table and study of the paper is an exhibit, with or without runs") {
   const Json document = make_document({});
@@ -225,44 +181,6 @@ TEST_CASE("what is missing or damaged of a study is said") {
   CHECK(find_runs({folder.path()}).unreadable[0].find("study.json: is damaged") != std::string::npos);
 }
 
-TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
-  const TemporaryFolder folder;
-  make_run(folder / "a", "layer", two_epochs, "my data");
-  make_run(folder / "b", "none", two_epochs);
-  make_run(folder / "c", "layer", two_epochs, "", "4");
-  const Json shown = figure_6(folder.path());
-  REQUIRE(shown["charts"].size() == 4);  // training and test, for two batch sizes
-  const Json& curves = shown["charts"][0]["curves"];
-  REQUIRE(curves.size() == 2);
-  CHECK(curves[0]["label"] == "baseline");
-  CHECK(curves[1]["label"] == "layer norm");
-  CHECK(curves[1]["norm"] == "layer");
-  CHECK(curves[1]["x"] == Json({1, 2}));
-  CHECK(curves[1]["y"] == Json({0.5, 0.25}));
-  CHECK(shown["charts"][3]["title"] == "Test, batch size 4");
-  CHECK(shown["tables"][0]["rows"][1]["label"] == "layer norm, batch size 128");
-  CHECK(shown["tables"][0]["rows"][1]["cells"] == Json({"2", "0.25", "2", "2", "2"}));
-  CHECK(shown["runs"][0]["command"] ==
-        "lamina mnist --norm layer --preset paper --data 'my data' --seed 1 --epochs 2 --batch 128 --lr "
-        "0.001 --threads 2 "
-        "--out " +
-            folder.path() + "/a");
-}
-
-TEST_CASE("a run's command has no flag for what is none") {
-  const TemporaryFolder folder;
-  make_run(folder / "a", "layer", two_epochs);
-  Json config = Json::parse(read_file(folder / "a/config.json"));
-  config["settings"].update({{"record", 20}, {"smoke", 2}, {"embedding", 620}, {"hidden", 2400}});
-  write_file(folder / "a/config.json", config.dump());
-  const auto command = figure_6(folder.path())["runs"][0]["command"].get<std::string>();
-  CHECK(command.starts_with("LAMINA_SMOKE=2 lamina mnist --norm layer"));
-  CHECK(command.find(" --record every=20 ") != std::string::npos);
-  CHECK(command.find("--smoke") == std::string::npos);
-  CHECK(command.find("620") == std::string::npos);
-  CHECK(command.find("2400") == std::string::npos);
-}
-
 TEST_CASE("what guessing gives is drawn once beside the runs") {
   const TemporaryFolder folder;
   for (const std::string gain : {"1", "0.1"}) {
@@ -282,84 +200,6 @@ TEST_CASE("what guessing gives is drawn once beside the runs") {
   CHECK(curves[2]["y"] == Json({0.9, 0.9}));
   CHECK_FALSE(shown["runs"][0]["command"].get<std::string>().find("--gain 0.1") == std::string::npos);
   CHECK(shown["runs"][0]["command"].get<std::string>().find("--epochs") == std::string::npos);
-}
-
-TEST_CASE("badges say what is synthetic, reduced or unfinished") {
-  const TemporaryFolder folder;
-  make_run(folder / "a", "layer", two_epochs, "mnist");
-  make_run(folder / "b", "none", two_epochs.substr(0, two_epochs.find("2,858")));
-  const Json shown = figure_6(folder.path());
-  CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: mnist", "2 of 60 epochs"});
-  CHECK(badges_of(shown["runs"][1]) == std::set<std::string>{"synthetic data", "1 of 2 epochs so far"});
-  CHECK(badges_of(shown) ==
-        std::set<std::string>{"data from files, in part", "synthetic data, in part", "reduced, in part"});
-  const Json reader{{"norm", "layer"}, {"epochs", 0}, {"updates", 1000}};
-  report_test::make_run_of("attentive-reader", folder / "c", reader, "step,valid_error\n100,0.5\n");
-  CHECK(badges_of(exhibit_on(folder.path(), "figure-2")["runs"][0]) ==
-        std::set<std::string>{"synthetic data", "100 of 1000 updates so far"});
-}
-
-TEST_CASE("a folder of variants is no run, also with a slash behind it") {
-  const TemporaryFolder folder;
-  report_test::make_run_of("mnist", folder.path(), {{"norm", "layer"}}, "");
-  make_run(folder / "a", "layer", two_epochs);
-  make_run(folder / "b", "none", two_epochs);
-  for (const std::string behind : {"", "/"}) CHECK(figure_6(folder.path() + behind)["runs"].size() == 2);
-}
-
-TEST_CASE("badges say what part of the data a kept run was trained on") {
-  const TemporaryFolder folder;
-  write_file(folder / "study.json", R"({"study": "digits", "experiment": "mnist", "threads": 1,
-      "settings": {"data": "mnist", "train-on": 1000, "epochs": 60, "batch": 128}, "combinations": {"layer": {"norm": "layer"}}})");
-  write_file(folder / "numbers.json", R"({"data": ["MNIST"], "runs": {"layer-seed1": {"outcome": "finished",
-      "data": 0, "curves": {"epoch": [60], "step": [1200], "train_nll": [0.1], "test_error": [0.1]}}}})");
-  const Json shown = figure_6(folder.path());
-  CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: mnist", "trained on 1000 alone"});
-  CHECK(shown["runs"][0]["command"].get<std::string>().find("--train-on 1000") != std::string::npos);
-}
-
-TEST_CASE("two runs of one variant are told apart") {
-  const TemporaryFolder folder;
-  make_run(folder / "a", "layer", two_epochs);
-  make_run(folder / "b", "layer", two_epochs);
-  const Json curves = figure_6(folder.path())["charts"][0]["curves"];
-  CHECK(curves[0]["label"] == "layer norm (" + folder.path() + "/a)");
-  CHECK(curves[1]["label"] == "layer norm (" + folder.path() + "/b)");
-  CHECK(curves[0]["dash"] == 0);
-  CHECK(curves[1]["dash"] == 1);
-}
-
-TEST_CASE("what is missing of a run is said, and the rest is shown") {
-  const TemporaryFolder folder;
-  make_run(folder / "none", "none", "");
-  CHECK(has_problem(figure_6(folder.path()), "metrics.csv is missing"));
-  make_run(folder / "half", "batch", two_epochs + "3,12");  // being written
-  const Json half = figure_6(folder / "half");
-  CHECK(half["charts"][0]["curves"][0]["x"] == Json({1, 2}));
-  CHECK(half["runs"][0]["problems"].empty());
-  make_run(folder / "broken", "layer", two_epochs + "3,1287\n4,1716,0.1,0.01\n");
-  CHECK(has_problem(figure_6(folder / "broken"), "broken in line 4"));
-  CHECK(figure_6(folder / "broken")["charts"][0]["curves"][0]["x"] == Json({1, 2}));
-  make_run(folder / "other", "layer", "epoch,train_nll\n1,nan\n2,x\n");
-  const Json other = figure_6(folder / "other");
-  CHECK(has_problem(other, "no column test_error, which the page would show"));
-  REQUIRE(other["charts"].size() == 1);
-  CHECK(other["charts"][0]["curves"][0]["y"] == Json::array({nullptr, nullptr}));
-  make_run(folder / "empty", "layer", "\n");
-  CHECK(has_problem(figure_6(folder / "empty"), "has no rows yet"));
-  write_file(folder / "none/config.json", "{\"experiment\": ");
-  const Json document = make_document(find_runs({folder / "none"}));
-  CHECK(document["leftovers"][0].get<std::string>().find("is damaged") != std::string::npos);
-  CHECK_THROWS_WITH_AS(find_runs({folder / "nowhere"}), doctest::Contains("is not a folder"), DataError);
-}
-
-TEST_CASE("a folder that only holds the variants' runs is not a run itself") {
-  const TemporaryFolder folder;
-  make_run(folder / "all", "none,layer", "");
-  make_run(folder / "all/layer-b128", "layer", two_epochs);
-  const Json shown = figure_6(folder.path());
-  REQUIRE(shown["runs"].size() == 1);
-  CHECK(shown["runs"][0]["path"] == folder / "all/layer-b128");
 }
 
 TEST_CASE("rows of one file become curves by norm and scale") {
