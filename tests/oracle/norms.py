@@ -269,7 +269,7 @@ require_all_schemes()
 def layer_of_normalization(d):
     d.start("layers")
     norm = d.pick(SCHEMES)
-    vectors = norm in ("rms", "layer_simple", "detached", "ada", "dyt")
+    vectors = norm in ("rms", "layer_simple", "detached", "ada", "dyt", "weight")
     maps = norm in ("group", "instance", "layer_interior") or (not vectors and d.chance(0.4))
     n, h, w, c = image(d)
     border = 0
