@@ -2,6 +2,7 @@
 
 #include "core/tape.h"
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -29,15 +30,22 @@ TEST_CASE(
     "an op inside a share is refused by a tape that was opened outside, which would see a part of the "
     "shares") {
   Tensor w = leaf({3}, 1);
-  std::vector<Tensor> losses(4);
-  const auto each = [&](size_t s) { losses[s] = sum(w * static_cast<real>(s)); };
+  // More shares than other threads, each of which waits until this one has begun a share.
+  const auto shares = static_cast<size_t>(threads()) + 1;
+  std::vector<Tensor> losses(shares);
+  std::atomic<bool> began = false;
+  const auto each = [&, caller = std::this_thread::get_id()](size_t s) {
+    if (std::this_thread::get_id() == caller) began = true;
+    while (!began) std::this_thread::yield();
+    losses[s] = sum(w * static_cast<real>(s));
+  };
   {
     Tape tape;
     CHECK(contains(
-        error_of([&] { for_each_share(4, each); }),
+        error_of([&] { for_each_share(shares, each); }),
         "recorded inside a share, of which this tape sees only those that its own thread runs; open a tape"));
     const Tape::Pause pause;
-    CHECK(error_of([&] { for_each_share(4, each); }).empty());
+    CHECK(error_of([&] { for_each_share(shares, each); }).empty());
   }
   std::vector<real> gradients(4);
   for_each_share(4, [&](size_t s) {
