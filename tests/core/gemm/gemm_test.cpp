@@ -73,12 +73,30 @@ struct Matrix {
   real at(size_t i, size_t j) const { return data()[i * stride + j]; }
 };
 
-long double exact(const Case& t, const Matrix& a, const Matrix& b, const Matrix& before, size_t i, size_t j) {
-  long double sum = t.options.accumulate ? before.at(i, j) : t.options.bias ? t.options.bias[j] : 0;
-  for (size_t p = 0; p < t.k; ++p)
-    sum += static_cast<long double>(t.options.a == Transpose::yes ? a.at(p, i) : a.at(i, p)) *
-           static_cast<long double>(t.options.b == Transpose::yes ? b.at(j, p) : b.at(p, j));
-  return sum;
+/// The matrix [rows x columns] of the numbers of `seed`, or its transposed storage.
+Matrix stored(Transpose op, size_t rows, size_t columns, size_t padding, unsigned seed) {
+  if (op == Transpose::no) return Matrix(rows, columns, padding, seed);
+  const Matrix plain(rows, columns, 0, seed);
+  Matrix transposed(columns, rows, padding, seed);
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j) transposed.at(j, i) = plain.at(i, j);
+  return transposed;
+}
+Matrix left(const Case& t) { return stored(t.options.a, t.m, t.k, t.padding, 1); }
+Matrix right(const Case& t) { return stored(t.options.b, t.k, t.n, t.padding, 2); }
+
+/// left(t) times right(t), which is the same in every form. Plain pointers: sanitizers make other access slow.
+std::vector<long double> exact_product(size_t m, size_t n, size_t k) {
+  const Matrix a(m, k, 0, 1), b = stored(Transpose::yes, k, n, 0, 2);
+  std::vector<long double> sums;
+  for (size_t i = 0; i < m; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      const real *const x = a.data() + i * k, *const y = b.data() + j * k;
+      long double sum = 0;
+      for (size_t p = 0; p < k; ++p) sum += static_cast<long double>(x[p]) * static_cast<long double>(y[p]);
+      sums.push_back(sum);
+    }
+  return sums;
 }
 
 /// The largest error allowed for a sum of k products of numbers up to 1.
@@ -86,15 +104,18 @@ long double tolerance(size_t k) {
   return static_cast<long double>(std::numeric_limits<real>::epsilon()) * (4 + static_cast<long double>(k));
 }
 
-/// Compares c with the naive product inside [column_begin, column_end), and with `before` everywhere else.
-void compare(const Case& t, const Matrix& a, const Matrix& b, const Matrix& before, const Matrix& c,
+/// Compares c with the exact product inside [column_begin, column_end), and with `before` everywhere else.
+void compare(const Case& t, const std::vector<long double>& product, const Matrix& before, const Matrix& c,
              size_t column_begin = 0, size_t column_end = npos) {
   long double worst = 0;
   Matrix untouched = c;
   for (size_t i = 0; i < t.m; ++i)
     for (size_t j = column_begin; j < std::min(column_end, t.n); ++j) {
+      const long double start = t.options.accumulate ? before.at(i, j)
+                                : t.options.bias     ? t.options.bias[j]
+                                                     : 0;
       const long double error =
-          std::fabs(static_cast<long double>(c.at(i, j)) - exact(t, a, b, before, i, j));
+          std::fabs(static_cast<long double>(c.at(i, j)) - (start + product[i * t.n + j]));
       worst = error <= worst ? worst : error;  // keeps a NaN
       untouched.at(i, j) = before.at(i, j);
     }
@@ -102,28 +123,22 @@ void compare(const Case& t, const Matrix& a, const Matrix& b, const Matrix& befo
   CHECK_MESSAGE(untouched.cells == before.cells, "wrote outside c: ", describe(t));
 }
 
-Matrix left(const Case& t) {
-  return t.options.a == Transpose::yes ? Matrix(t.k, t.m, t.padding, 1) : Matrix(t.m, t.k, t.padding, 1);
-}
-Matrix right(const Case& t) {
-  return t.options.b == Transpose::yes ? Matrix(t.n, t.k, t.padding, 2) : Matrix(t.k, t.n, t.padding, 2);
-}
-
-void check(const Case& t) {
+void check(const Case& t, const std::vector<long double>& product) {
   const Matrix a = left(t), b = right(t), before(t.m, t.n, t.padding, 3);
   Matrix c = before;
   gemm(t.m, t.n, t.k, a.data(), a.stride, b.data(), b.stride, c.data(), c.stride, t.options);
-  compare(t, a, b, before, c);
+  compare(t, product, before, c);
 }
 
 /// The same product in all its forms.
 void check_forms(size_t m, size_t n, size_t k) {
   const auto bias = numbers(n, 4);
+  const auto product = exact_product(m, n, k);
   for (const Transpose a : {Transpose::no, Transpose::yes})
     for (const Transpose b : {Transpose::no, Transpose::yes}) {
-      check({m, n, k, {.a = a, .b = b}, 0});
-      check({m, n, k, {.a = a, .b = b, .accumulate = true}, 3});
-      check({m, n, k, {.a = a, .b = b, .bias = bias.data()}, 1});
+      check({m, n, k, {.a = a, .b = b}, 0}, product);
+      check({m, n, k, {.a = a, .b = b, .accumulate = true}, 3}, product);
+      check({m, n, k, {.a = a, .b = b, .bias = bias.data()}, 1}, product);
     }
 }
 
@@ -232,10 +247,12 @@ TEST_CASE("gemm: reads and writes nothing beyond its operands") {
 TEST_CASE("gemm: one bias serves a whole column, in every form") {
   const std::vector<real> bias = numbers(1, 4);
   for (const size_t m : sizes({1, 3, 7, 8, 20, 100}))
-    for (const size_t k : sizes({1, 5, 8, 9, 40}))
+    for (const size_t k : sizes({1, 5, 8, 9, 40})) {
+      const auto product = exact_product(m, 1, k);
       for (const Transpose a : {Transpose::no, Transpose::yes})
         for (const Transpose b : {Transpose::no, Transpose::yes})
-          check({m, 1, k, {.a = a, .b = b, .bias = bias.data()}, 0});
+          check({m, 1, k, {.a = a, .b = b, .bias = bias.data()}, 0}, product);
+    }
 }
 
 TEST_CASE("gemm: larger and lopsided sizes, above the thresholds of threads and blocks") {
@@ -271,7 +288,7 @@ TEST_CASE("gemm: any number of threads, and inside a parallel region") {
     Matrix& c = results[share];
     gemm(t.m, t.n, t.k, a.data(), a.stride, b.data(), b.stride, c.data(), c.stride);
   });
-  compare(t, a, b, empty, results[0]);
+  compare(t, exact_product(t.m, t.n, t.k), empty, results[0]);
   CHECK(results[0].cells == results[1].cells);
 }
 
@@ -318,29 +335,38 @@ TEST_CASE("gemm: results are bit-equal from call to call and at any address") {
   }
 }
 
+namespace {
+
+/// The packed product as a whole, and of some of its columns.
+void check_packed(const Case& t, const std::vector<long double>& product) {
+  const Matrix a = left(t), b = right(t), before(t.m, t.n, t.padding, 3);
+  PackedMatrix packed;
+  packed.pack(t.options.b, t.k, t.n, b.data(), b.stride);
+  CHECK(packed.rows() == t.k);
+  CHECK(packed.columns() == t.n);
+  Matrix c = before;
+  gemm_packed(t.m, a.data(), a.stride, packed, c.data(), c.stride, t.options.accumulate);
+  compare(t, product, before, c);
+  for (const auto& [begin, end] :
+       {std::pair<size_t, size_t>{0, t.n / 2}, {t.n / 3, t.n}, {t.n / 2, t.n / 2}}) {
+    Matrix some = before;
+    gemm_packed(t.m, a.data(), a.stride, packed, some.data(), some.stride, t.options.accumulate, begin, end);
+    compare(t, product, before, some, begin, end);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("gemm_packed: rows, column ranges and accumulation") {
-  for (const Transpose op : {Transpose::no, Transpose::yes})
-    for (const size_t m : sizes({1, 2, 4, 5, 13, 16, 32, 300}))
-      for (const size_t n : sizes({1, 16, 33, 130, 256}))
-        for (const size_t k : sizes({1, 17, 100, 3100}))  // the last in several blocks of k
-          for (const bool accumulate : {false, true}) {
-            if (k > 100 && m * n > 600) continue;
-            const Case t = {m, n, k, {.b = op, .accumulate = accumulate}, 2};
-            const Matrix a = left(t), b = right(t), before(m, n, 2, 3);
-            PackedMatrix packed;
-            packed.pack(op, k, n, b.data(), b.stride);
-            CHECK(packed.rows() == k);
-            CHECK(packed.columns() == n);
-            Matrix c = before;
-            gemm_packed(m, a.data(), a.stride, packed, c.data(), c.stride, accumulate);
-            compare(t, a, b, before, c);
-            for (const auto& [begin, end] :
-                 {std::pair<size_t, size_t>{0, n / 2}, {n / 3, n}, {n / 2, n / 2}}) {
-              Matrix some = before;
-              gemm_packed(m, a.data(), a.stride, packed, some.data(), some.stride, accumulate, begin, end);
-              compare(t, a, b, before, some, begin, end);
-            }
-          }
+  for (const size_t m : sizes({1, 2, 4, 5, 13, 16, 32, 300}))
+    for (const size_t n : sizes({1, 16, 33, 130, 256}))
+      for (const size_t k : sizes({1, 17, 100, 3100})) {  // the last in several blocks of k
+        if (k > 100 && m * n > 600) continue;
+        const auto product = exact_product(m, n, k);
+        for (const Transpose op : {Transpose::no, Transpose::yes})
+          for (const bool accumulate : {false, true})
+            check_packed({m, n, k, {.b = op, .accumulate = accumulate}, 2}, product);
+      }
 }
 
 TEST_CASE("gemm_packed: nothing to multiply") {
