@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # Runs test programs and ends with one line that sums up their test cases: "12 passed, 0 failed" (", 3 skipped").
 #
-#   tools/run-tests.sh [--skip-slow] [--parts N] PROGRAM...
+#   tools/run-tests.sh [--parts N] PROGRAM... [--skip-slow PROGRAM...]
 #
 # Two run at a time, so put the longest first; the output of each stays together. A PROGRAM is a doctest binary, or a
-# script that ends with such a line itself. One that crashes, stops early or reports nothing counts as a failure and is
-# named. --skip-slow leaves out doctest's suite "slow"; --parts runs the cases of each binary (what is not called *.sh) in
+# script, *.sh, that ends with such a line itself. One that crashes, stops early or reports nothing counts as a failure and
+# is named. --skip-slow leaves out doctest's suite "slow" of the binaries behind it; --parts runs the cases of each binary in
 # N processes, so that the longest does not end alone on one core.
 # Exit code 0: at least one test ran, and none failed.
 set -uo pipefail
 
 filter=() parts=1
-if [ "${1:-}" = --skip-slow ]; then filter=(--test-suite-exclude=slow); shift; fi
 if [ "${1:-}" = --parts ]; then parts=$2; shift 2; fi
 
 set -m  # each program in a process group of its own, where Ctrl-C is not ignored as in the background
@@ -79,7 +78,11 @@ start() {  # start NUMBER-OF-CASES PROGRAM ARGUMENT...: as soon as fewer than tw
 
 for program in "$@"; do
   count=0
-  if [ "$parts" -gt 1 ] && [[ $program != *.sh ]]; then
+  case $program in
+    --skip-slow) filter=(--test-suite-exclude=slow); continue ;;
+    *.sh) start "" "$program"; continue ;;
+  esac
+  if [ "$parts" -gt 1 ]; then
     count=$("$program" "${filter[@]}" --count 2>/dev/null | sed -n 's/.* passing the current filters: //p')
   fi
   if [ "${count:-0}" -lt "$parts" ] || [ "$parts" = 1 ]; then

@@ -11,11 +11,14 @@ program() {  # program NAME BODY: makes a fake test program
   printf '#!/usr/bin/env bash\n%s\n' "$2" >"$scratch/$1"
   chmod +x "$scratch/$1"
 }
-expect() {  # expect TITLE EXIT-CODE CLOSING-LINE NAMED-PROGRAM PROGRAM...
-  local title=$1 code=$2 closing=$3 named=$4 output actual
+expect() {  # expect TITLE EXIT-CODE CLOSING-LINE NAMED-PROGRAM PROGRAM...: or an option
+  local title=$1 code=$2 closing=$3 named=$4 output actual programs=() program
   shift 4
+  for program in "$@"; do
+    if [[ $program == --* ]]; then programs+=("$program"); else programs+=("$scratch/$program"); fi
+  done
   # This test may itself be in the background, where a shell makes it ignore Ctrl-C permanently.
-  output=$(env --default-signal=INT tools/run-tests.sh $options "${@/#/$scratch/}" 2>&1)
+  output=$(env --default-signal=INT tools/run-tests.sh $options "${programs[@]}" 2>&1)
   actual=$?
   if [ "$actual" = "$code" ] && [ "$(tail -n 1 <<<"$output")" = "$closing" ] &&
      { [ -z "$named" ] || grep -q "^FAILED  .*/$named" <<<"$output"; }; then
@@ -43,6 +46,12 @@ program cases 'case "$*" in
 *) echo "[doctest] test cases: 7 | 6 passed | 1 failed | 2 skipped"; exit 1 ;;
 esac'
 
+program with_slow 'case "$*" in
+--test-suite-exclude=slow) echo "[doctest] test cases: 7 | 5 passed | 0 failed | 2 skipped" ;;
+*) echo "[doctest] test cases: 7 | 7 passed | 0 failed | 0 skipped" ;;
+esac'
+program any.sh 'echo "$(($# == 0 ? 1 : 0)) passed, $# failed"'
+
 program ping "touch '$scratch/ping.here'; for _ in \$(seq 100); do [ -e '$scratch/pong.here' ] && echo '1 passed, 0 failed' && exit; sleep 0.1; done"
 program pong "touch '$scratch/pong.here'; for _ in \$(seq 100); do [ -e '$scratch/ping.here' ] && echo '1 passed, 0 failed' && exit; sleep 0.1; done"
 program interrupted 'trap "echo 1 passed, 0 failed; exit" INT; kill -INT $$; exit 1'
@@ -57,6 +66,7 @@ expect "notices a program without tests" 1 "0 passed, 1 failed, 4 skipped" empty
 expect "notices a program that is not there" 1 "0 passed, 1 failed" absent absent
 expect "runs two side by side" 0 "2 passed, 0 failed" "" ping pong
 expect "leaves Ctrl-C to the program" 0 "1 passed, 0 failed" "" interrupted
+expect "leaves slow cases out behind --skip-slow alone, and tells scripts nothing" 0 "13 passed, 0 failed, 2 skipped" "" with_slow --skip-slow with_slow any.sh
 expect "fails without programs" 1 "0 passed, 0 failed" ""
 
 options="--parts 2"
