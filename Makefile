@@ -20,7 +20,7 @@ WARNINGS_OF_CLANG := $(WARNINGS_OF_BOTH) -Wno-pass-failed
 WARNINGS := $(if $(findstring clang,$(CXX)),$(WARNINGS_OF_CLANG),$(WARNINGS_OF_BOTH) -Wno-restrict$(if $(findstring aarch64,$(MACHINE)), -Wno-maybe-uninitialized))
 # No -ffast-math: NaN and infinity keep their meaning. The two -fno flags let loops vectorize without it.
 # The bounds of operator[] are checked in the sanitizers' builds alone.
-# .ci/run, which installs three times, sets INSTALLED_LEVEL to -O1.
+# .ci/run, which installs three times, sets INSTALLED_LEVEL to -O0.
 INSTALLED_LEVEL ?= -O3
 LEVEL := $(if $(SANITIZE),-Og,$(if $(INSTALLED),$(INSTALLED_LEVEL),-O3))
 OPTIMIZE = $(LEVEL) -march=$(ARCH) -fno-math-errno -fno-trapping-math -DLAMINA_CHECK_INDEX=0
@@ -90,7 +90,7 @@ SET_library := $(LIBRARY_SOURCES)
 SET_train := $(wildcard $(TRAIN_SOURCES))
 SET_models := $(filter-out $(SET_train),$(MODEL_SOURCES))
 SET_commands := $(filter tools/commands/%,$(TOOL_SOURCES))
-SET_tools := $(filter-out tools/commands/%,$(TOOL_SOURCES))
+SET_tools := $(filter-out $(SET_commands),$(TOOL_SOURCES))
 SET_tests := $(TEST_SOURCES)
 SETS := library train models commands tools tests
 # Each set's sources that are float's alone have objects of float in both builds.
@@ -103,6 +103,8 @@ endif
 LIBRARY := $(BUILD)/liblamina.a
 MODELS := $(BUILD)/liblamina-models.a
 TOOLS := $(BUILD)/liblamina-tools.a
+# Apart from the tools, since benchmarks do without.
+COMMANDS := $(BUILD)/liblamina-commands.a
 COMMAND := $(patsubst tools/%.cpp,$(BUILD)/%,$(COMMAND_SOURCES))
 BENCHMARKS := $(patsubst tools/bench/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
 
@@ -116,7 +118,7 @@ SUBMAKE = $(if $(COUNTING),:,$(MAKE)) --no-print-directory $(if $(filter -j%,$(M
 DOUBLE_COMMAND := $(if $(filter float,$(REAL)),$(BUILD)/lamina-double)
 
 all: programs $(DOUBLE_COMMAND)  ## library, models, the `lamina` command, benchmarks
-programs: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMAND) $(BENCHMARKS)
+programs: $(LIBRARY) $(MODELS) $(TOOLS) $(COMMANDS) $(COMMAND) $(BENCHMARKS)
 
 # --- Compiling. What is compiled and linked is counted, "[12/182] core/tape.cpp"; V=1 shows the command lines as well.
 # How much there is to do is counted by a make that does nothing (COUNTING=1), when the first line is to be printed.
@@ -230,16 +232,19 @@ $(BUILD)/precompiled/unoptimized.h: tools/precompiled/standard.h $(BUILD)/flags
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 $(MODELS): $(call objects,$(MODEL_SOURCES))
-$(TOOLS): $(call objects,$(TOOL_SOURCES))
-$(LIBRARY) $(MODELS) $(TOOLS): $(BUILD)/sources
+$(COMMANDS): $(call objects,$(filter tools/commands/%,$(TOOL_SOURCES)))
+$(TOOLS): $(call objects,$(filter-out tools/commands/%,$(TOOL_SOURCES)))
+$(LIBRARY) $(MODELS) $(TOOLS) $(COMMANDS): $(BUILD)/sources
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-LINK = $(call say,$@)$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(TOOLS) $(MODELS) $(LIBRARY) $(LDFLAGS) $(LDLIBS) -o $@
+LINK = $(call say,$@)$(CXX) $(CXXFLAGS) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
 
 $(COMMAND): $(BUILD)/%: $(BUILD)/objects/tools/%.o
 $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/bench/%.o
 $(BUILD)/bench_small: $(call objects,$(HEAP_COUNTER))
-$(COMMAND) $(BENCHMARKS): $(TOOLS) $(MODELS) $(LIBRARY)
+$(COMMAND): $(COMMANDS) $(TOOLS) $(MODELS) $(LIBRARY)
+$(BENCHMARKS): $(TOOLS) $(MODELS) $(LIBRARY)
+$(COMMAND) $(BENCHMARKS):
 	$(LINK)
 
 # Not beside this make, which may be compiling the objects that both need.
@@ -247,7 +252,7 @@ $(BUILD)/lamina-double: force | scalar-free
 	@+$(SUBMAKE) REAL=double $(call build_folder,double)/lamina
 	@mkdir -p $(@D) && { [ $@ -ef $(call build_folder,double)/lamina ] || ln -sfr $(call build_folder,double)/lamina $@; }
 
-$(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
+$(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER)) $(COMMANDS) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
 
 # The library's own build had these switched on, and the layout of its classes depends on them.
@@ -268,7 +273,7 @@ $(call objects,core/distributed/mpi.cpp): private CXXFLAGS += $(MPI_FLAGS)
 # The same tests with an allocator that puts every buffer against an unmapped page, and so for each parameter.
 GUARDED_ALLOCATOR := tests/guarded/allocator.cpp tests/guarded/growing_buffer.cpp
 
-$(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER) $(GUARDED_ALLOCATOR)) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
+$(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER) $(GUARDED_ALLOCATOR)) $(COMMANDS) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
 
 $(call objects,tests/core/tensor_index_test.cpp): private CXXFLAGS += -ULAMINA_CHECK_INDEX
