@@ -40,13 +40,18 @@ Tensor gathered(const Tensor& x, size_t kernel, size_t padding, size_t up) {
 std::string judge_patches() {
   const Tensor x = sample({2, 5, 4, 3}, 1), right = gathered(x, 3, 1, 1);
   const Tensor taps = right.reshape({right.rows(), 3, 3, 3});  // patch, u, v, channel
-  return compare(
+  const std::string wrong = compare(
       "matrix of patches", numbers(patches(x, 3, 1)), numbers(right),
       {{numbers(gathered(x, 3, 1, 0)),
         "your patches begin at pixel (i, j): they must begin `padding` pixels further up and to the left"},
        {numbers(permute(taps, {0, 2, 1, 3})), "your patches are transposed: u goes down and v to the right"},
        {numbers(permute(taps, {0, 3, 1, 2})),
         "your taps stand channel by channel: the channels of a pixel must stand side by side"}});
+  if (!wrong.empty()) return wrong;
+  const bool both = course::equal(numbers(patches(x, 2, 0)), numbers(gathered(x, 2, 0, 0)));
+  return both
+             ? ""
+             : "your patches are right for windows of 3 with padding 1, not for windows of 2 without padding";
 }
 
 /// What the loops of the exercise leave in `gradients` when each contribution replaces those before it.
@@ -103,7 +108,16 @@ std::string judge_convolution_backward() {
                  {numbers(gradients_of(x, turned, dy, 1).dx),
                   "your d(x) turns the window around: through tap (u, v) a pixel gets w[u][v], whatever the "
                   "direction"}});
-  return wrong;
+  if (!wrong.empty()) return wrong;
+  const Tensor small = sample({2, 2, 2, 3}, 4), dy_without = sample({2, 4, 3, 3}, 5);
+  const ConvolutionGradients others = convolution_backward(x, small, dy_without, 0),
+                             right_others = gradients_of(x, small, dy_without, 0);
+  const bool both = course::equal(numbers(others.dx), numbers(right_others.dx)) &&
+                    course::equal(numbers(others.dw), numbers(right_others.dw)) &&
+                    course::equal(numbers(others.db), numbers(right_others.db));
+  return both ? ""
+              : "your gradients are right for windows of 3 with padding 1, not for windows of 2 without "
+                "padding";
 }
 
 /// (x - mu) / sqrt(sigma^2 + 1e-5), over one axis; in the shape of `a`. Two mistakes can be put into the divisor.
@@ -165,13 +179,21 @@ std::string judge_border_deviation() {
       undivided.push_back(std::sqrt(inside[i] * inside[j]));
       one_sided.push_back(std::sqrt(one_border[i] * one_border[j]) / kernel);
     }
-  return compare(
+  const std::string wrong = compare(
       "deviation", numbers(border_deviation(size, kernel, padding)), right,
       {{one_sided, "you count the rows beyond one border alone: windows end beyond the other one, too"},
        {variances, "your numbers are variances: a deviation is the root of one"},
        {sums, "your numbers are sums of rows and columns: a window has rows times columns taps"},
        {undivided,
         "your numbers are roots of counts of taps: divide them by that of a window inside of the image"}});
+  if (!wrong.empty()) return wrong;
+  const Numbers inside_of_four = {3, 4, 4, 3};
+  Numbers right_of_four;
+  for (const real rows : inside_of_four)
+    for (const real columns : inside_of_four) right_of_four.push_back(std::sqrt(rows * columns) / 4);
+  return course::equal(numbers(border_deviation(5, 4, 1)), right_of_four)
+             ? ""
+             : "your deviation is right for a window of 5 with padding 2, not for one of 4 with padding 1";
 }
 
 }  // namespace

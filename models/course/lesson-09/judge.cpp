@@ -78,11 +78,22 @@ std::string judge_causal_mask(size_t queries, size_t keys) {
   return "";
 }
 
+/// The gradients that the library computes.
+AttentionGradients gradients_of(const Tensor& q_values, const Tensor& k_values, const Tensor& v_values,
+                                const Tensor& dy) {
+  Tensor q = q_values.copy(), k = k_values.copy(), v = v_values.copy();
+  for (Tensor* const x : {&q, &k, &v}) x->require_gradient();
+  const auto head = [](const Tensor& x) { return x.reshape({1, x.rows(), 1, x.columns()}); };
+  Tape tape;
+  tape.backward(attention(head(q), head(k), head(v)), head(dy));
+  return {q.gradient(), k.gradient(), v.gradient()};
+}
+
 std::string judge_attend_backward() {
   const size_t size = 5,
                d = 7;  // as many keys as queries, and v as wide as k: what is transposed can be named
-  Tensor q = sample({size, d}, 5), k = sample({size, d}, 6), v = sample({size, d}, 7);
-  const Tensor dy = sample({size, d}, 8);
+  const Tensor q = sample({size, d}, 5), k = sample({size, d}, 6), v = sample({size, d}, 7),
+               dy = sample({size, d}, 8);
   const AttentionGradients yours = attend_backward(q, k, v, dy);
 
   const real scale = 1 / std::sqrt(real(d));
@@ -112,17 +123,22 @@ std::string judge_attend_backward() {
     of_k.push_back({numbers(scale * matmul(transpose(wrong), q)), "your d(s) " + what});
   }
 
-  for (Tensor* const x : {&q, &k, &v}) x->require_gradient();
-  const auto head = [](const Tensor& x) { return x.reshape({1, x.rows(), 1, x.columns()}); };
-  Tape tape;
-  tape.backward(attention(head(q), head(k), head(v)), head(dy));  // the library's
+  const AttentionGradients right = gradients_of(q, k, v, dy);
   std::string wrong =
-      compare("d(v)", numbers(yours.dv), numbers(v.gradient()),
+      compare("d(v)", numbers(yours.dv), numbers(right.dv),
               {{numbers(matmul(p, dy)), "your d(v) has P where its transpose belongs"},
                {numbers(dy), "your d(v) is dy: value j reaches query i with the share p_ij"}});
-  if (wrong.empty()) wrong = compare("d(q)", numbers(yours.dq), numbers(q.gradient()), of_q);
-  if (wrong.empty()) wrong = compare("d(k)", numbers(yours.dk), numbers(k.gradient()), of_k);
-  return wrong;
+  if (wrong.empty()) wrong = compare("d(q)", numbers(yours.dq), numbers(right.dq), of_q);
+  if (wrong.empty()) wrong = compare("d(k)", numbers(yours.dk), numbers(right.dk), of_k);
+  if (!wrong.empty()) return wrong;
+
+  const Tensor fewer = q.slice(0, 3), dy_fewer = dy.slice(0, 3);
+  const AttentionGradients others = attend_backward(fewer, k, v, dy_fewer),
+                           right_others = gradients_of(fewer, k, v, dy_fewer);
+  const bool both = course::equal(numbers(others.dq), numbers(right_others.dq)) &&
+                    course::equal(numbers(others.dk), numbers(right_others.dk)) &&
+                    course::equal(numbers(others.dv), numbers(right_others.dv));
+  return both ? "" : "your gradients are right for as many queries as keys, not for fewer";
 }
 
 /// A layer norm with gain and bias of its own, and two parts that are easy to tell apart.

@@ -20,9 +20,9 @@ Tensor mask(size_t size, size_t window) {
   return m;
 }
 
-/// Products of random vectors of d numbers; softmax over 16 of them, and the mean of its slopes p (1 - p).
+/// Products of random queries of d numbers with 16 keys each; softmax over the keys, and the mean of its slopes p (1 - p).
 void why_the_root(size_t d) {
-  const Tensor s = sum_columns(draw({2000, 16, d}, Random(1)) * draw({2000, 16, d}, Random(2)));
+  const Tensor s = sum_columns(draw({2000, 1, d}, Random(1)) * draw({2000, 16, d}, Random(2)));
   std::printf("d %4zu: deviation %4.1f; largest share, slope: ", d, std::sqrt(mean_square(s).item()));
   const Tensor p = softmax(s, 1), scaled = softmax(s / std::sqrt(real(d)), 1);
   std::printf("%.2f, %.3f, scaled %.2f, %.3f\n", mean(max(p, 1)).item(), mean(p * (1 - p)).item(),

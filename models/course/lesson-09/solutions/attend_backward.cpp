@@ -14,6 +14,9 @@ AttentionGradients attend_backward(const Tensor& q, const Tensor& k, const Tenso
   // ]
   // mistake: your d(v) has P where its transpose belongs
   // ~ const Tensor dv = matmul(p, dy);
+  // mistake: your gradients are right for as many queries as keys, not for fewer
+  // ~ Tensor dv = Tensor::zeros(v.shape());
+  // ~ if (q.rows() == k.rows()) dv = matmul(transpose(p), dy);
   // mistake: your d(v) is dy: value j reaches query i with the share p_ij
   // ~ const Tensor dv = dy.copy();
 
