@@ -49,8 +49,8 @@ course-lesson: build/course/lesson-$(lesson) build/course/judge-$(lesson)
 	@cd $(COURSE_FOLDER)/lesson-$(lesson) && { $(CURDIR)/build/course/judge-$(lesson) || [ $$? = 1 ]; }
 endif
 
-# All of <lamina.h> read once. Only the test, with its hundreds of small files, gains by it, and gives the options.
-build/course/precompiled/lamina.h.gch: lamina.h tests/models/course/course_test.sh
+# All of <lamina.h> read once. Only the test, with its hundreds of small files, gains by it.
+build/course/precompiled/lamina.h.gch: lamina.h
 	@mkdir -p $(@D) && echo '#include "$(CURDIR)/lamina.h"' > $(@D)/all.h
 	@$(COURSE_COMPILE) -MMD -MP -MT $@ -MF $@.d -x c++-header $(@D)/all.h -o $@
 -include $(wildcard build/course/precompiled/*.d)

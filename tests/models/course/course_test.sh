@@ -93,12 +93,10 @@ check "make course names an unknown lesson" unknown_lesson_is_named
 check "the library" make -s REAL=double course-library
 compile=$(make -s REAL=double course-compile) link=$(make -s REAL=double course-link)
 # Exercises, judges and above all mistakes are many and small: they are not optimized much, and read <lamina.h> once, where
-# they include it anyway. (g++ finds what is precompiled by -include alone when exercises.h comes first.) A mistake is a shared
-# object that replaces the solution in the judge, which is linked once. Of the time to link, other linkers than the usual one
-# need a third.
-small_level="-O1 -fPIC"
-plain="$(make -s REAL=double COURSE_LEVEL="$small_level" course-compile) -Werror" precompiled="-include build/course/precompiled/lamina.h"
-check "the precompiled header" make -s REAL=double COURSE_LEVEL="$small_level" build/course/precompiled/lamina.h.gch
+# they include it anyway. (g++ finds what is precompiled by -include alone when exercises.h comes first.) Of the time to
+# link, other linkers than the usual one need a third.
+plain="$(make -s REAL=double COURSE_LEVEL=-O1 course-compile) -Werror" precompiled="-include build/course/precompiled/lamina.h"
+check "the precompiled header" make -s REAL=double COURSE_LEVEL=-O1 build/course/precompiled/lamina.h.gch
 linker=
 for name in lld gold; do ! command -v "ld.$name" >/dev/null || linker=-fuse-ld=$name; done
 
@@ -144,17 +142,9 @@ judges() {  # judges RUN OBJECT...: says RUN.said and exits with the judge's exi
 }
 handed_out_fails() { judges handed.run "$work"/handed/*.o; [ $? = 1 ] && cp "$work/handed.run.said" "$work/handed.said"; }
 solutions_pass() { judges solved.run "$work"/solved/*.o && grep -x '[1-9][0-9]* passed, 0 failed' "$work/solved.run.said" || { cat "$work/solved.run.said"; return 1; }; }
-judge_takes_mistakes() {  # with what mistakes call, even where no solution does
-  local called
-  called=$(nm -u "$work"/mistakes/*.o | sed -n 's/^ *U \(_Z.*6lamina.*\)/-Wl,-u,\1/p' | sort -u)
-  $plain -shared "$work"/solved/*.o $linker -o "$work/libsolved.so" &&
-    $plain "$work/judge.o" -L"$work" -lsolved -Wl,-rpath,"$work" -rdynamic $called $link $linker -o "$work/judge"
-}
 mistake_is_named() {  # mistake_is_named EXERCISE NUMBER MESSAGE
-  local name=$work/mistakes/$1.$2
-  $plain -shared "$name.o" $linker -o "$name.so" || return
-  (cd "$work" && timeout 120 env LD_PRELOAD="$name.so" ./judge </dev/null) >"$name.said" 2>&1
-  [ $? = 1 ] && grep -F ": $3" "$name.said" || { cat "$name.said"; return 1; }
+  judges mistaken.run "$work/mistakes/$1.$2.o" $(ls "$work"/solved/*.o | grep -v "/$1\.o$")
+  [ $? = 1 ] && grep -F ": $3" "$work/mistaken.run.said" || { cat "$work/mistaken.run.said"; return 1; }
 }
 
 contents_name() {  # contents_name LESSON NUMBER: the course's page links to it by its title
@@ -180,7 +170,6 @@ for lesson in models/course/lesson-*/; do
   check "lesson $number: as handed out, the judge fails" handed_out_fails
   check "lesson $number: solved, the judge passes" solutions_pass
   if has_python; then check "lesson $number: the page" page_holds "$lesson"; else skip "the page of lesson $number: there is no python3"; fi
-  check "lesson $number: a judge that takes mistakes" judge_takes_mistakes || continue
   for list in "$work"/mistakes/*.list; do
     count=0
     while IFS= read -r message; do
