@@ -65,6 +65,7 @@ BENCH_SOURCES := $(wildcard tools/bench/bench_*.cpp)
 HEAP_COUNTER := tools/peers/heap_allocations.cpp
 BY_HAND := tools/peers/by_hand/by_hand.cpp
 TOOL_SOURCES := $(filter-out tools/lamina.cpp $(BENCH_SOURCES) $(HEAP_COUNTER) tools/peers/%,$(wildcard $(addprefix tools/,*.cpp */*.cpp */*/*.cpp)))
+SOURCES_OF_COMMANDS := $(filter tools/commands/%,$(TOOL_SOURCES))
 # Programs of their own stand in these folders of tests.
 OWN_PROGRAMS := $(addsuffix /%,$(addprefix tests/,install oracle fuzz faults stress guarded))
 TEST_SOURCES := $(filter-out $(OWN_PROGRAMS),$(wildcard $(addprefix tests/,*.cpp */*.cpp */*/*.cpp */*/*/*.cpp))) \
@@ -89,8 +90,8 @@ ALONE := core/gemm/% core/version.cpp core/distributed/mpi.cpp tools/live/server
 SET_library := $(LIBRARY_SOURCES)
 SET_train := $(wildcard $(TRAIN_SOURCES))
 SET_models := $(filter-out $(SET_train),$(MODEL_SOURCES))
-SET_commands := $(filter tools/commands/%,$(TOOL_SOURCES))
-SET_tools := $(filter-out $(SET_commands),$(TOOL_SOURCES))
+SET_commands := $(SOURCES_OF_COMMANDS)
+SET_tools := $(filter-out $(SOURCES_OF_COMMANDS),$(TOOL_SOURCES))
 SET_tests := $(TEST_SOURCES)
 SETS := library train models commands tools tests
 # Each set's sources that are float's alone have objects of float in both builds.
@@ -232,8 +233,8 @@ $(BUILD)/precompiled/unoptimized.h: tools/precompiled/standard.h $(BUILD)/flags
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 $(MODELS): $(call objects,$(MODEL_SOURCES))
-$(COMMANDS): $(call objects,$(filter tools/commands/%,$(TOOL_SOURCES)))
-$(TOOLS): $(call objects,$(filter-out tools/commands/%,$(TOOL_SOURCES)))
+$(COMMANDS): $(call objects,$(SOURCES_OF_COMMANDS))
+$(TOOLS): $(call objects,$(filter-out $(SOURCES_OF_COMMANDS),$(TOOL_SOURCES)))
 $(LIBRARY) $(MODELS) $(TOOLS) $(COMMANDS): $(BUILD)/sources
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
@@ -541,7 +542,7 @@ tidy: $(addsuffix .ok,$(TIDY_GROUPS))
 
 # Sources that are read together shadow each other's names, so that warning is left to the builds.
 # The commands apart from what they call: each half takes about as long as the models.
-COMMAND_FILES := $(filter tools/commands/%,$(TOOL_SOURCES)) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(BY_HAND)
+COMMAND_FILES := $(SOURCES_OF_COMMANDS) $(COMMAND_SOURCES) $(BENCH_SOURCES) $(BY_HAND)
 $(BUILD)/tidy/commands.ok: $(call objects,$(COMMAND_FILES))
 $(BUILD)/tidy/tools.ok: $(call objects,$(filter-out $(COMMAND_FILES),$(TOOL_SOURCES)))
 $(BUILD)/tidy/models.ok: $(call objects,$(MODEL_SOURCES))

@@ -13,114 +13,22 @@
 
 #include "core/math/random.h"
 #include "core/threads/parallel.h"
+#include "tests/core/gemm/products.h"
 #include "tests/guarded/guarded.h"
 
 using namespace lamina;
+using namespace lamina::test::products;
 using lamina::test::Against;
 using lamina::test::GuardedNumbers;
 
 namespace {
 
-constexpr real guard = real{-12345};
-
-using sizes = std::vector<size_t>;
-
-/// Reproducible numbers in [-1, 1].
-std::vector<real> numbers(size_t count, unsigned seed) {
-  std::vector<real> values(count);
-  unsigned state = seed * 2654435761u + 1;
-  for (real& value : values) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<real>(static_cast<int>(state >> 8) - (1 << 23)) / static_cast<real>(1 << 23);
-  }
-  return values;
-}
-
-/// The same with all bits random: the last bits of `numbers` repeat, so ties of many sums in double all round
-/// the same way.
+/// Reproducible numbers in [-1, 1], all of whose bits are random: the last bits of `numbers` repeat, so ties of
+/// many sums in double all round the same way.
 std::vector<real> all_digits(size_t count, unsigned seed) {
   std::vector<real> values(count);
   Random(seed).fill_uniform(values.data(), count, -1, 1);
   return values;
-}
-
-struct Case {
-  size_t m, n, k;
-  GemmOptions options = {};
-  size_t padding = 0;
-};
-
-std::string describe(const Case& t) {
-  return std::to_string(t.m) + "," + std::to_string(t.n) + "," + std::to_string(t.k) +
-         (t.options.a == Transpose::yes ? " T" : " N") + (t.options.b == Transpose::yes ? "T" : "N") +
-         (t.options.accumulate ? " accumulate" : "") + (t.options.bias ? " bias" : "") + " padding " +
-         std::to_string(t.padding);
-}
-
-/// A matrix stored with `padding` guard cells after every row, and a row of guards before and after.
-struct Matrix {
-  size_t rows, columns, stride;
-  std::vector<real> cells;
-  Matrix(size_t rows_, size_t columns_, size_t padding, unsigned seed)
-      : rows(rows_), columns(columns_), stride(columns_ + padding), cells((rows_ + 2) * stride + 16, guard) {
-    const auto values = numbers(rows * columns, seed);
-    for (size_t i = 0; i < rows; ++i)
-      for (size_t j = 0; j < columns; ++j) at(i, j) = values[i * columns + j];
-  }
-  real* data() { return cells.data() + stride; }
-  const real* data() const { return cells.data() + stride; }
-  real& at(size_t i, size_t j) { return data()[i * stride + j]; }
-  real at(size_t i, size_t j) const { return data()[i * stride + j]; }
-};
-
-/// The matrix [rows x columns] of the numbers of `seed`, or its transposed storage.
-Matrix stored(Transpose op, size_t rows, size_t columns, size_t padding, unsigned seed) {
-  if (op == Transpose::no) return Matrix(rows, columns, padding, seed);
-  const Matrix plain(rows, columns, 0, seed);
-  Matrix transposed(columns, rows, padding, seed);
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns; ++j) transposed.at(j, i) = plain.at(i, j);
-  return transposed;
-}
-Matrix left(const Case& t) { return stored(t.options.a, t.m, t.k, t.padding, 1); }
-Matrix right(const Case& t) { return stored(t.options.b, t.k, t.n, t.padding, 2); }
-
-/// left(t) times right(t), which is the same in every form. Plain pointers: sanitizers make other access slow.
-std::vector<long double> exact_product(size_t m, size_t n, size_t k) {
-  const Matrix a(m, k, 0, 1), b = stored(Transpose::yes, k, n, 0, 2);
-  std::vector<long double> sums;
-  for (size_t i = 0; i < m; ++i)
-    for (size_t j = 0; j < n; ++j) {
-      const real *const x = a.data() + i * k, *const y = b.data() + j * k;
-      long double sum = 0;
-      for (size_t p = 0; p < k; ++p) sum += static_cast<long double>(x[p]) * static_cast<long double>(y[p]);
-      sums.push_back(sum);
-    }
-  return sums;
-}
-
-/// The largest error allowed for a sum of k products of numbers up to 1.
-long double tolerance(size_t k) {
-  return static_cast<long double>(std::numeric_limits<real>::epsilon()) * (4 + static_cast<long double>(k));
-}
-
-/// Compares c with the exact product inside [column_begin, column_end), and with `before` everywhere else.
-void compare(const Case& t, const std::vector<long double>& product, const Matrix& before, const Matrix& c,
-             size_t column_begin = 0, size_t column_end = npos) {
-  long double worst = 0;
-  Matrix untouched = c;
-  for (size_t i = 0; i < t.m; ++i)
-    for (size_t j = column_begin; j < std::min(column_end, t.n); ++j) {
-      const long double start = t.options.accumulate ? before.at(i, j)
-                                : t.options.bias     ? t.options.bias[j]
-                                                     : 0;
-      const long double error =
-          std::fabs(static_cast<long double>(c.at(i, j)) - (start + product[i * t.n + j]));
-      worst = error <= worst ? worst : error;  // keeps a NaN
-      untouched.at(i, j) = before.at(i, j);
-    }
-  CHECK_MESSAGE(worst <= tolerance(t.k), describe(t));
-  CHECK_MESSAGE(untouched.cells == before.cells, "wrote outside c: ", describe(t));
 }
 
 void check(const Case& t, const std::vector<long double>& product) {
@@ -333,102 +241,6 @@ TEST_CASE("gemm: results are bit-equal from call to call and at any address") {
     gemm(m, n, k, moved_a.data() + 3, k, moved_b.data() + 5, n, second.data(), n);
     CHECK(first.cells == second.cells);
   }
-}
-
-namespace {
-
-/// The packed product as a whole, and of some of its columns.
-void check_packed(const Case& t, const std::vector<long double>& product) {
-  const Matrix a = left(t), b = right(t), before(t.m, t.n, t.padding, 3);
-  PackedMatrix packed;
-  packed.pack(t.options.b, t.k, t.n, b.data(), b.stride);
-  CHECK(packed.rows() == t.k);
-  CHECK(packed.columns() == t.n);
-  Matrix c = before;
-  gemm_packed(t.m, a.data(), a.stride, packed, c.data(), c.stride, t.options.accumulate);
-  compare(t, product, before, c);
-  for (const auto& [begin, end] :
-       {std::pair<size_t, size_t>{0, t.n / 2}, {t.n / 3, t.n}, {t.n / 2, t.n / 2}}) {
-    Matrix some = before;
-    gemm_packed(t.m, a.data(), a.stride, packed, some.data(), some.stride, t.options.accumulate, begin, end);
-    compare(t, product, before, some, begin, end);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("gemm_packed: rows, column ranges and accumulation") {
-  for (const size_t m : sizes({1, 2, 4, 5, 13, 16, 32, 300}))
-    for (const size_t n : sizes({1, 16, 33, 130, 256}))
-      for (const size_t k : sizes({1, 17, 100, 3100})) {  // the last in several blocks of k
-        if (k > 100 && m * n > 600) continue;
-        const auto product = exact_product(m, n, k);
-        for (const Transpose op : {Transpose::no, Transpose::yes})
-          for (const bool accumulate : {false, true})
-            check_packed({m, n, k, {.b = op, .accumulate = accumulate}, 2}, product);
-      }
-}
-
-TEST_CASE("gemm_packed: nothing to multiply") {
-  PackedMatrix packed;
-  packed.pack(Transpose::no, 0, 5, nullptr, 5);
-  std::vector<real> c(10, real{7});
-  gemm_packed(2, nullptr, 0, packed, c.data(), 5, true);
-  CHECK(c == std::vector<real>(10, real{7}));
-  gemm_packed(2, nullptr, 0, packed, c.data(), 5, false);
-  CHECK(c == std::vector<real>(10, real{0}));
-}
-
-TEST_CASE("gemm_packed: what is upcoming changes nothing") {
-  const std::vector<real> a = numbers(33 * 70, 1), b = numbers(70 * 90, 2), read_next = numbers(5000, 3);
-  PackedMatrix packed;
-  packed.pack(Transpose::no, 70, 90, b.data(), 90);
-  for (const size_t m : {1u, 13u, 33u}) {
-    std::vector<real> c(m * 90), again(m * 90);
-    gemm_packed(m, a.data(), 70, packed, c.data(), 90, false);
-    const std::span<const real> all(read_next);
-    for (const Upcoming& upcoming : {Upcoming{all}, Upcoming{all.first(1), {}, all.last(3000)},
-                                     Upcoming{all, all, all, all, all, all}}) {
-      gemm_packed(m, a.data(), 70, packed, again.data(), 90, false, 0, npos, upcoming);
-      CHECK(again == c);
-    }
-  }
-}
-
-TEST_CASE("PackedMatrix: one that was moved from packs again") {
-  const std::vector<real> b = numbers(4 * 9, 1), a = numbers(2 * 4, 2);
-  PackedMatrix packed;
-  packed.pack(Transpose::no, 4, 9, b.data(), 9);
-  const PackedMatrix moved = std::move(packed);
-  packed.pack(Transpose::no, 4, 9, b.data(), 9);
-  std::vector<real> c(2 * 9), again(2 * 9);
-  gemm_packed(2, a.data(), 4, moved, c.data(), 9, false);
-  gemm_packed(2, a.data(), 4, packed, again.data(), 9, false);
-  CHECK(again == c);
-}
-
-TEST_CASE("PackedMatrix: as many threads as there are pack the same") {
-  constexpr size_t k = 70, n = 1030;
-  const std::vector<real> b = numbers(k * n, 1);
-  for (const Transpose op : {Transpose::no, Transpose::yes}) {
-    const size_t stride = op == Transpose::yes ? k : n;
-    PackedMatrix one, some;
-    set_threads(1);
-    one.pack(op, k, n, b.data(), stride);
-    set_threads(3);
-    some.pack(op, k, n, b.data(), stride);
-    set_threads(0);
-    CHECK(std::equal(one.data(), one.data() + k * n, some.data()));
-  }
-}
-
-TEST_CASE("PackedMatrix: packing the same size again reuses the memory") {
-  const auto b = numbers(70 * 90, 1);
-  PackedMatrix packed;
-  packed.pack(Transpose::no, 70, 90, b.data(), 90);
-  const real* const memory = packed.data();
-  packed.pack(Transpose::yes, 70, 90, b.data(), 70);
-  CHECK(packed.data() == memory);
 }
 
 TEST_CASE("gemm_backend names the vectors and the OpenBLAS core") {
