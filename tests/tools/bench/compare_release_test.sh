@@ -22,9 +22,9 @@ compares() {  # compares CODE ARGUMENT...: what it says is in `said`
   [ "$status" = "$code" ]
 }
 says() { grep -qE -- "$1" said; }
-commit() {  # commit DATE MESSAGE: all that is there
+commit() {  # commit DATE MESSAGE [TIME]: all that is there
   git add -A
-  GIT_COMMITTER_DATE="$1T12:00:00Z" git -c user.name=a -c user.email=a@example.org commit -q -m "$2"
+  GIT_COMMITTER_DATE="$1T${3:-12:00:00}Z" git -c user.name=a -c user.email=a@example.org commit -q -m "$2"
 }
 
 # A step of core/speed.h's milliseconds; without that file, the build fails.
@@ -96,10 +96,20 @@ echo 1 >core/speed.h
 commit 2026-01-07 "Mended"
 check "an older commit that does not build does not" compares 0 HEAD~1
 check "but is named" says "^nothing to compare: $(commit_of HEAD~1) does not build here"
+git tag -d v1 >/dev/null
+git mv core/speed.h core/fast.h
+commit 2026-01-08 "Half of a change"
+git mv core/fast.h core/speed.h
+echo 2 >core/speed.h
+commit 2026-01-08 "Its other half" 12:10:00
+echo 4 >core/speed.h
+commit 2026-01-09 "A day after the half" 12:05:00
+check "an hour's work is not compared with by halves" compares 0
+check "but what stood before it is" says "^OLD is $(commit_of HEAD~3) of 2026-01-07"
 
 sed -i 's/sys.stdin: print/sys.stdin: sys.exit(1) if SPEED == 1 else print/' step.py
 echo 2 >core/speed.h
-commit 2026-01-09 "Another program"
+commit 2026-01-10 "Another program"
 echo 1 >core/speed.h
 check "a program that cannot time the steps does not fail either" compares 0 HEAD
 check "but is named" says '^build/bench_steps .* ended in the middle'
