@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/distributed/machine/shared_model.h"
 #include "core/ops/map.h"
 
 namespace lamina {
@@ -52,6 +53,11 @@ void MovingAverage::update() {
 void MovingAverage::swap() {
   Parameters& all = swapped_ ? parameters() : unchanged_parameters();
   if (!swapped_ && !all.locked().empty()) fail("moving average: ", all.locked());
+  if (!swapped_ && distributed::is_common(all))
+    fail(
+        "moving average: the ranks of this machine hold one copy of the weights, which each of them would "
+        "swap; "
+        "start them with LAMINA_SHARED_MEMORY=0, so that each has its own");
   for_each_index(averages_.size(), [w = all.values().data(), a = averages_.data()](size_t i) {
     const real weight = w[i];
     w[i] = a[i];

@@ -33,7 +33,8 @@ class MovingAverage {
 
   /// Exchanges weights and averages: once for evaluation, or to save the averages under the weights' names,
   /// and once to undo it. In between, an optimizer's step() throws Error. Throws Error when parameters were added
-  /// since it was made; those that are added in between stay as they are.
+  /// since it was made; those that are added in between stay as they are. Throws Error where the ranks of a machine hold
+  /// one copy of the weights (core/distributed/machine/shared_model.h), which each of them would swap.
   void swap();
 
   bool swapped() const { return swapped_; }

@@ -2,13 +2,18 @@
 
 #include "optim/moving_average.h"
 
+#include <array>
 #include <memory>
+#include <string>
 
+#include "core/distributed/group.h"
+#include "core/distributed/machine/shared_model.h"
 #include "core/files/parameter_file.h"
 #include "layers/linear.h"
 #include "layers/norms/batch_norm.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
+#include "tests/core/distributed/rank_threads.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
@@ -115,6 +120,34 @@ TEST_CASE("moving average: a model that grows while the averages are in gets its
   CHECK(identical(model.layer.weight, weights));
   CHECK(identical(late, Tensor::ones({3})));
   CHECK(contains(error_of([&] { model.average.swap(); }), "the model grew"));
+}
+
+/// Two swaps of one copy would leave the averages in the weights' place.
+TEST_CASE("moving average: ranks that hold one copy of the weights do not each swap it") {
+  std::array<std::string, 2> errors;
+  std::array<bool, 2> same{}, swapped_apart{};
+  on_ranks(2, [&] {
+    const size_t rank = distributed::group().rank();
+    Model model;
+    model.step();
+    const Tensor weights = model.layer.weight.copy();
+    {
+      const distributed::SharedModel shared(model.parameters);
+      errors[rank] = error_of([&] { model.average.swap(); });
+      distributed::gather(0);
+      same[rank] = identical(model.layer.weight, weights);
+      distributed::gather(0);
+    }
+    model.average.swap();
+    swapped_apart[rank] = !identical(model.layer.weight, weights);
+  });
+  for (const size_t rank : {0U, 1U}) {
+    CHECK(errors[rank] ==
+          "moving average: the ranks of this machine hold one copy of the weights, which each of them would "
+          "swap; start them with LAMINA_SHARED_MEMORY=0, so that each has its own");
+    CHECK(same[rank]);
+    CHECK(swapped_apart[rank]);
+  }
 }
 
 TEST_CASE("moving average: errors") {

@@ -19,6 +19,8 @@ namespace {
 
 constexpr size_t cache_line = 64 / sizeof(real);  // in numbers
 
+thread_local const real* common_values = nullptr;  ///< of the model that this rank shares
+
 /// Its values on pages of their own.
 void move_to_pages(Tensor& tensor) {
   detail::Storage& storage = *tensor.storage();
@@ -30,6 +32,10 @@ void move_to_pages(Tensor& tensor) {
 }
 
 }  // namespace
+
+bool is_common(Parameters& parameters) {
+  return common_values != nullptr && parameters.values().data() == common_values;
+}
 
 SharedModel::SharedModel(Parameters& parameters, const std::vector<Parameters::Entry>& state)
     : parameters_(parameters) {
@@ -101,10 +107,12 @@ void SharedModel::share(const std::vector<Descriptor>& files) {
   }
   own_part_ = part_of(parameters_.values().size(), own, files.size(), cache_line);
   sum_.emplace(std::move(ranks), own);
+  common_values = parameters_.values().data();
   gather(0);  // from here on all have written what the others see
 }
 
 SharedModel::~SharedModel() {
+  if (sum_) common_values = nullptr;
   sum_.reset();
   for (const Block& view : views_) ::munmap(view.place, view.bytes);
   for (const Block& block : blocks_) replace_by_copy(block.place, block.bytes);

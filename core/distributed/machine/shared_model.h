@@ -22,6 +22,10 @@
 
 namespace lamina::distributed {
 
+/// Whether this rank holds these parameters in common with others: what each of them writes there, all have. A change that
+/// every rank makes of a model of its own would be made several times.
+bool is_common(Parameters& parameters);
+
 /// Of the flat buffers.
 inline constexpr Range all_parameters{0, static_cast<size_t>(-1)};
 
