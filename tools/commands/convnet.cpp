@@ -71,8 +71,11 @@ void add_convnet_command(Command& program) {
   command.add("--stats", *stats,
               "instead of training: statistics of every position of the feature maps, border against "
               "centre, for the run in this folder");
-  command.action([convnet, stats] {
+  command.action([&command, convnet, stats] {
     if (stats->empty()) return convnet->run();
+    for (const FlagView& flag : command.flags())
+      if (flag.name != "--stats" && flag.name != "--threads" && command.given(flag.name))
+        fail<UsageError>("--stats: the settings and the data are those of the run; leave out ", flag.name);
     set_threads(convnet->threads);
     convnet->for_each_run("--stats", *stats, [&](const RunFolder& folder) { convnet->study(folder); });
     return 0;

@@ -277,7 +277,21 @@ std::optional<int> Command::parse(int argc, const char* const* argv) const {
     fail<UsageError>(complaint, complaint.ends_with('?') ? " see " : "; see ", name(),
                      commands.empty() ? "" : " " + commands[0]->get_name(), " --help");
   }
+  require_flags_of_chosen(name());
   return {};
+}
+
+/// A flag in front of a command is one of the outer command, which does not act then.
+void Command::require_flags_of_chosen(const std::string& called) const {
+  for (const Command& inner : commands_) {
+    if (!inner.app_->parsed()) continue;
+    const std::string inner_called = called + ' ' + inner.name();
+    for (const auto& [option, rules] : flags_)
+      if (option->count() > 0)
+        fail<UsageError>(option->get_name(), ": in front of ", inner.name(), " it has no effect; see ",
+                         inner_called, " --help");
+    inner.require_flags_of_chosen(inner_called);
+  }
 }
 
 /// What is wrong with a word that is no flag and no command of this one; nothing when there is none.

@@ -123,6 +123,7 @@ class Command {
   explicit Command(std::shared_ptr<CLI::App> app);
   const Command& chosen() const;
   std::string unknown_word(std::span<const char* const> words) const;
+  void require_flags_of_chosen(const std::string& called) const;
   std::optional<int> parse(int argc, const char* const* argv) const;
 
   std::shared_ptr<CLI::App> app_;

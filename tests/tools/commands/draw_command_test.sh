@@ -8,6 +8,7 @@ check "unknown norm" refuses 2 "--norm" draw --norm batch
 check "batch larger than the data" refuses 2 "--batch 1000" draw --batch 1000 --out large
 check "missing data folder" refuses 1 "nowhere" draw --data nowhere --out a
 check "sample without a run" refuses 2 "RUN" draw sample
+check "sample with a setting that the run has" refuses 2 "--norm: in front of sample" draw --norm layer sample nothing
 check "sample what is no run" refuses 1 "nothing: is not a run" draw sample nothing
 mkdir other && cat >other/config.json <<'END'
 {"experiment": "mnist", "variant": "", "settings": {}, "lamina": "", "scalar": "float", "threads": 1, "backend": ""}

@@ -141,7 +141,8 @@ export LAMINA_SMOKE=1
 "$lamina" draw --threads 1 --preset small --batch 512 --out draw >/dev/null && nan draw/model.safetensors
 check "draw sample" refuses 1 "draw/model.safetensors" draw sample draw
 "$lamina" convnet --threads 1 --preset small --batch 1280 --out convnet >/dev/null && nan convnet/model.safetensors
-check "convnet --stats" refuses 1 "convnet/model.safetensors" convnet --stats convnet
+check "convnet --stats" refuses 1 "convnet/model.safetensors" convnet --stats convnet --threads 1
+check "convnet --stats of other data than the run's" refuses 2 "leave out --data" convnet --stats convnet --data elsewhere
 nan handwriting/model.safetensors
 check "handwriting write" refuses 1 "handwriting/model.safetensors" handwriting write handwriting hello
 nan attentive-reader/best.safetensors

@@ -104,6 +104,28 @@ TEST_CASE("the innermost command that was named acts, and no other") {
         "program: iner: there is no such command; did you mean inner? see program outer --help\n");
 }
 
+TEST_CASE("a flag of a command is refused in front of one of its own, which would not read it") {
+  Command program("program", "has commands");
+  Command& outer = program.add_command("outer", "has one of its own, and flags");
+  std::string norm, word;
+  bool quick = false;
+  int acted = 0;
+  outer.add("--norm", norm, "of the outer command");
+  outer.add("--quick", quick, "too");
+  outer.action([&] { return ++acted; });
+  Command& inner = outer.add_command("inner", "has a flag of the same name");
+  inner.add("--norm", word, "of the inner command");
+  inner.action([&] { return ++acted; });
+  CHECK(run(program, {"outer", "--norm", "layer", "inner"}).complained ==
+        "program: --norm: in front of inner it has no effect; see program outer inner --help\n");
+  CHECK(run(program, {"outer", "--quick", "inner", "--norm", "layer"}).code == 2);
+  CHECK(acted == 0);
+  CHECK(run(program, {"outer", "--norm", "batch"}).code == 1);
+  CHECK(run(program, {"outer", "inner", "--norm", "layer"}).code == 2);
+  CHECK(norm == "batch");
+  CHECK(word == "layer");
+}
+
 TEST_CASE("a mistake on the command line is one line, with exit code 2 and no action") {
   Command program("program", "has commands");
   Command& command = program.add_command("run", "takes flags");
