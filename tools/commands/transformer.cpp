@@ -68,9 +68,11 @@ class TransformerCommand final : public TrainingCommand {
     fields.add("--book", book_,
                "with --data: one of its texts by name, such as emma for emma.txt; by default all",
                {.required = false});
-    fields.add("--train-on", train_on_,
-               "characters or words of the text to train on, the first ones; by default all",
-               {.required = false});
+    fields
+        .add("--train-on", train_on_,
+             "characters or words of the text to train on, the first ones; by default all",
+             {.required = false})
+        .positive();
     fields.add("--unit", unit_, "what is read and written one after another")
         .one_of({"character", "word"})
         .show_default();
@@ -155,6 +157,9 @@ class TransformerCommand final : public TrainingCommand {
     data_ = data_folder.empty() ? built_in_stories(unit(), seed, stories)
                                 : load_books(data_folder, unit(), book_);
     const size_t all = data_->train.size();
+    if (train_on_ > all && smoke == 0)
+      fail<UsageError>("--train-on ", train_on_, ": the text to train on has ", all, ' ', unit_,
+                       "s; choose at most ", all, ", or leave it out");
     if (smoke > 0 && !data_folder.empty()) keep_a_few_texts();
     if (train_on_ > 0 && train_on_ < data_->train.size()) data_->train.resize(train_on_);
     if (data_->train.size() < all)

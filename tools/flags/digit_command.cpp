@@ -9,8 +9,10 @@ DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
       .add("--momentum", momentum_, "of sgd: the part of a step that the next one keeps", {.required = false})
       .range(0, 0.999)
       .show_default();
-  fields.add("--train-on", train_on_, "training cases to train on, drawn by the seed; by default all",
-             {.required = false});
+  fields
+      .add("--train-on", train_on_, "training cases to train on, drawn by the seed; by default all",
+           {.required = false})
+      .positive();
   add_sync_batch_norm_flag();
 }
 

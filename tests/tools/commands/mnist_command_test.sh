@@ -25,6 +25,7 @@ check "more epochs than can be counted" on_all_data \
 check "and no folder is left of them" [ ! -e endless ]
 check "batch larger than the data" refuses 2 "--batch 100000" mnist --batch 100000 --out large
 check "more training cases than there are" refuses 2 "--train-on 1281: there are 1280" mnist --train-on 1281 --out few
+check "no training cases, which would be all of them" refuses 2 "--train-on: 0 is not" mnist --train-on 0 --out few
 check "a batch larger than what is trained on" refuses 2 "--batch 128: there are only 100" mnist --train-on 100 --out few
 check "and no folder is left of them" [ ! -e few ]
 mkdir taken && echo '{}' >taken/config.json
