@@ -1,6 +1,7 @@
 #include "models/text/gutenberg.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/error.h"
 
@@ -8,20 +9,38 @@ namespace lamina {
 
 namespace {
 
+/// Whether a line is a mark of three stars, which older books write without the space.
+bool is_mark(std::string_view line, std::string_view words) {
+  constexpr std::string_view stars = "***";
+  if (!line.starts_with(stars)) return false;
+  line.remove_prefix(stars.size());
+  return line.starts_with(words) || (line.starts_with(' ') && line.substr(1).starts_with(words));
+}
+
+/// "End of the Project Gutenberg EBook of", and as it was written over the years.
+bool ends_text(std::string_view line) {
+  constexpr std::array<std::string_view, 4> articles{"", "the ", "The ", "this "};
+  constexpr std::string_view begin = "End of ";
+  if (!line.starts_with(begin)) return false;
+  line.remove_prefix(begin.size());
+  return std::ranges::any_of(articles, [&](std::string_view article) {
+    return line.starts_with(article) && line.substr(article.size()).starts_with("Project Gutenberg");
+  });
+}
+
 /// Sees a file's lines, each with the place where it begins and that of the next one.
 class Notices {
  public:
   Notices(const std::string& path, size_t end) : path_(path), end_(end) {}
 
   void see(std::string_view line, size_t at, size_t next) {
-    if (line.starts_with("*** START OF")) {
+    if (is_mark(line, "START OF")) {
       if (begun_ || ended_)
         fail<DataError>(path_, ": holds several books of Project Gutenberg; put each into a file of its own");
       begin_ = next;
       begun_ = true;
     }
-    const bool ends = line.starts_with("*** END OF") || line.starts_with("End of the Project Gutenberg") ||
-                      line.starts_with("End of Project Gutenberg");
+    const bool ends = is_mark(line, "END OF") || ends_text(line);
     if (ends && !ended_) end_ = at;
     ended_ |= ends;
   }

@@ -37,6 +37,15 @@ TEST_CASE("Project Gutenberg: the text between the notices, or all up to where o
   CHECK(left_of("").empty());
 }
 
+TEST_CASE("Project Gutenberg: marks as older books have them") {
+  CHECK(left_of("notice\n***START OF THE BOOK***\na\nb\n***END OF THE BOOK***\nlicense\n") == "a\nb\n");
+  for (const std::string end :
+       {"End of The Project Gutenberg Etext of A", "End of this Project Gutenberg book"})
+    CHECK(left_of("*** START OF IT ***\na\n" + end + "\n*** END OF IT ***\n") == "a\n");
+  const std::string others = "*** STARTED\nEnd of a Project Gutenberg\nEnd of the line\n****START OF\n";
+  CHECK(left_of(others) == others);
+}
+
 TEST_CASE("Project Gutenberg: several books in one file are refused, none is left out silently") {
   const std::string book = "*** START OF IT ***\na\n*** END OF IT ***\nlicense\n", both = book + book;
   const std::vector<std::string> lines = {"*** START OF IT ***", "a", "*** END OF IT ***",
