@@ -21,6 +21,16 @@ void DigitCommand::complete() {
     fail<UsageError>("--momentum ", momentum_, ": it is SGD's; add --optimizer sgd, or leave it out");
 }
 
+/// Their table has a column for the batch, their figure panels.
+std::vector<Variant> DigitCommand::variants() const {
+  std::vector<Variant> all = TrainingCommand::variants();
+  for (Variant& variant : all) {
+    variant.title = title_of(variant.norm);
+    variant.line = Line::solid;
+  }
+  return all;
+}
+
 DigitOptions DigitCommand::options() const {
   return {.norm = norm(),
           .batch = batch(),

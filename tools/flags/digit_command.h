@@ -24,6 +24,7 @@ class DigitCommand : public TrainingCommand {
   virtual std::unique_ptr<DigitExperiment> make() const = 0;
 
   void complete() override;
+  std::vector<Variant> variants() const override;
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override;
   std::string summary(const TrainedVariants& trained) const override;
   std::vector<Panel> figure(const TrainedVariants& trained) const override;

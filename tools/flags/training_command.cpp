@@ -79,11 +79,15 @@ OptimizerKind TrainingCommand::optimizer_kind() const {
 
 std::vector<Variant> TrainingCommand::variants() const {
   std::vector<Variant> all;
-  for (const size_t batch_size : batches)
+  for (size_t i = 0; i < batches.size(); ++i)
     for (const std::string& norm_name : norms) {
-      all.push_back(
-          {.norm = norm_name, .name = text(norm_name, "-b", batch_size), .title = title_of(norm_name)});
-      all.back().label = text(all.back().title, ", batch ", batch_size);
+      const size_t batch_size = batches[i];
+      const std::string label = text(title_of(norm_name), ", batch ", batch_size);
+      all.push_back({.norm = norm_name,
+                     .name = text(norm_name, "-b", batch_size),
+                     .title = batches.size() > 1 ? label : title_of(norm_name),
+                     .label = label,
+                     .line = static_cast<Line>(std::min<size_t>(i, 2))});
       all.back().own.set("norm", norm_name);
       all.back().own.set("batch", text(batch_size));
       all.back().work = 1 / static_cast<double>(batch_size);
