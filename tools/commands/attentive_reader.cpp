@@ -172,6 +172,9 @@ class ReaderCommand final : public TrainingCommand {
     if (!paper()) sizes.events = 5;
     if (smoke > 0) sizes.train = 320, sizes.valid = sizes.test = 64;
     data_ = data_folder.empty() ? built_in_stories(seed, sizes) : load_questions(data_folder, sentences_);
+    if (data_folder.empty() && fields.given("--sentences"))
+      fail<UsageError>("--sentences ", sentences_,
+                       ": built-in passages are kept whole; add --data DIR, or leave it out");
     if (batches.size() > 1) fail<UsageError>("--batch: one size at a time");
     return {.source = data_->source, .cases = data_->train.count, .called = "training questions"};
   }

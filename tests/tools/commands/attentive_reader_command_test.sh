@@ -66,6 +66,7 @@ done >book.txt
 "$lamina" data cloze book.txt --out cloze >out 2>err || cat err
 check "a book becomes questions" grep -q "^cloze: 48 training, 6 validation and 6 test questions$" out
 check "anonymous" [ -z "$(sed -s '/^@entity[0-9]*:/d' cloze/*/*.question | grep -iE 'anna|boris|clara')" ]
+check "sentences of built-in passages" refuses 2 "--sentences 2: built-in passages" attentive-reader --sentences 2 --out book
 "$lamina" attentive-reader --norm layer --preset small --data cloze --sentences 0 --batch 16 --updates 4 --validate-every 2 --out book >out 2>err || cat err
 check "and is read" grep -q "questions in cloze (whole passages): 48 training" out
 check "the folder is not overwritten" refuses 1 "cloze/training: is there already" data cloze book.txt --out cloze
