@@ -88,7 +88,6 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
   ranks.backward_done();
   if (!std::isfinite(ranks.loss())) stop_at_loss(trained, ranks.loss(), culprit, step, saved_step);
   recorded.before_update();
-  ranks.recorded();
   StepRow row{.step = step + 1, .train_loss = ranks.loss()};
   const bool has_row = records.rows.has_row(step);
   if (has_row) row.gradient_norm = static_cast<double>(gradient_norm(trained.parameters));
@@ -98,6 +97,7 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
     const std::string what = error.what();
     stop(trained.folder, text("step ", step + 1, ": ", what.substr(0, what.find("; "))), nullptr, saved_step);
   }
+  ranks.parameters_read();
   trained.optimizer.step();
   ranks.update_done();
   recorded.after_update();

@@ -53,8 +53,8 @@ void RankSteps::Step::forward_done(double loss, bool interrupted) {
 
 void RankSteps::Step::backward_done() { steps_.gradients_.finish(); }
 
-void RankSteps::Step::recorded() {
-  if (is_due(steps_done_, steps_.read_.record)) steps_.model_.meet();
+void RankSteps::Step::parameters_read() {
+  if (steps_.read_.always || is_due(steps_done_, steps_.read_.record)) steps_.model_.meet();
 }
 
 void share_state(Parameters& parameters, Optimizer& optimizer, Position& position) {

@@ -42,9 +42,9 @@ class RankSteps {
     /// After backward(): waits for the sums of all losses and gradients.
     void backward_done();
 
-    /// Before the optimizer's step: where the first rank has recorded the parameters, which all have in common, none
-    /// updates them earlier.
-    void recorded();
+    /// Before the optimizer's step, when nothing reads the parameters any more. All have them in common: where gradients are
+    /// read always, as a penalty on the weights is added there, or the first rank records, none updates them earlier.
+    void parameters_read();
 
     /// After the optimizer's step: waits until all have updated their parts.
     void update_done() { steps_.model_.updated(); }

@@ -120,12 +120,40 @@ TEST_CASE("ranks: none updates what the first one records") {
         changed += difference(x, before) > 0 ? 1 : 0;
         ++recorded;
       }
-      step.recorded();
+      step.parameters_read();
       adam.step();
       step.update_done();
     }
   });
   CHECK(recorded == 2);
+  CHECK(changed == 0);
+}
+
+/// adjust_gradients() may add the gradient of a penalty on the weights.
+TEST_CASE("ranks: none updates what another one reads to adjust gradients") {
+  std::atomic<int> changed = 0;
+  on_ranks(2, [&] {
+    Parameters parameters(1);
+    const Tensor x = parameters.add("x", Tensor::ones({1000}));
+    Adam adam(parameters, {});
+    RankSteps steps(parameters, adam, {.always = true});
+    for (std::uint64_t done = 0; done < 4; ++done) {
+      RankSteps::Step step(steps, done);
+      Tape tape;
+      const Tensor loss = sum(square(x));
+      step.forward_done(0, false);
+      tape.backward(loss);
+      step.backward_done();
+      if (distributed::group().rank() == done % 2) {
+        const Tensor before = x.copy();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        changed += difference(x, before) > 0 ? 1 : 0;
+      }
+      step.parameters_read();
+      adam.step();
+      step.update_done();
+    }
+  });
   CHECK(changed == 0);
 }
 
