@@ -17,7 +17,7 @@ namespace lamina::transformer {
 /// What the learning rate does after it has risen linearly over the first `warmup` updates.
 enum class Decay {
   none,   ///< it stays
-  cosine  ///< it falls to a tenth at the last update, along half a cosine
+  cosine  ///< it falls along half a cosine, whose end, a tenth, would be the rate of the update after the last
 };
 
 struct TransformerOptions {

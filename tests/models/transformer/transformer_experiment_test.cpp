@@ -143,6 +143,7 @@ TEST_CASE("transformer experiment: the learning rate rises, and stays or falls t
   CHECK(falling.learning_rate_at(0) == near(0.0025));
   CHECK(falling.learning_rate_at(3) == near(0.01));
   CHECK(falling.learning_rate_at(4 + 28) == near(0.0055));
+  CHECK(falling.learning_rate_at(59) == near(0.00100708));  // of the last update
   CHECK(falling.learning_rate_at(60) == near(0.001));
   CHECK(constant.learning_rate_at(1) == near(0.005));
   CHECK(constant.learning_rate_at(59) == near(0.01));
