@@ -270,13 +270,20 @@ void TrainingCommand::require_parts() const {
                        " or more, or --norm batch");
 }
 
-/// Each rank takes at least one case of a batch.
+/// Each rank takes at least one case of a batch, and of a ghost batch at least one whole part.
 void TrainingCommand::require_enough_for_ranks() const {
+  constexpr size_t part = NormalizationOptions{}.part;
   const size_t ranks = distributed::group().size();
-  for (const size_t size : batches)
+  const bool ghost = std::ranges::find(norms, std::string(name_of(Norm::ghost))) != norms.end();
+  for (const size_t size : batches) {
     if (size < ranks)
       fail<UsageError>("--batch ", size, ": fewer cases than the ", ranks,
                        " ranks, which share each batch; choose a larger one, or start fewer ranks");
+    if (ghost && ranks > 1 && size / ranks < part)
+      fail<UsageError>("--norm ghost-batch: its parts have ", part, " cases or more, and each of ", ranks,
+                       " ranks has ", size / ranks, " of --batch ", size, "; give --batch ", ranks * part,
+                       " or more, or start fewer ranks");
+  }
 }
 
 /// What is built in depends on flags and program alone.

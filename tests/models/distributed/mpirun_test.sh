@@ -144,6 +144,9 @@ says() {  # says CODE TEXT COMMAND...: ends with CODE after a line that contains
   return 1
 }
 check "fewer cases than ranks" says 2 "--batch 3: fewer cases than the 4 ranks" ranks 4 "$lamina" mnist --batch 3 --out few
+check "fewer cases a rank than a ghost batch's parts have" says 2 "each of 3 ranks has 21 of --batch 64; give --batch 96 or more" \
+  ranks 3 "$lamina" mnist --norm ghost-batch --batch 64 --out few
+check "  and as many" ranks 2 "$lamina" mnist --norm ghost-batch --batch 64 --out parts >log
 check "another flag on one rank" says 2 "rank 1: a flag of rank 1 is not that of rank 0: --lr 0.2, and --lr 0.1" \
   ranks 1 "$lamina" mnist --batch 64 --lr 0.1 --out lr : -n 1 "$lamina" mnist --batch 64 --lr 0.2 --out lr
 check "another experiment on one rank" says 2 "the program of rank 1 is not that of rank 0" \
