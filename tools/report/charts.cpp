@@ -101,7 +101,7 @@ std::string why_left_out(const Exhibit& exhibit, const std::vector<Trace>& trace
   std::string reason;
   for (const Trace& trace : traces) {
     if (trace.facet != facet) continue;
-    reason = why_not_comparable(*trace.run, exhibit);
+    reason = why_not_comparable(*trace.run, exhibit, exhibit.full_length);
     if (reason != "synthetic data" && reason != "small preset" && reason != "data not recorded" &&
         part_of_data(*trace.run).empty())
       return {};

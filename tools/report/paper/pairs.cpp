@@ -39,11 +39,21 @@ const PaperRow* row_of(const Exhibit& exhibit, const std::string& norm) {
   return norm.empty() || row == exhibit.paper.end() ? nullptr : &*row;
 }
 
+/// How long the paper trained for a row: where the row says so itself, that; its curves may end earlier.
+double length_of(const PaperRow& paper, const Exhibit& exhibit) {
+  for (size_t i = 0; i < exhibit.measures.size(); ++i) {
+    const Measure& measure = exhibit.measures[i];
+    if (measure.column == exhibit.length_column && measure.pick == Pick::last && !paper.cells[i].empty())
+      return number_in(paper.cells[i]);
+  }
+  return exhibit.full_length;
+}
+
 /// Measures of runs.
 void add_measured(Json& rows, const Exhibit& exhibit, const Trace& trace) {
   const PaperRow* const paper = row_of(exhibit, trace.norm);
   if (paper == nullptr) return;
-  const std::string reason = why_not_comparable(*trace.run, exhibit);
+  const std::string reason = why_not_comparable(*trace.run, exhibit, length_of(*paper, exhibit));
   const std::string group = text("paper: ", paper->label, "; ours: ", trace.label,
                                  reason.empty() ? "" : " (" + reason + ", so no difference is formed)");
   for (size_t i = 0; i < exhibit.measures.size(); ++i) {
@@ -84,7 +94,7 @@ void add_verdicts(Json& rows, const Exhibit& exhibit, const TablePlan& plan, con
 
 }  // namespace
 
-std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit) {
+std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, double length) {
   if (!exhibit.on_data) return {};
   if (!run.config) return "data not recorded";
   if (setting_of(run, "data").empty()) return "synthetic data";
@@ -96,8 +106,8 @@ std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit) {
   const double done = place && !file->second.rows.empty()
                           ? number_in(file->second.rows.back()[*place])
                           : number_in(setting_of(run, exhibit.length_column + "s"));
-  if (!(done < exhibit.full_length)) return {};
-  return progress(done, exhibit.full_length, exhibit.length_column);
+  if (!(done < length)) return {};
+  return progress(done, length, exhibit.length_column);
 }
 
 Json pairs_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {

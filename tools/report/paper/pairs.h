@@ -10,9 +10,9 @@
 
 namespace lamina {
 
-/// What keeps a run from being compared with the paper's: "synthetic data", "small preset", "trained on 1000 alone", "5 of
-/// 100 epochs"; empty when nothing does.
-std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit);
+/// What keeps a run from being compared with one of the paper's of this length: "synthetic data", "small preset", "trained on
+/// 1000 alone", "5 of 100 epochs"; empty when nothing does.
+std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, double length);
 
 /// One table, or none: for each row of the paper whose norm we have measured, its numbers beside ours and the difference,
 /// which is only formed where ours are comparable. Rows name their pair in `group`.
