@@ -1,10 +1,10 @@
 #include "tools/report/tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "core/error.h"
+#include "models/analysis/larger.h"
 #include "tools/report/measures.h"
 #include "tools/report/paper/pairs.h"
 
@@ -64,7 +64,7 @@ class Grid {
     norms_.resize(rows_.size());
     norms_[r] = norm;
     double& cell = cells_.try_emplace({r, c}, value).first->second;
-    cell = std::max(cell, value);
+    cell = analysis::larger(cell, value);
   }
 
   Json table(const std::string& title) const {

@@ -93,6 +93,18 @@ TEST_CASE("Table 1 is paired entry by entry, and an entry that differs says so")
   CHECK(rows[1]["cells"] == Json({"yes", "no, 0.5", "differs"}));
 }
 
+TEST_CASE("a change without a number is not invariant, wherever it stands in the file") {
+  const TemporaryFolder folder;
+  for (const auto& [first, second] : {std::pair{"4e-16", "nan"}, {"nan", "4e-16"}}) {
+    write_file(folder / "invariance.csv",
+               text("scheme,transformation,magnitude,epsilon,change\nlayer,weight matrix re-scaling,2,0,",
+                    first, "\nlayer,weight matrix re-scaling,100,0,", second, '\n'));
+    const Json tables = exhibit_on(folder.path(), "table-1")["tables"];
+    CHECK(tables[0]["rows"][0]["cells"] == Json({"yes", "no, –", "differs"}));
+    CHECK(tables[2]["rows"][0]["cells"] == Json({"no, –"}));
+  }
+}
+
 TEST_CASE("DRAW's bounds and curves in the paper stand beside runs on real data only") {
   const TemporaryFolder folder;
   make_draw(folder / "a", {{"data", "mnist"}});

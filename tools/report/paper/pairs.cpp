@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "core/error.h"
+#include "models/analysis/larger.h"
 #include "models/evidence/interval.h"
 #include "tools/report/measures.h"
 
@@ -66,15 +68,17 @@ void add_measured(Json& rows, const Exhibit& exhibit, const Trace& trace) {
   }
 }
 
-/// The largest value that a file has in a row of these names and columns; NaN for none.
-double largest_in(const Csv& csv, const TablePlan& plan, const std::string& norm, const std::string& column) {
+/// The largest value that a file has in a row of these names and columns, nothing for none. A NaN is the largest: what has
+/// no number is not invariant.
+std::optional<double> largest_in(const Csv& csv, const TablePlan& plan, const std::string& norm,
+                                 const std::string& column) {
   const auto name = csv.find(plan.names.back()), kind = csv.find(plan.column), split = csv.find(plan.split),
              value = csv.find(plan.values.front());
-  double largest = NAN;
+  std::optional<double> largest;
   if (!name || !kind || !split || !value) return largest;
   for (const auto& row : csv.rows)
     if (row[*name] == norm && row[*kind] == column && number_in(row[*split]) == 0)
-      largest = std::fmax(largest, number_in(row[*value]));
+      largest = analysis::larger(largest.value_or(0), number_in(row[*value]));
   return largest;
 }
 
@@ -83,11 +87,11 @@ void add_verdicts(Json& rows, const Exhibit& exhibit, const TablePlan& plan, con
   for (const PaperRow& paper : exhibit.paper)
     for (size_t i = 0; i < exhibit.paper_columns.size(); ++i) {
       const std::string& column = exhibit.paper_columns[i];
-      const double change = largest_in(csv, plan, paper.norm, column);
-      if (!std::isfinite(change)) continue;
-      const std::string ours = change < plan.threshold ? "yes" : "no";
+      const std::optional<double> change = largest_in(csv, plan, paper.norm, column);
+      if (!change) continue;
+      const std::string ours = *change < plan.threshold ? "yes" : "no";
       rows.push_back(pair_row(column, paper.norm, text("paper: ", paper.label, "; ours: epsilon 0"),
-                              {paper.cells[i], text(ours, ", ", pretty(change, 2)),
+                              {paper.cells[i], text(ours, ", ", pretty(*change, 2)),
                                ours == paper.cells[i] ? "none" : "differs"}));
     }
 }
