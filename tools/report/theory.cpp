@@ -87,8 +87,8 @@ Exhibit learning_rate() {
       "With normalization, growing weight vectors turn less for the same update: normalization lowers the "
       "learning rate by itself, and a large weight norm stops learning early.";
   exhibit.setting =
-      "Ours: the angle by which the last update of a training on digits turns the weight vectors, against "
-      "their length.";
+      "Ours: the angle by which an update at the end of a training on digits turns the weight vectors, "
+      "a mean over the last 25 updates, against their mean length.";
   exhibit.on_data = true;
   exhibit.file = "turning.csv";
   exhibit.facet = {"optimizer", ""};
