@@ -42,6 +42,7 @@ struct PaperRow {
   std::string label = {};
   std::string norm = {};
   std::vector<std::string> cells = {};
+  std::vector<std::string> of = {};  ///< runs beside it have these values of the exhibit's distinctions
 };
 
 /// A table made of the rows of a file. Without `column` a row of the file is a row of the table, and `values`

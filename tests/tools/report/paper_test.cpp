@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "core/error.h"
 #include "tests/temporary_folder.h"
@@ -79,6 +80,22 @@ TEST_CASE(
     CHECK(row["cells"][2] == "–");
     CHECK(row["group"].get<std::string>().find(text(epochs, " of 200 epochs")) != std::string::npos);
   }
+}
+
+TEST_CASE("Table 2's rows stand beside runs with their score, and with no other") {
+  const TemporaryFolder folder;
+  for (const auto& [score, norm] : {std::pair{"cosine", "none"}, {"order", "none"}, {"cosine", "layer"}}) {
+    const std::string run = text(folder.path(), '/', score, '-', norm);
+    make_run_of("order-embedding", run, {{"score", score}, {"norm", norm}, {"data", "coco"}, {"epochs", 100}},
+                "");
+    write_file(run + "/test.csv", "epoch,test_caption_r1\n100,46\n");
+  }
+  const Json pairs = exhibit_on(folder.path(), "table-2")["tables"][0];
+  std::map<std::string, Json> cells;
+  for (const Json& row : pairs["rows"]) cells[row["group"].get<std::string>()] = row["cells"];
+  CHECK(cells.size() == 2);
+  CHECK(cells["paper: Sym (Vendrov et al.); ours: baseline, score cosine"] == Json({"45.4", "46", "+0.6"}));
+  CHECK(cells["paper: OE (the authors); ours: baseline, score order"] == Json({"46.6", "46", "−0.6"}));
 }
 
 TEST_CASE("Table 1 is paired entry by entry, and an entry that differs says so") {

@@ -29,8 +29,10 @@ TEST_CASE("every figure, table and study of the paper is an exhibit, with or wit
     CHECK_MESSAGE(ids.contains(id), id);
   CHECK(ids.size() == exhibits().size() + 1);
   for (const Exhibit& each : exhibits())
-    for (const PaperRow& row : each.paper)
+    for (const PaperRow& row : each.paper) {
       CHECK_MESSAGE(row.cells.size() == each.measures.size() + each.paper_columns.size(), each.id, row.label);
+      CHECK_MESSAGE(row.of.size() <= each.distinctions.size(), each.id, row.label);
+    }
 }
 
 TEST_CASE("the exhibits of a part follow each other, the paper's first") {

@@ -35,10 +35,17 @@ Json pair_row(const std::string& label, const std::string& norm, const std::stri
   return {{"label", label}, {"norm", norm}, {"source", "pair"}, {"group", group}, {"cells", cells}};
 }
 
-/// The first row of the paper with this norm: later ones are of other trainings.
-const PaperRow* row_of(const Exhibit& exhibit, const std::string& norm) {
-  const auto row = std::ranges::find(exhibit.paper, norm, &PaperRow::norm);
-  return norm.empty() || row == exhibit.paper.end() ? nullptr : &*row;
+bool stands_beside(const PaperRow& row, const Exhibit& exhibit, const Trace& trace) {
+  for (size_t i = 0; i < row.of.size(); ++i)
+    if (setting_of(*trace.run, exhibit.distinctions[i].name) != row.of[i]) return false;
+  return !row.norm.empty() && row.norm == trace.norm;
+}
+
+/// The first row of the paper with this norm and what else tells them apart: later ones are of other trainings.
+const PaperRow* row_of(const Exhibit& exhibit, const Trace& trace) {
+  const auto row = std::ranges::find_if(
+      exhibit.paper, [&](const PaperRow& each) { return stands_beside(each, exhibit, trace); });
+  return row == exhibit.paper.end() ? nullptr : &*row;
 }
 
 /// How long the paper trained for a row: where the row says so itself, that; its curves may end earlier.
@@ -53,7 +60,7 @@ double length_of(const PaperRow& paper, const Exhibit& exhibit) {
 
 /// Measures of runs.
 void add_measured(Json& rows, const Exhibit& exhibit, const Trace& trace) {
-  const PaperRow* const paper = row_of(exhibit, trace.norm);
+  const PaperRow* const paper = row_of(exhibit, trace);
   if (paper == nullptr) return;
   const std::string reason = why_not_comparable(*trace.run, exhibit, length_of(*paper, exhibit));
   const std::string group = text("paper: ", paper->label, "; ours: ", trace.label,
