@@ -13,6 +13,7 @@ struct RecurrentSession::Shared {
   CachedString name;  ///< of the layer
   size_t rows;
   RowStep step;
+  size_t next = 0;  ///< steps so far, of all copies: each has a place of its own for its statistics
 };
 
 namespace {
@@ -142,7 +143,7 @@ RecurrentState RecurrentSession::operator()(const Tensor& x, const RecurrentStat
   RecurrentState after{.h = Tensor(state), .c = row_step.has_memory() ? Tensor(state) : Tensor()};
   const Tensor x_part = input_(x), hidden_part = hidden_(before.h);
   SessionStep step{.shared = shared_,
-                   .t = next_++,
+                   .t = shared_->next++,
                    .x_part = x_part,
                    .hidden_part = hidden_part,
                    .gates = row_step.gates_apart() ? Tensor(x_part.shape()) : x_part,

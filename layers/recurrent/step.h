@@ -46,7 +46,7 @@ struct SessionOptions {
 };
 
 /// A recurrent layer, one step per call: the numbers and gradients of the whole-sequence layer, with every
-/// normalization. For batch norm the k-th call is step k.
+/// normalization. For batch norm the k-th call is step k. Copies are the same session: they count their calls together.
 class RecurrentSession {
  public:
   /// Throws Error for sizes of 0, for layers that have a condition, and for those that run in reverse: here the caller
@@ -69,7 +69,6 @@ class RecurrentSession {
   std::shared_ptr<Shared> shared_;
   RecurrentState initial_;
   StepLinear input_, hidden_;
-  size_t next_ = 0;
 };
 
 }  // namespace lamina

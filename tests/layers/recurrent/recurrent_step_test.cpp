@@ -148,3 +148,23 @@ TEST_CASE("a session refuses a mask that was written before the backward pass") 
   const RecurrentState second = session(sample({4, 2}, 2), first, mask);
   CHECK(contains(error_of([&] { tape.backward(sum(second.h)); }), "was written after it was recorded"));
 }
+
+TEST_CASE("copies of a session are the same session") {
+  for (const Norm norm : {Norm::layer, Norm::batch}) {
+    Parameters parameters(1);
+    const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 3, .norm = norm});
+    Tensor x = leaf({4, 5, 2}, 1);
+    const auto loss = [&](bool copied) {
+      RecurrentSession session(lstm, {.steps = 4, .rows = 5});
+      RecurrentState state = session.initial();
+      for (size_t t = 0; t < 4; ++t) {
+        RecurrentSession copy = session;
+        state = (copied ? copy : session)(x.step(t), state);
+      }
+      return weighted(state.h);
+    };
+    const auto of_one = gradients_of(parameters, x, [&] { return loss(false); });
+    const auto of_copies = gradients_of(parameters, x, [&] { return loss(true); });
+    for (size_t i = 0; i < of_one.size(); ++i) CHECK(identical(of_copies[i], of_one[i]));
+  }
+}
