@@ -67,8 +67,8 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
   if (storage.lent)
     fail("parameters: '", name, "' ", initial.shape(),
          " shares its values with a tensor that was detached before; add it first, or add its copy()");
-  offsets_.push_back(flat_->take(storage));
   initial.require_gradient();
+  offsets_.push_back(flat_->take(storage));
   learned_.push_back({name, initial});
   find_trained();
   return initial;

@@ -178,6 +178,7 @@ class Tape {
   void require_last_reader() const;
   static bool holds(std::uint32_t number, Tape* innermost);
   friend void detail::before_writing(detail::Storage* storage, const Shape& shape);
+  friend void detail::require_unread(const detail::Storage& storage, const Shape& shape);
   void pop(detail::History past);
   void walk();
   void walk_and_keep();

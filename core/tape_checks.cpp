@@ -108,6 +108,16 @@ void detail::before_writing(Storage* storage, const Shape& shape) {
     if (tape->entered(holder, number)) tape->watch(&holder, shape);
 }
 
+/// Ops that had other leaves are on the tape and would contribute to the gradient; those that had none are not.
+void detail::require_unread(const Storage& storage, const Shape& shape) {
+  for (const Tape* tape = Tape::opened_last(); tape != nullptr; tape = tape->outer_)
+    for (const Tape::Node* node = tape->last_; node != nullptr; node = node->previous)
+      if (std::ranges::find(node->inputs, storage.id) != node->inputs.end())
+        fail("require_gradient: a tape has recorded the op '", node->op, "' with this ", shape,
+             " as a constant, and its gradient would be incomplete; call it before the forward pass, or on a "
+             "detach() or copy()");
+}
+
 void Tape::watch(detail::Storage* storage, const Shape& shape) {
   watched_.push_back({detail::StorageHandle(storage), shape, digest_of_values(*storage)});
 }

@@ -204,6 +204,7 @@ Tensor& Tensor::require_gradient() {
   if (storage_->frozen)
     fail("require_gradient: this ", shape_,
          " is a frozen parameter; thaw() it by its name, or take its detach() or copy()");
+  if (!storage_->needs_gradient) detail::require_unread(*storage_.get(), shape_);
   storage_->needs_gradient = true;
   return *this;
 }

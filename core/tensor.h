@@ -85,6 +85,9 @@ void destroy(Storage* storage);
 /// holds them, its backward() will check whether they have changed. Throws Error for an empty handle.
 void before_writing(Storage* storage, const Shape& shape);
 
+/// Throws Error when an op on a tape of this thread has read the tensor, as a constant.
+void require_unread(const Storage& storage, const Shape& shape);
+
 [[noreturn]] void fail_empty(const char* op);
 [[noreturn]] void fail_index(size_t index, const Shape& shape);
 [[noreturn]] void fail_indices(std::span<const size_t> indices, const Shape& shape);
@@ -218,7 +221,8 @@ class Tensor {
   /// A copy with its own buffer and no history.
   Tensor copy() const;
 
-  /// Marks a leaf whose gradient is wanted; returns itself. Throws Error for a frozen parameter.
+  /// Marks a leaf whose gradient is wanted; returns itself. Throws Error for a frozen parameter, and for a constant that an
+  /// op on a tape of this thread has read.
   Tensor& require_gradient();
   bool needs_gradient() const { return defined() && storage_->needs_gradient; }
 

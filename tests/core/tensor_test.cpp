@@ -223,3 +223,28 @@ TEST_CASE("tensor: memory that the system does not grant is an error that names 
                         " GB, which the system does not grant; take smaller sizes, or compute it in parts"));
 }
 #endif
+
+TEST_CASE("a constant that a tape has read does not become a leaf") {
+  Tensor x = sample({3}, 1), w = leaf({3}, 2);
+  Parameters parameters(1);
+  Tape tape;
+  // Of these only the product is recorded: dL/dx would be w, without the 2.
+  const Tensor loss = sum(w * x + x * real(2));
+  const char* const refused =
+      "require_gradient: a tape has recorded the op 'multiply' with this [3] as a constant, and its gradient "
+      "would be incomplete; call it before the forward pass, or on a detach() or copy()";
+  CHECK_ERROR(x.require_gradient(), refused);
+  CHECK_ERROR(parameters.add("x", x), refused);
+  CHECK(parameters.learned().empty());
+  CHECK(parameters.values().empty());
+  {
+    const Tape later;
+    CHECK_ERROR(x.require_gradient(), refused);
+  }
+  CHECK(x.detach().require_gradient().needs_gradient());
+  CHECK(w.require_gradient().needs_gradient());
+  tape.backward(loss);
+  CHECK(!x.needs_gradient());
+  CHECK(x.require_gradient().needs_gradient());
+  CHECK(parameters.add("w", w.copy()).needs_gradient());
+}
