@@ -112,6 +112,9 @@ class Tape {
   /// Whether any tape of this thread holds a node.
   static bool any_recorded();
 
+  /// Whether a tensor was handed out for writing while the tape holds it: backward() will look at its values again.
+  bool watches(const Tensor& x) const;
+
   /// Forgets everything that was recorded.
   void clear();
 
@@ -173,11 +176,11 @@ class Tape {
             std::span<const Tensor> inputs);
   void enter(detail::Storage& storage);
   bool entered(const detail::Storage& holder, std::uint32_t number) const;
-  void watch(detail::Storage* storage, const Shape& shape);
+  void watch(detail::Storage* storage, size_t begin, const Shape& shape);
   void require_unwritten() const;
   void require_last_reader() const;
   static bool holds(std::uint32_t number, Tape* innermost);
-  friend void detail::before_writing(detail::Storage* storage, const Shape& shape);
+  friend void detail::before_writing(detail::Storage* storage, size_t offset, const Shape& shape);
   friend void detail::require_unread(const detail::Storage& storage, const Shape& shape);
   void pop(detail::History past);
   void walk();
@@ -185,10 +188,12 @@ class Tape {
   void require_origin(const Tensor& output) const;
   [[noreturn]] void fail_without_origin(const Tensor& output) const;
 
-  /// A tensor that was handed out for writing while this recording holds it, and what it held then.
+  /// A tensor, or a part of one, that was handed out for writing while this recording holds it, and what it held then.
   struct Watched {
     detail::StorageHandle storage;
+    size_t begin;  ///< its first number in the storage
     Shape shape;
+    size_t nodes;  ///< recorded before
     std::uint64_t digest;
   };
 

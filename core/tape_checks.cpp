@@ -92,20 +92,26 @@ void Tape::fail_without_origin(const Tensor& output) const {
 namespace {
 
 /// Of the values' bits, to detect changes.
-std::uint64_t digest_of_values(const detail::Storage& storage) {
-  return digest_of(std::as_bytes(std::span(storage.values, storage.size)));
+std::uint64_t digest_of_values(const detail::Storage& storage, size_t begin, const Shape& shape) {
+  return digest_of(std::as_bytes(std::span(storage.values + begin, shape.size())));
 }
 
 }  // namespace
 
-void detail::before_writing(Storage* storage, const Shape& shape) {
+/// A whole tensor is watched once until an op reads it again. Where a part is handed out, others may be later; and a
+/// session may still fill the rest of the tensor.
+void detail::before_writing(Storage* storage, size_t offset, const Shape& shape) {
   if (storage == nullptr) fail_empty("tensor");
   Storage& holder = holder_of(*storage);
   const std::uint32_t number = holder.recording.load(std::memory_order_relaxed);
   if (number == 0) return;
-  holder.recording.store(0, std::memory_order_relaxed);
+  bool held = false;
   for (Tape* tape = Tape::opened_last(); tape != nullptr; tape = tape->outer_)
-    if (tape->entered(holder, number)) tape->watch(&holder, shape);
+    if (tape->entered(holder, number)) {
+      tape->watch(&holder, static_cast<size_t>(storage->values - holder.values) + offset, shape);
+      held = true;
+    }
+  if (!held || shape.size() == holder.size) holder.recording.store(0, std::memory_order_relaxed);
 }
 
 /// Ops that had other leaves are on the tape and would contribute to the gradient; those that had none are not.
@@ -118,13 +124,22 @@ void detail::require_unread(const Storage& storage, const Shape& shape) {
              "detach() or copy()");
 }
 
-void Tape::watch(detail::Storage* storage, const Shape& shape) {
-  watched_.push_back({detail::StorageHandle(storage), shape, digest_of_values(*storage)});
+/// Once for all elements that a loop asks for one after another.
+void Tape::watch(detail::Storage* storage, size_t begin, const Shape& shape) {
+  for (auto last = watched_.rbegin(); last != watched_.rend() && last->nodes == count_; ++last)
+    if (last->storage.get() == storage && last->begin == begin && last->shape == shape) return;
+  watched_.push_back(
+      {detail::StorageHandle(storage), begin, shape, count_, digest_of_values(*storage, begin, shape)});
+}
+
+bool Tape::watches(const Tensor& x) const {
+  const detail::Storage& holder = detail::holder_of(*x.storage());
+  return std::ranges::any_of(watched_, [&](const Watched& each) { return each.storage.get() == &holder; });
 }
 
 void Tape::require_unwritten() const {
   for (const Watched& watched : watched_) {
-    if (digest_of_values(*watched.storage.get()) == watched.digest) continue;
+    if (digest_of_values(*watched.storage.get(), watched.begin, watched.shape) == watched.digest) continue;
     const auto uses = [&](const Node& node) {
       return std::ranges::any_of(node.outputs,
                                  [&](const Tensor& t) {

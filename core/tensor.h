@@ -81,9 +81,10 @@ inline Storage& holder_of(Storage& storage) { return storage.lent ? *storage.len
 
 void destroy(Storage* storage);
 
-/// Called before the values of a tensor that a tape may hold are handed out for writing: if an open tape
-/// holds them, its backward() will check whether they have changed. Throws Error for an empty handle.
-void before_writing(Storage* storage, const Shape& shape);
+/// Called before the values of a tensor that a tape may hold, from number `offset` of the storage on, are handed out for
+/// writing: if an open tape holds them, its backward() will check whether they have changed. Throws Error for an empty
+/// handle.
+void before_writing(Storage* storage, size_t offset, const Shape& shape);
 
 /// Throws Error when an op on a tape of this thread has read the tensor, as a constant.
 void require_unread(const Storage& storage, const Shape& shape);
@@ -168,7 +169,7 @@ class Tensor {
   // where LAMINA_CHECK_INDEX is 0.
   real* data() {
     if (!defined() || storage_->recording.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      detail::before_writing(storage_.get(), shape_);
+      detail::before_writing(storage_.get(), offset_, shape_);
     return storage_->values + offset_;
   }
   const real* data() const {

@@ -59,12 +59,13 @@ void require_options(const std::string& name, const CellForm& form, const Recurr
 
 /// The projection, where it is a product on the tape that this layer alone reads, else a copy: a leaf, a constant, a part
 /// of a tensor, and what an earlier op needs again must stay as they are, and nothing would find their second use. Of other
-/// ops than products the backward pass may read the result, as that of tanh does; what was detached has two names.
+/// ops than products the backward pass may read the result, as that of tanh does; what was detached has two names; and
+/// what someone has looked into is compared with what it was.
 Tensor to_consume(const std::string& name, const Tensor& projected) {
   const Tape* const tape = Tape::current();
   if (tape == nullptr) return projected.copy();
   const detail::Storage* const storage = projected.storage();
-  bool is_result = false, is_needed = storage->lent;
+  bool is_result = false, is_needed = storage->lent || tape->watches(projected);
   for (const Tape::Node* node = tape->last(); node != nullptr && !is_result; node = node->previous) {
     const bool reads = std::ranges::find(node->inputs, storage->id) != node->inputs.end();
     if (reads && std::string_view(node->op) == "recurrence")

@@ -83,9 +83,10 @@ class Recurrent {
   /// The same sequence from project(x) [T x B x gates H]: for inputs that repeat, such as words, of which each needs
   /// the product only once. Keeps every state, also where `checkpoint` is chosen. While a tape records, the result
   /// of a product, such as project()'s, is consumed: read it no more, nor a detach() of it. What another op made, leaves,
-  /// constants, parts of a tensor and what earlier ops on the tape read are copied instead, as is everything where no tape
-  /// records. Throws Error for other shapes, and for a projection that an earlier sequence on this tape has consumed;
-  /// backward() does so for one that another op has read since, where the gradients of both arrive.
+  /// constants, parts of a tensor, what earlier ops on the tape read and what was handed out for writing are copied
+  /// instead, as is everything where no tape records. Throws Error for other shapes, and for a projection that an earlier
+  /// sequence on this tape has consumed; backward() does so for one that another op has read since, where the gradients of
+  /// both arrive.
   Sequence from_projected(const Tensor& projected, const SequenceOptions& with = {}) const;
   /// The W_x and W_h in use: under weight norm w = g v / norm2(v).
   Tensor effective_input_weight() const;

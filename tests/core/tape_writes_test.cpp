@@ -45,6 +45,30 @@ TEST_CASE("a write through detach() is found, whichever of the handles is record
   }
 }
 
+TEST_CASE("each part of a tensor is watched by itself, from each op that reads the tensor on") {
+  Tensor x = leaf({3, 2}, 1);
+  Tensor first = x.step(0), last = x.detach().step(2);
+  Tape tape;
+  const auto error_after = [&](const std::function<void()>& write) {
+    const Tensor loss = sum(square(x));
+    write();
+    const std::string error = error_of_backward(tape, loss);
+    tape.clear();
+    return error;
+  };
+  CHECK(error_after([&] { CHECK(first[1] != last[0]); }).empty());
+  CHECK(contains(error_after([&] { last[1] += first[0] + 1; }), written));
+  CHECK(contains(error_after([&] { first[1] += last[1] + 1; }), written));
+  CHECK(contains(error_after([&] { x.slice(1, 3)[0] += first[0] + 2; }), written));
+  const real kept = first[0];
+  CHECK(error_after([&] { first[0] = 7, first[0] = kept; }).empty());
+  const Tensor before = sum(square(x));
+  first[0] = 7;
+  const Tensor loss = before + sum(square(x));  // its gradient there needs the 7
+  first[0] = kept;
+  CHECK(contains(error_of_backward(tape, loss), written));
+}
+
 TEST_CASE("after a write every further pass is refused, of a new loss too, until the tape is cleared") {
   Tensor x = leaf({2}, 1), other = leaf({2}, 2);
   Tape tape;

@@ -137,6 +137,24 @@ TEST_CASE("step_linear: a write into its weight is found, trained or not") {
   }
 }
 
+TEST_CASE("step_linear: a result may be looked at before the next step, and not be written") {
+  for (const bool written : {false, true}) {
+    const Tensor x = leaf({3, 3}, 1), weight = leaf({3, 3}, 2);
+    Tape tape;
+    StepLinear linear(weight, {}, 3, 3);
+    Tensor y = linear(x), total = weighted(y);
+    for (int t = 0; t < 2; ++t) {
+      Tensor before = y;
+      y = linear(tanh(y) + before[0]);
+      total = total + weighted(y);
+      if (written && t == 1) before[1] += 1;
+    }
+    const std::string error = error_of([&] { tape.backward(total); });
+    CHECK(contains(error, "was written after it was recorded") == written);
+    CHECK((written || error.empty()));
+  }
+}
+
 TEST_CASE("a session refuses a mask that was written before the backward pass") {
   Parameters parameters(1);
   const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 3});

@@ -131,6 +131,19 @@ TEST_CASE("a projection whose own op needs it again is left as it is") {
     }
 }
 
+TEST_CASE("a projection may be looked at before a layer consumes it") {
+  for (const Norm norm : {Norm::none, Norm::layer}) {
+    Projecting layer(norm);
+    const auto loss = [&](bool looked_at) {
+      Tensor p = layer.rnn.project(layer.x);
+      if (looked_at) CHECK(p[0] == p.step(0)[0]);
+      return layer.of_projected(p);
+    };
+    check_all_equal(gradients_of(layer, [&] { return loss(true); }),
+                    gradients_of(layer, [&] { return loss(false); }));
+  }
+}
+
 TEST_CASE("a projection that is a leaf keeps its values and adds up its gradients") {
   for (const Norm norm : {Norm::none, Norm::layer}) {
     Projecting layer(norm);
