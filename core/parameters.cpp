@@ -109,7 +109,6 @@ std::span<real> Parameters::gradients() {
   for (const Entry& entry : learned_) {
     detail::Storage& storage = *entry.value.storage();
     storage.gradient_exposed = true;
-    storage.gradient_in_rows = false;
     if (storage.needs_gradient)
       storage.gradient_written = true;
     else
@@ -123,7 +122,7 @@ std::span<real> Parameters::gradients_to_scale() {
     detail::Storage& storage = *entry.value.storage();
     if (storage.gradient_written || !storage.needs_gradient) continue;
     std::fill_n(storage.gradient, storage.size, real{0});
-    storage.gradient_in_rows = !storage.gradient_exposed;
+    storage.gradient_in_rows = true;
   }
   flat_->buffer.join();
   return {flat_->gradient, flat_->buffer.size() / sizeof(real)};

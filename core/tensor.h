@@ -49,7 +49,7 @@ struct Storage {
   History history = History::none;
   bool needs_gradient = false;
   bool gradient_written = false;  ///< false: the gradient counts as zero whatever its buffer holds
-  bool gradient_in_rows = false;  ///< nonzero only in rows that its Embedding has listed
+  bool gradient_in_rows = false;  ///< only its Embedding has contributed, to rows that it has listed
   bool gradient_exposed = false;  ///< anyone may write into the gradient's buffer at any time
   bool owns_values = true;        ///< false: the values belong to a flat buffer or to another storage
   bool owns_gradient = true;

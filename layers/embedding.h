@@ -37,7 +37,8 @@ class Embedding {
 
   /// A function that lists, after backward(), the rows of the gradient that may differ from zero, each once:
   /// for optimizers that do not touch the others. No rows once the gradient is cleared, until the table is
-  /// used again; all rows when another op has contributed too.
+  /// used again; all rows when another op has contributed too. From the first Parameters::gradients() on, through which
+  /// anyone may write, others that differ from zero are looked for.
   std::function<std::span<const int>()> used_rows() const;
 
  private:

@@ -110,6 +110,32 @@ TEST_CASE("lazy Adam: rows in use go as Adam's, all others stay") {
               "adam: the table [2 x 3] is not a parameter of this model");
 }
 
+TEST_CASE("lazy Adam: a look at all gradients changes no step, and what is written there is used") {
+  const auto table_after = [](int first_looks, int looks, real written) {
+    Parameters parameters(1);
+    const Embedding words(parameters, "words", {.entries = 5, .width = 3, .initial = normal(1)});
+    Adam adam(parameters, {.learning_rate = real(0.1)});
+    adam.update_only(words.table(), words.used_rows());
+    for (int step = 0; step < 4; ++step) {
+      const auto& batch = steps[static_cast<size_t>(step)];
+      if (step < first_looks) parameters.gradients();
+      Tape tape;
+      tape.backward(weighted(square(words(batch).slice(1, batch.size()))));  // a row in use may get zeros
+      if (step < looks) parameters.gradients()[3] += written;                // in row 1
+      adam.step();
+    }
+    return words.table().copy();
+  };
+  const Tensor unseen = table_after(0, 0, 0);
+  for (const int looks : {1, 4}) {
+    CHECK(identical(table_after(0, looks, 0), unseen));
+    CHECK(identical(table_after(looks, 0, 0), unseen));
+    CHECK(identical(table_after(looks, looks, 0), unseen));
+  }
+  const Tensor written = table_after(0, 1, 1);
+  for (size_t row = 0; row < 5; ++row) CHECK(identical(written.step(row), unseen.step(row)) == (row != 1));
+}
+
 TEST_CASE("embedding: what is written through gradients() does not pile up in rows that are not used") {
   Parameters parameters(1);
   const Embedding words(parameters, "words", {.entries = 5, .width = 1, .initial = normal(1)});
