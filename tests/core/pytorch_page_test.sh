@@ -40,6 +40,29 @@ for python in /usr/bin/python3 python3 ''; do
   [ -z "$python" ] || "$python" -c 'import numpy, torch' 2>/dev/null && break
 done
 
+# Layers of the table that model.py lacks, and layers that the table lacks.
+cat >"$scratch/others.py" <<'END'
+from weights import *
+
+def some(seed):
+    torch.manual_seed(seed)
+    model = nn.Sequential(nn.GroupNorm(2, 4), nn.BatchNorm1d(4), nn.LayerNorm(4))
+    for values in model.state_dict().values(): values.copy_(torch.rand(values.shape) * 9)
+    return model
+
+def refused(action, *arguments):
+    try: action(*arguments)
+    except AssertionError as error: return str(error)
+
+one, other = some(1), some(2)
+from_lamina(to_lamina(one), other)
+assert all(torch.equal(v, other.state_dict()[k]) for k, v in one.state_dict().items() if "num_batches" not in k)
+for layer in (nn.Conv1d(2, 3, 1), nn.PReLU()):
+    assert refused(to_lamina, nn.Sequential(layer)) == f"0: {type(layer).__name__} is not in the table"
+    assert refused(from_lamina, {}, nn.Sequential(layer)) == f"0: {type(layer).__name__} is not in the table"
+assert refused(to_lamina, nn.Sequential(nn.LSTM(2, 3, num_layers=2))).startswith("0: one layer in one direction")
+END
+
 check "the C++ program builds" build
 cd "$scratch" || exit 1
 if [ -z "$python" ]; then
@@ -47,6 +70,7 @@ if [ -z "$python" ]; then
   skipped=1
 else
   check "PyTorch writes weights" "$python" export.py
+  check "layers that the table lacks are refused" "$python" others.py
   check "Lamina computes the same with them" small ./model
   check "PyTorch computes the same with Lamina's" small "$python" import.py
 fi
