@@ -10,15 +10,21 @@ namespace lamina {
 
 namespace {
 
+/// Gives an element its value back, also when the loss throws.
+struct Restored {
+  real& element;
+  real value = element;
+  ~Restored() { element = value; }
+};
+
 double difference(Tensor& input, size_t i, const std::function<Tensor()>& loss, double h) {
   const Tape::Pause pause;  // a tape that is open around the check records none of it
-  const real kept = input[i];
+  const Restored kept{input.data()[i]};
   const auto at = [&](double offset) {
-    input[i] = static_cast<real>(kept + offset);
+    kept.element = static_cast<real>(kept.value + offset);
     return static_cast<double>(loss().item());
   };
   const double near = at(h) - at(-h), far = at(2 * h) - at(-2 * h);
-  input[i] = kept;
   return (8 * near - far) / (12 * h);
 }
 

@@ -84,3 +84,15 @@ TEST_CASE("gradient check: a NaN is the worst error") {
 }
 
 #endif
+
+TEST_CASE("a loss that throws leaves the inputs as they were") {
+  const Tensor x = sample({3}, 1), before = x.copy();
+  int calls = 0;
+  const auto loss = [&] {
+    if (++calls == 3) fail("no loss");
+    return sum(square(x));
+  };
+  CHECK_ERROR(check_gradient({x}, loss), "no loss");
+  CHECK(calls == 3);
+  CHECK(identical(x, before));
+}
