@@ -237,10 +237,30 @@ GradientSink Tensor::gradient_sink() const {
   return {shared.gradient + offset_, !(first && whole)};
 }
 
-GradientTarget::GradientTarget(const Tensor& x) {
-  if (!x.defined()) return;
-  if (!x.needs_gradient()) spare_ = Tensor(x.shape());
-  sink_ = x.needs_gradient() ? x.gradient_sink() : GradientSink{spare_.data(), false};
+static thread_local GradientTarget* newest_target = nullptr;
+
+GradientTarget::GradientTarget(const Tensor& x) : x_(x), older_(newest_target) {
+  bool shared = false;  // with a target that writes, and so would lose what is added before
+  for (const GradientTarget* each = older_; x.needs_gradient() && each != nullptr; each = each->older_)
+    shared = shared || (each->x_.storage() == x.storage() && !each->sink_.add);
+  if (shared)
+    spare_ = Tensor::zeros(x.shape());
+  else if (x.defined() && !x.needs_gradient())
+    spare_ = Tensor(x.shape());
+  if (spare_.defined())
+    sink_ = {spare_.data(), shared};
+  else if (x.defined())
+    sink_ = x.gradient_sink();
+  newest_target = this;
+}
+
+GradientTarget::~GradientTarget() {
+  GradientTarget** place = &newest_target;
+  while (*place != this) place = &(*place)->older_;
+  *place = older_;
+  if (!spare_.defined() || !x_.needs_gradient()) return;
+  real* const dx = x_.gradient_sink().values;
+  for (size_t i = 0; i < spare_.size(); ++i) dx[i] += sink_.values[i];
 }
 
 real* Tensor::gradient_in_place() {

@@ -265,16 +265,21 @@ class Tensor {
 
 /// Where a pass that computes several gradients at once writes one of them: dL/dx, or scratch memory where x
 /// needs no gradient; a null sink for an empty handle. (A gradient that is computed alone is skipped instead
-/// where x does not need it.)
+/// where x does not need it.) Where one tensor is given for two inputs, the later target has memory of its own, which is
+/// added to dL/dx at the end of its life: the order of writes does not matter.
 class GradientTarget {
  public:
   explicit GradientTarget(const Tensor& x);
+  ~GradientTarget();
+  GradientTarget(const GradientTarget&) = delete;
+  GradientTarget& operator=(const GradientTarget&) = delete;
   const GradientSink& sink() const { return sink_; }
   GradientSink at(size_t offset) const { return {sink_.values + offset, sink_.add}; }
 
  private:
-  Tensor spare_;
+  Tensor x_, spare_;
   GradientSink sink_{nullptr, false};
+  GradientTarget* older_;  ///< the next one of this thread
 };
 
 }  // namespace LAMINA_SCALAR

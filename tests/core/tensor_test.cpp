@@ -8,6 +8,7 @@
 #include <new>
 
 #include "core/parameters.h"
+#include "core/tape.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -121,6 +122,41 @@ TEST_CASE("gradients through reshape, slice and step") {
     const Tensor y = tanh(x);  // views of a recorded output
     return weighted(y.step(0)) + weighted(square(y.step(3))) + weighted(y.reshape({24}));
   });
+}
+
+namespace {
+
+/// y_i = a_i b_(n-1-i), whose backward pass writes both gradients at once, each in an order of its own, or one after the
+/// other.
+Tensor mirrored_product(const Tensor& a, const Tensor& b, bool at_once) {
+  const size_t n = a.size();
+  Tensor y(a.shape());
+  for (size_t i = 0; i < n; ++i) y[i] = a[i] * b[n - 1 - i];
+  return record("mirrored_product", y, {a, b}, [=] {
+    const auto put = [](const GradientSink& to, size_t i, real value) {
+      to.values[i] = (to.add ? to.values[i] : 0) + value;
+    };
+    const real* const dy = y.gradient_data();
+    const GradientTarget da(a);
+    for (size_t i = 0; i < n && !at_once; ++i) put(da.sink(), i, dy[i] * b[n - 1 - i]);
+    const GradientTarget db(b);
+    for (size_t i = 0; i < n; ++i) {
+      if (at_once) put(da.sink(), i, dy[i] * b[n - 1 - i]);
+      put(db.sink(), n - 1 - i, dy[i] * a[i]);
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a gradient's target: one tensor may be given for two inputs") {
+  const Tensor a = leaf({5}, 1), b = leaf({6}, 2);
+  for (const bool at_once : {false, true}) {
+    check_gradients({a}, [&] { return weighted(mirrored_product(a, a, at_once)); });
+    check_gradients(
+        {b}, [&] { return weighted(mirrored_product(b.slice(0, 5), b.slice(1, 6), at_once)) + sum(b); });
+    check_gradients({a, b}, [&] { return weighted(mirrored_product(a, b.slice(1, 6), at_once)); });
+  }
 }
 
 TEST_CASE("a gradient's target: the gradient, or memory that nobody reads") {
