@@ -83,9 +83,10 @@ objects_in = $(patsubst %.cpp,$(1)/objects/%.o,$(2))
 shared_objects = $(call objects_in,$(call build_folder,float),$(1))
 
 # TOGETHER=1 compiles up to twelve sources at once (tools/together.sh): of the compiler's time tests take half, models two
-# thirds, the library nine tenths. .ci/run does so. Left out are sources with options of their own.
+# thirds, the library nine tenths. .ci/run does so. Left out are sources with options of their own, and the recurrent cells:
+# among others g++ calls their tanh for each number, and an LSTM takes a quarter longer.
 ifneq ($(TOGETHER),)
-ALONE := core/gemm/% core/version.cpp core/distributed/mpi.cpp tools/live/server.cpp \
+ALONE := core/gemm/% layers/recurrent/cell.cpp core/version.cpp core/distributed/mpi.cpp tools/live/server.cpp \
   tests/fuzz/% tests/main.cpp tests/core/tensor_index_test.cpp tests/tools/live/report_server_test.cpp
 SET_library := $(LIBRARY_SOURCES)
 SET_train := $(wildcard $(TRAIN_SOURCES))
