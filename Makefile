@@ -174,7 +174,8 @@ $(GROUPS): $(BUILD)/sources tools/together.sh
 	@mkdir -p $(foreach set,$(SETS),$(@D)/$(set) $(call build_folder,float)/together/$(set)-free)
 	@{ $(foreach set,$(SETS),$(call group_rules,$(@D)/$(set),$(call SOURCES_OF_SET,$(set))); \
 	  $(call group_rules,$(call build_folder,float)/together/$(set)-free,$(call FREE_SOURCES_OF_SET,$(set)));) } > $@
-compile_together = $(call say,$(filter %.cpp,$^))tools/together.sh compile $@ $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -- $(filter %.cpp,$^)
+# Not those of $^, to which the last build's headers (.d) add a source that has since left the group.
+compile_together = $(call say,$(SOURCES_OF_$@))tools/together.sh compile $@ $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -- $(SOURCES_OF_$@)
 $(BUILD)/together/%.o: $(GROUPS) $(BUILD)/flags $(PRELUDE)
 	$(call compile_together,$(PRELUDE))
 $(BUILD)/together/tools%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
