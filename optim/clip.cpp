@@ -15,14 +15,14 @@ namespace {
 
 // Fixed pieces, summed in a fixed order: the same result for every number of threads. In double, because the
 // squares of a hundred million small numbers are added up.
-constexpr size_t piece = 65536;
+constexpr size_t summed_at_once = 65536;
 
 /// The sum of the squares, of which each piece is computed in real: infinity or 0 where its range is
 /// exceeded.
 double sum_of_squares(std::span<const real> values) {
   double total = 0;
-  for (size_t begin = 0; begin < values.size(); begin += piece) {
-    const auto part = values.subspan(begin, std::min(piece, values.size() - begin));
+  for (size_t begin = 0; begin < values.size(); begin += summed_at_once) {
+    const auto part = values.subspan(begin, std::min(summed_at_once, values.size() - begin));
     total += static_cast<double>(sum_over(part.size(), [x = part.data()](size_t i) { return x[i] * x[i]; }));
   }
   return total;

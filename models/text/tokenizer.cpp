@@ -28,9 +28,9 @@ char32_t lower(char32_t c) {
 }
 
 /// Whether a mark between two characters belongs to their word.
-bool joins(char32_t before, char32_t mark, char32_t after) {
-  if (mark == '\'' || mark == '-') return is_letter(before) && is_letter(after);
-  return (mark == '.' || mark == ',') && is_digit(before) && is_digit(after);
+bool joins(char32_t left, char32_t mark, char32_t right) {
+  if (mark == '\'' || mark == '-') return is_letter(left) && is_letter(right);
+  return (mark == '.' || mark == ',') && is_digit(left) && is_digit(right);
 }
 
 constexpr std::array<std::string_view, 7> clitics{"n't", "'s", "'m", "'d", "'ll", "'re", "'ve"};

@@ -125,7 +125,7 @@ TEST_CASE("moving average: a model that grows while the averages are in gets its
 /// Two swaps of one copy would leave the averages in the weights' place.
 TEST_CASE("moving average: ranks that hold one copy of the weights do not each swap it") {
   std::array<std::string, 2> errors;
-  std::array<bool, 2> same{}, swapped_apart{};
+  std::array<bool, 2> unchanged{}, swapped_apart{};
   on_ranks(2, [&] {
     const size_t rank = distributed::group().rank();
     Model model;
@@ -135,7 +135,7 @@ TEST_CASE("moving average: ranks that hold one copy of the weights do not each s
       const distributed::SharedModel shared(model.parameters);
       errors[rank] = error_of([&] { model.average.swap(); });
       distributed::gather(0);
-      same[rank] = identical(model.layer.weight, weights);
+      unchanged[rank] = identical(model.layer.weight, weights);
       distributed::gather(0);
     }
     model.average.swap();
@@ -145,7 +145,7 @@ TEST_CASE("moving average: ranks that hold one copy of the weights do not each s
     CHECK(errors[rank] ==
           "moving average: the ranks of this machine hold one copy of the weights, which each of them would "
           "swap; start them with LAMINA_SHARED_MEMORY=0, so that each has its own");
-    CHECK(same[rank]);
+    CHECK(unchanged[rank]);
     CHECK(swapped_apart[rank]);
   }
 }
