@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "core/distributed/batch_part.h"
@@ -98,15 +99,22 @@ TEST_CASE("ranks: all evaluate, and the first one writes") {
   CHECK(exists(folder.file("state")));
 }
 
-/// One rank takes long to read the parameters that all have in common; the others could update theirs meanwhile.
-TEST_CASE("ranks: none updates what the first one records") {
-  std::atomic<int> changed = 0, recorded = 0;
-  on_ranks(3, [&] {
+namespace {
+
+struct Readings {
+  int all = 0, changed = 0;  ///< changed: in which another rank updated what was read
+};
+
+/// Four steps of parameters that all ranks have in common, where a rank takes long to read them in steps of which `reads` says
+/// so; the others could update theirs meanwhile. `of_first` is what the first rank says of its gradients, `of_others` the rest.
+Readings readings(size_t ranks, RankSteps::GradientsRead of_others, RankSteps::GradientsRead of_first,
+                  const std::function<bool(std::uint64_t)>& reads) {
+  std::atomic<int> all = 0, changed = 0;
+  on_ranks(ranks, [&] {
     Parameters parameters(1);
     const Tensor x = parameters.add("x", Tensor::ones({1000}));
     Adam adam(parameters, {});
-    const bool first = distributed::is_first();
-    RankSteps steps(parameters, adam, {.record = first ? std::uint64_t{2} : std::uint64_t{0}});
+    RankSteps steps(parameters, adam, distributed::is_first() ? of_first : of_others);
     for (std::uint64_t done = 0; done < 4; ++done) {
       RankSteps::Step step(steps, done);
       Tape tape;
@@ -114,47 +122,35 @@ TEST_CASE("ranks: none updates what the first one records") {
       step.forward_done(0, false);
       tape.backward(loss);
       step.backward_done();
-      if (first && done % 2 == 0) {
+      if (reads(done)) {
         const Tensor before = x.copy();
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         changed += difference(x, before) > 0 ? 1 : 0;
-        ++recorded;
+        ++all;
       }
       step.parameters_read();
       adam.step();
       step.update_done();
     }
   });
-  CHECK(recorded == 2);
-  CHECK(changed == 0);
+  return {.all = all, .changed = changed};
+}
+
+}  // namespace
+
+TEST_CASE("ranks: none updates what the first one records") {
+  const Readings found = readings(
+      3, {}, {.record = 2}, [](std::uint64_t done) { return distributed::is_first() && done % 2 == 0; });
+  CHECK(found.all == 2);
+  CHECK(found.changed == 0);
 }
 
 /// adjust_gradients() may add the gradient of a penalty on the weights.
 TEST_CASE("ranks: none updates what another one reads to adjust gradients") {
-  std::atomic<int> changed = 0;
-  on_ranks(2, [&] {
-    Parameters parameters(1);
-    const Tensor x = parameters.add("x", Tensor::ones({1000}));
-    Adam adam(parameters, {});
-    RankSteps steps(parameters, adam, {.always = true});
-    for (std::uint64_t done = 0; done < 4; ++done) {
-      RankSteps::Step step(steps, done);
-      Tape tape;
-      const Tensor loss = sum(square(x));
-      step.forward_done(0, false);
-      tape.backward(loss);
-      step.backward_done();
-      if (distributed::group().rank() == done % 2) {
-        const Tensor before = x.copy();
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        changed += difference(x, before) > 0 ? 1 : 0;
-      }
-      step.parameters_read();
-      adam.step();
-      step.update_done();
-    }
-  });
-  CHECK(changed == 0);
+  const Readings found = readings(2, {.always = true}, {.always = true},
+                                  [](std::uint64_t done) { return distributed::group().rank() == done % 2; });
+  CHECK(found.all == 4);
+  CHECK(found.changed == 0);
 }
 
 TEST_CASE("ranks: parameters that differ from those of rank 0 stop the run") {
