@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "core/gemm/kernel.h"
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 #include "layers/attention/transformer_block.h"
@@ -60,13 +61,16 @@ struct Counts {
   bool operator==(const Counts&) const = default;
 };
 
+/// OpenBLAS, which serves most products of builds with 128-bit vectors, takes memory from the heap at each call.
+bool counts_heap() { return !kernels::blas_is_faster(128, 400, 100); }
+
 template <class Step>
 void check_steady(const Step& step) {
   for (int i = 0; i < 2; ++i) step();
   const Counts before;
   for (int i = 0; i < 5; ++i) step();
   const Counts after;
-  CHECK(after.heap == before.heap);
+  if (counts_heap()) CHECK(after.heap == before.heap);
   CHECK(after.system == before.system);
   CHECK(after.in_use == before.in_use);
 }
