@@ -446,8 +446,9 @@ report: setup  ## writes report/index.html: the paper's figures and tables besid
 
 # What is committed of studies, labs and theory, as a report. The labs' tables are judged again from their rows.
 # Of MNIST and the reader the paper's figures alone: what was trained on fewer cases is no part of Figure 6, nor books of Figure 2.
+# At the rate of figure-6-b128 figure-6-b128-rates has the same runs.
 RESULTS := $(filter-out $(addprefix models/,lab/results mnist/results attentive_reader/results),$(wildcard models/*/results)) \
-  $(wildcard models/mnist/results/figure-* models/attentive_reader/results/figure-*)
+  $(wildcard $(addprefix models/,mnist/results/figure-6-b128 mnist/results/figure-6-b4 attentive_reader/results/figure-*))
 sample-report: setup  ## writes report/sample.html: our own committed results as a report, without training
 	@+$(SUBMAKE) $(COMMAND) $(PAGE)
 	@$(BUILD)/lamina lab all --from models/lab/results --out $(BUILD)/sample/lab >/dev/null
