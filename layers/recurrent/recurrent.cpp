@@ -45,6 +45,9 @@ void require_options(const std::string& name, const CellForm& form, const Recurr
     fail("recurrent '", name,
          "': max_steps is 0; batch norm needs population statistics of at least one step");
   require_norm("recurrent '" + name + "'", chosen.norm, {Norm::none, Norm::layer, Norm::batch, Norm::weight});
+  if (chosen.norm == Norm::weight && chosen.gain != 0)
+    fail("recurrent '", name, "': a gain of ", chosen.gain,
+         " under weight norm, whose gains start as the lengths of the weight vectors; leave it out");
   if (chosen.only_memory && (!form.memory() || chosen.norm == Norm::weight))
     fail("recurrent '", name, "': only_memory is for an LSTM under layer or batch norm");
   if (chosen.checkpoint && chosen.norm == Norm::batch)

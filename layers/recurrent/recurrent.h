@@ -32,7 +32,7 @@ struct RecurrentOptions {
   size_t hidden = 0;
   Norm norm = Norm::none;    ///< none, layer, batch or weight
   bool only_memory = false;  ///< LSTM: normalize nothing but c in h = o tanh(N(c)), as DRAW does (Eq. 29-31)
-  real gain = 0;             ///< initial value of gains; 0 means 1, or 0.1 under batch norm
+  real gain = 0;  ///< initial value of layer and batch norm's gains; 0 means 1, or 0.1 under batch norm
   size_t max_steps = 100;  ///< batch norm: population statistics for this many steps; later ones use the last
   real forget_bias = 0;    ///< LSTM: initial value of the bias of f
   real clip = 0;           ///< bound of dL/d(summed inputs), element by element (Graves 2013); 0: none

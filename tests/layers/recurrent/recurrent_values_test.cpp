@@ -190,6 +190,10 @@ TEST_CASE("errors of recurrent layers name shapes") {
               "recurrent 'bad': norm is rms; choose none, layer, batch or weight");
   CHECK_ERROR(make({.input = 3, .hidden = 4, .norm = Norm::weight, .only_memory = true}),
               "recurrent 'bad': only_memory is for an LSTM under layer or batch norm");
+  CHECK_ERROR(make({.input = 3, .hidden = 4, .norm = Norm::weight, .gain = 2}),
+              "recurrent 'bad': a gain of 2 under weight norm, whose gains start as the lengths of the "
+              "weight vectors; "
+              "leave it out");
   CHECK_ERROR(Gru(parameters, "bad", {.input = 3, .hidden = 4, .norm = Norm::layer, .only_memory = true}),
               "recurrent 'bad': only_memory is for an LSTM under layer or batch norm");
   CHECK(contains(error_of([&] { make({.input = 3, .hidden = 4, .norm = Norm::batch, .checkpoint = true}); }),
