@@ -49,6 +49,8 @@ void Parameters::fail_moved() {
 Tensor Parameters::add(const std::string& name, Tensor initial) {
   require_new(name);
   if (!initial.defined()) fail("parameters: '", name, "' is an empty handle; give it initial values");
+  if (initial.size() == 0)
+    fail("parameters: '", name, "' ", initial.shape(), " has no numbers to learn; give it sizes above 0");
   if (initial.size() != initial.storage()->size)
     fail("parameters: '", name, "' ", initial.shape(), " is a part of a larger tensor; add its copy()");
   for (const Entry& entry : learned_)

@@ -48,8 +48,8 @@ class Parameters {
   ~Parameters() = default;
 
   /// Takes a tensor in as a learned parameter and returns its handle. Earlier pointers to its values become
-  /// invalid. Throws Error for a name used before, a tensor that these or other parameters learn, the result of an op
-  /// that a tape has recorded, and for one that cannot move: a view of a part of another tensor, and one that was
+  /// invalid. Throws Error for a name used before, a tensor without numbers, one that these or other parameters learn, the
+  /// result of an op that a tape has recorded, and for one that cannot move: a view of a part of another tensor, and one that was
   /// detached, whose values are another tensor's too.
   Tensor add(const std::string& name, Tensor initial);
 

@@ -167,6 +167,8 @@ TEST_CASE("parameters: what cannot be a parameter is refused") {
               "parameters: 'part' [2 x 2] is a part of a larger tensor; add its copy()");
   CHECK_ERROR(parameters.add("tied", a.reshape({6})),
               "parameters: 'tied' is the same tensor as 'a'; add it once and share the handle");
+  CHECK_ERROR(parameters.add("nothing", Tensor({2, 0})),
+              "parameters: 'nothing' [2 x 0] has no numbers to learn; give it sizes above 0");
   CHECK_ERROR(parameters.add("none", Tensor()),
               "parameters: 'none' is an empty handle; give it initial values");
   CHECK_ERROR(parameters.add_state("none", Tensor()),
