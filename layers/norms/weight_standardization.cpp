@@ -37,10 +37,10 @@ Tensor weight_standardization(const Tensor& v, const Tensor& gain, real epsilon)
       .reshape(v.shape());
 }
 
-Tensor standardization_gain(const Tensor& v) {
+Tensor standardization_gain(const Tensor& v, real epsilon) {
   const Tensor mean({v.columns()}), variance({v.columns()});
   column_norm::measure(v, {}, 0, mean, variance);
-  return (sqrt(variance) * root_of_fan_in(v)).copy();
+  return (sqrt(variance + epsilon) * root_of_fan_in(v)).copy();
 }
 
 }  // namespace lamina

@@ -20,8 +20,7 @@ namespace composed {
 Tensor weight_standardization(const Tensor& v, const Tensor& gain, real epsilon = real(1e-10));
 }
 
-/// The gain with which the weights of v keep their variances, where these are far above epsilon. No gradient; for initial
-/// gains. Weights that start equal get the gain 0, and neither then ever changes.
-Tensor standardization_gain(const Tensor& v);
+/// The gain with which w is v - mu: sqrt(F (sigma^2 + epsilon)). No gradient; for initial gains.
+Tensor standardization_gain(const Tensor& v, real epsilon = real(1e-10));
 
 }  // namespace lamina

@@ -3,6 +3,7 @@
 #include "layers/norms/weight_standardization.h"
 
 #include "layers/conv2d.h"
+#include "layers/linear.h"
 #include "tests/fixtures/torch_batch_variants_fixtures.h"
 #include "tests/layers/twins.h"
 
@@ -97,6 +98,19 @@ TEST_CASE("weight standardization: the convolution") {
   const Tensor x = sample({2, 5, 5, 4}, 1), flat = layer.weight.reshape({36, 3});
   CHECK(identical(layer(x), conv2d(x, weight_standardization(layer.weight, layer.gain), layer.bias)));
   CHECK(difference(layer.effective_weight().reshape({36, 3}), flat - mean_rows(flat)) < 1e-6 + 16 * ulp);
+}
+
+TEST_CASE("weight standardization: a layer's weights start as v - mean, small ones and equal ones too") {
+  const auto distance = [](const Initializer& initial) {
+    Parameters parameters(1);
+    const Linear layer(parameters, "layer",
+                       {.input = 9, .output = 3, .weight_standardization = true, .initial = initial});
+    const Tensor centered = layer.weight - mean_rows(layer.weight);
+    CHECK(mean(layer.gain).item() > 0);  // with a gain of 0 neither it nor the weights would ever change
+    return difference(layer.effective_weight() * real(1e6), centered * real(1e6));
+  };
+  CHECK(distance(normal(real(1e-6))) < 64 * ulp);
+  CHECK(distance(constant(1)) == 0);
 }
 
 TEST_CASE("weight standardization: errors") {
