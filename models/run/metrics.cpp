@@ -42,6 +42,14 @@ void require_columns(const std::string& path, const Table& table, const std::vec
                     "); start a new run in another folder");
 }
 
+const std::vector<std::string>& checked(const std::string& path, const std::vector<std::string>& columns) {
+  for (const std::string& name : columns)
+    if (std::ranges::count(columns, name) > 1 || name.find_first_of(",\r\n") != std::string::npos)
+      fail("metrics: '", name, "' cannot name a column of ", path,
+           "; take a name that no other one has, without commas and on one line");
+  return columns;
+}
+
 }  // namespace
 
 std::string number_text(double value) {
@@ -122,7 +130,9 @@ MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns, std
 }
 
 MetricsFile::MetricsFile(std::string path, std::vector<std::string> columns)
-    : path_(std::move(path)), columns_(std::move(columns)), content_(joined(columns_) + '\n') {
+    : path_(std::move(path)),
+      columns_(std::move(columns)),
+      content_(joined(checked(path_, columns_)) + '\n') {
   write_file(path_, content_);
 }
 

@@ -44,7 +44,8 @@ Table table_of(const std::string& path, std::string_view content);
 
 class MetricsFile {
  public:
-  /// Starts the file with a header of these columns, replacing what was there.
+  /// Starts the file with a header of these columns, replacing what was there. Throws Error for a name that stands there
+  /// twice, or with a comma or the end of a line in it.
   MetricsFile(std::string path, std::vector<std::string> columns);
 
   /// Continues a file whose column "step" counts training steps: rows after `last_step` are removed, so that

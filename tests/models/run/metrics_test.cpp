@@ -97,6 +97,15 @@ TEST_CASE("metrics name what is wrong") {
                        doctest::Contains("other columns"), DataError);
 }
 
+TEST_CASE("a header that would read back as other columns is refused") {
+  const ScratchFile file;
+  const std::vector<std::vector<std::string>> all = {
+      {"step", "loss, valid"}, {"step\n"}, {"loss", "step", "loss"}};
+  for (const auto& bad : all)
+    CHECK_THROWS_WITH_AS(MetricsFile(file.path, bad), doctest::Contains("cannot name a column of"), Error);
+  CHECK(!fs::exists(file.path));
+}
+
 TEST_CASE("a table that a spreadsheet saved has the same columns and rows") {
   const Table table = table_of("metrics.csv",
                                "\xEF\xBB\xBF"
