@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -152,7 +153,14 @@ std::string name_of_setting(std::string flag) {
   return flag;
 }
 
+void Settings::refuse(std::string_view name, const std::string& value) {
+  fail("settings: '", name, "' is ", value,
+       ", which config.json cannot hold; a finite number is needed, an integer below 2^63");
+}
+
 void Settings::put(std::string_view name, SettingValue value) {
+  if (const auto* number = std::get_if<double>(&value); number != nullptr && std::isinf(*number))
+    refuse(name, text_of(value));
   const auto place = std::ranges::find(entries_, name, &std::pair<std::string, SettingValue>::first);
   if (place != entries_.end())
     place->second = std::move(value);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/distributed/group.h"
+#include "core/error.h"
 #include "models/run/run_lock.h"
 
 namespace lamina {
@@ -29,17 +30,20 @@ std::string name_of_setting(std::string flag);
 /// A run's settings by name, in the order in which they were first set.
 class Settings {
  public:
-  /// Sets or replaces a value. Integers of any size below 2^63, floating-point numbers, bool and text.
+  /// Sets or replaces a value. Integers of any size below 2^63, floating-point numbers, bool and text. Throws Error for
+  /// what config.json cannot hold: larger integers and infinities.
   template <class Value>
   void set(std::string_view name, const Value& value) {
-    if constexpr (std::is_same_v<Value, bool>)
+    if constexpr (std::is_same_v<Value, bool>) {
       put(name, value);
-    else if constexpr (std::is_integral_v<Value>)
+    } else if constexpr (std::is_integral_v<Value>) {
+      if (value > 0 && static_cast<std::int64_t>(value) < 0) refuse(name, text(value));
       put(name, static_cast<std::int64_t>(value));
-    else if constexpr (std::is_floating_point_v<Value>)
+    } else if constexpr (std::is_floating_point_v<Value>) {
       put(name, static_cast<double>(value));
-    else
+    } else {
       put(name, std::string(value));
+    }
   }
 
   /// A value as `bool`, `std::int64_t`, `double` (also from a whole number) or `std::string`.
@@ -52,6 +56,7 @@ class Settings {
   bool operator==(const Settings&) const = default;
 
  private:
+  [[noreturn]] static void refuse(std::string_view name, const std::string& value);
   void put(std::string_view name, SettingValue value);
   const SettingValue& find(std::string_view name) const;
   std::vector<std::pair<std::string, SettingValue>> entries_;

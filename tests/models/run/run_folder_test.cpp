@@ -90,6 +90,21 @@ TEST_CASE("settings keep their kind and their order") {
   CHECK_THROWS_WITH_AS(settings.get<bool>("norm"), doctest::Contains("'norm' is of another kind"), DataError);
 }
 
+TEST_CASE("settings that config.json cannot hold are refused") {
+  Settings settings;
+  settings.set("clip", std::nan(""));
+  CHECK_THROWS_WITH_AS(
+      settings.set("clip", INFINITY),
+      "settings: 'clip' is inf, which config.json cannot hold; a finite number is needed, an integer "
+      "below 2^63",
+      Error);
+  CHECK_THROWS_WITH_AS(settings.set("clip", -INFINITY), doctest::Contains("'clip' is -inf"), Error);
+  CHECK_THROWS_WITH_AS(settings.set("seed", std::uint64_t{1} << 63),
+                       doctest::Contains("'seed' is 9223372036854775808"), Error);
+  settings.set("seed", (std::uint64_t{1} << 63) - 1);
+  CHECK(settings.entries().size() == 2);
+}
+
 TEST_CASE("runs without --out are numbered") {
   const Scratch scratch;
   CHECK(RunFolder::create("", example()).path() == "runs/mnist-layer");
