@@ -51,7 +51,8 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
     case Norm::batch:
       batch({});
       break;
-    case Norm::ghost:
+    case Norm::ghost:  // to BatchNorm a part of 0 is the whole batch
+      if (options.part == 0) fail("normalization '", name, "': parts of 0 cases; take at least 2");
       batch({.part = options.part});
       break;
     case Norm::renorm:

@@ -36,8 +36,8 @@ class Normalization {
   /// Parameters as those of the scheme's class under `name`; none for Norm::none, Norm::weight and
   /// Norm::standardized, of which the latter two act on the weights (LinearOptions::weight_norm,
   /// weight_standardization). Layer norm of feature maps has a gain and a bias for each unit, the other schemes for
-  /// each channel. Throws Error for maps under a scheme for vectors only (norm_table), and for instance norm of
-  /// anything but maps.
+  /// each channel. Throws Error for maps under a scheme for vectors only (norm_table), for instance norm of anything but
+  /// maps, and for ghost batch norm with parts of 0 cases.
   Normalization(Parameters& parameters, const std::string& name, const NormalizationOptions& options);
 
   /// a [... x features], or feature maps [N x height x width x features]. `then` runs in the same pass where

@@ -2,7 +2,7 @@
 
 #include "layers/norms/variants/ghost_batch_norm.h"
 
-#include "layers/norms/batch_norm.h"
+#include "layers/norms/normalization.h"
 #include "tests/fixtures/torch_batch_variants_fixtures.h"
 #include "tests/layers/twins.h"
 
@@ -145,6 +145,8 @@ TEST_CASE("ghost batch norm: errors") {
       "least two");
   CHECK_ERROR(BatchNorm(parameters, "other", {.features = 3, .part = 4, .r_max = 3}),
               "batch_norm 'other': parts of 4 cases and renormalization; choose one");
+  CHECK_ERROR(Normalization(parameters, "other", {.norm = Norm::ghost, .features = 3, .part = 0}),
+              "normalization 'other': parts of 0 cases; take at least 2");
   CHECK_NOTHROW(
       BatchNorm(parameters, "other", {.features = 3, .part = 4}));  // the refused one has left nothing
 }
