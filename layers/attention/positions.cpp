@@ -82,6 +82,9 @@ size_t heads_to_turn(const Tensor& x, const RotateOptions& options) {
   const size_t heads = x.shape()[2], d = x.shape()[3];
   if (d % 2 != 0) fail("rotate: ", x.shape(), ": d is ", d, "; it must be even, because pairs are turned");
   if (options.heads > heads) fail("rotate: ", options.heads, " of the heads of ", x.shape());
+  if (options.first > Shape::max_size)
+    fail("rotate: the first position is ", options.first,
+         ", most likely a negative number; they count from 0");
   return options.heads == 0 ? heads : options.heads;
 }
 

@@ -47,8 +47,8 @@ struct RotateOptions {
 ///   y[2i]     = x[2i] cos(p a_i) - x[2i + 1] sin(p a_i)
 ///   y[2i + 1] = x[2i] sin(p a_i) + x[2i + 1] cos(p a_i),     a_i = 10000^(-2i / d)
 ///
-/// x [B x T x heads x d] of queries, of keys, or of both side by side. Throws Error for another rank, an odd d, and
-/// more heads than there are.
+/// x [B x T x heads x d] of queries, of keys, or of both side by side. Throws Error for another rank, an odd d, more
+/// heads than there are, and a first position beyond any tensor (a negative number).
 Tensor rotate(const Tensor& x, const RotateOptions& options = {});
 
 /// The same function, written from primitive ops.

@@ -89,4 +89,8 @@ TEST_CASE("rotate: errors") {
   CHECK_ERROR(rotate(Tensor::zeros({2, 3, 1, 5})),
               "rotate: [2 x 3 x 1 x 5]: d is 5; it must be even, because pairs are turned");
   CHECK_ERROR(rotate(Tensor::zeros({2, 3, 2, 4}), {.heads = 3}), "rotate: 3 of the heads of [2 x 3 x 2 x 4]");
+  for (const auto& turn : {rotate, composed::rotate})
+    CHECK_ERROR(turn(Tensor::zeros({2, 3, 2, 4}), {.first = size_t{0} - 1}),
+                "rotate: the first position is 18446744073709551615, most likely a negative number; they "
+                "count from 0");
 }
