@@ -27,7 +27,7 @@ Map map_of(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bi
   if (gain.shape() != bias.shape() || (gain.shape() != Shape{map.channels} && gain.shape() != unit))
     fail(op, ": input ", s, ", gain ", gain.shape(), ", bias ", bias.shape(), "; both must be [",
          map.channels, "] or both ", unit, layout_hint(s, gain.columns()));
-  if (2 * border >= std::min(map.height, map.width))
+  if (border >= (std::min(map.height, map.width) + 1) / 2)  // twice the border may overflow
     fail(op, ": a border of ", border, " leaves nothing of maps ", s);
   if (then.window == 0 || then.window > std::min(map.height, map.width))
     fail(op, ": the window ", then.window, " x ", then.window, " does not fit into maps ", s);

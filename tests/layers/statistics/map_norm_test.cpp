@@ -185,8 +185,9 @@ TEST_CASE("normalization of maps: errors name the shapes") {
               "group_norm: [2 x 4 x 4 x 6] has 6 channels, which do not divide into 4 groups");
   CHECK_ERROR(group_norm(a, Tensor::zeros({5}), row),
               "group_norm: input [2 x 4 x 4 x 6], gain [5], bias [6]; both must be [6] or both [4 x 4 x 6]");
-  CHECK_ERROR(group_norm(a, row, row, {.border = 2}),
-              "group_norm: a border of 2 leaves nothing of maps [2 x 4 x 4 x 6]");
+  for (const size_t border : {size_t{2}, size_t{1} << 63})
+    CHECK_ERROR(group_norm(a, row, row, {.border = border}),
+                text("group_norm: a border of ", border, " leaves nothing of maps [2 x 4 x 4 x 6]"));
   CHECK_ERROR(batch_norm_maps(Tensor::zeros({1, 1, 1, 6}), row, row, {.variance = Variance::unbiased}),
               "batch_norm_maps: [1 x 1 x 1 x 6] has one number per channel; the unbiased variance needs two");
   Parameters parameters(1);
