@@ -171,6 +171,12 @@ Position load_state(const RunFolder& folder, Parameters& parameters, Optimizer& 
   Position position{.step = whole_number(path, state, "step"),
                     .loss_sum = number(path, state, "loss_sum"),
                     .seconds = number(path, state, "seconds")};
+  const bool of_another =
+      !state.metadata.contains(steps_key(optimizer)) &&
+      std::ranges::any_of(state.metadata, [](const auto& entry) { return entry.first.ends_with(".steps"); });
+  if (of_another)
+    fail<DataError>(path, ": is of a run with another optimizer than ", optimizer.name(),
+                    "; resume with the one it began with");
   const std::uint64_t steps =
       whole_number(path, state, steps_key(optimizer));  // some may be of before the run
   if (steps < position.step) refuse_state(path, "its '" + steps_key(optimizer) + "' is less than its 'step'");

@@ -16,6 +16,7 @@
 #include "models/mnist/experiment.h"
 #include "models/run/metrics.h"
 #include "optim/adam.h"
+#include "optim/sgd.h"
 #include "tests/check.h"
 #include "tests/temporary_folder.h"
 
@@ -86,6 +87,19 @@ TEST_CASE("training: a run of an optimizer that has taken steps before goes on")
     CHECK(counting.adam.steps == 3 + 4 * epochs);
   }
   CHECK(read_table(folder.file("metrics.csv")).column("step") == std::vector<double>{4, 8});
+}
+
+TEST_CASE("training: a run is not resumed with another optimizer, and the error says so") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
+  Counting counting, again;
+  train(folder, counting.parameters, counting.adam, counting, {.label = "test"});
+  Sgd sgd(again.parameters, {});
+  CHECK_THROWS_WITH_AS(
+      train(folder, again.parameters, sgd, again, {.label = "test", .epochs = 2}),
+      doctest::Contains("state: is of a run with another optimizer than sgd; resume with the one it "
+                        "began with"),
+      DataError);
 }
 
 TEST_CASE("training: every epoch takes each case once, in an order of its own that its number tells") {
