@@ -76,6 +76,7 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
                       std::uint64_t saved_step) {
   Recording::Step recorded(records.recording, step);
   RankSteps::Step ranks(rank_steps, step);
+  trained.parameters.clear_gradients();  // those that an evaluation has left, as a resumed run has none
   Tape tape;
   const Tensor loss = trained.experiment.loss(step);
   const double value = static_cast<double>(loss.item());

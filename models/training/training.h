@@ -44,9 +44,9 @@ class Experiment {
   virtual bool adjusts_gradients() const { return true; }
 
   /// The metrics after an epoch whose training losses had this mean. Once before the first update, with NaN: the
-  /// optimizer has done no steps then, and nothing is to be kept of the model, such as the best one. Where several ranks
-  /// train all call this and divide the work (core/distributed/shared_pieces.h); only one whose RunFolder::is_ours() may
-  /// write a file.
+  /// optimizer has done no steps then, and nothing is to be kept of the model, such as the best one. Gradients that it
+  /// leaves are dropped. Where several ranks train all call this and divide the work (core/distributed/shared_pieces.h);
+  /// only one whose RunFolder::is_ours() may write a file.
   virtual Metrics evaluate(double mean_training_loss) = 0;
 
   /// The names of all metrics that evaluate() returns, in the order of metrics.csv, which has columns `step`, `seconds` and

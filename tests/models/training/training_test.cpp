@@ -89,6 +89,28 @@ TEST_CASE("training: a run of an optimizer that has taken steps before goes on")
   CHECK(read_table(folder.file("metrics.csv")).column("step") == std::vector<double>{4, 8});
 }
 
+TEST_CASE("training: gradients that an evaluation leaves behind are no part of the next step") {
+  struct Curious final : Counting {
+    Tensor loss(std::uint64_t) override { return sum(square(x)); }
+    Metrics evaluate(double mean_training_loss) override {
+      if (!looks) return Counting::evaluate(mean_training_loss);
+      Tape tape;
+      tape.backward(sum(x * real(100)));
+      return {{"loss", mean_training_loss}};
+    }
+    bool looks = false;
+  };
+  const TemporaryFolder scratch;
+  const auto trained = [&](bool looks, const std::string& path) {
+    Curious curious;
+    curious.looks = looks;
+    train(RunFolder::create(scratch / path, {.experiment = "curious"}), curious.parameters, curious.adam,
+          curious, {.label = "test", .steps_per_epoch = 1, .epochs = 3});
+    return curious.x.copy();
+  };
+  CHECK(test::identical(trained(true, "looking"), trained(false, "plain")));
+}
+
 TEST_CASE("training: a run is not resumed with another optimizer, and the error says so") {
   const TemporaryFolder scratch;
   const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
