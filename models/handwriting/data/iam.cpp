@@ -28,10 +28,11 @@ constexpr float largest_coordinate = 1e6F;  // tablets have some ten thousand un
 constexpr size_t largest_file = size_t{1} << 26;
 constexpr size_t forms_per_test_form = 10;  // where there are no lists
 
-std::string trimmed(const std::string& line) {
+std::string trimmed(std::string_view line) {
   const char* const blanks = " \t\r";
   const size_t begin = line.find_first_not_of(blanks);
-  return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(blanks) + 1 - begin);
+  if (begin == line.npos) return {};
+  return std::string(line.substr(begin, line.find_last_not_of(blanks) + 1 - begin));
 }
 
 std::vector<std::string> lines_of(const std::string& file) {
@@ -62,15 +63,21 @@ fs::path text_file_of(const fs::path& strokes) {
   return ascii / (form_and_line(strokes).first + ".txt");
 }
 
-/// The list that each form belongs to.
+/// The list that each form belongs to; nothing where there are no lists.
 std::map<std::string, size_t> read_lists(const fs::path& folder) {
-  std::map<std::string, size_t> list_of_form;
-  for (size_t list = 0; list < std::size(lists); ++list) {
-    const std::string file = (folder / lists[list]).string();
-    if (!exists(file)) return {};
-    for (const std::string& form : lines_of(file))
-      if (!form.empty()) list_of_form[form] = list;
+  std::vector<std::string> found, missing;
+  for (const char* const list : lists) {
+    const std::string file = (folder / list).string();
+    (exists(file) ? found : missing).push_back(file);
   }
+  if (found.empty()) return {};
+  if (!missing.empty())
+    fail<DataError>(missing.front(), ": not found, but ", found.front(),
+                    "; get all four lists, or remove those");
+  std::map<std::string, size_t> list_of_form;
+  for (size_t list = 0; list < found.size(); ++list)
+    for (const std::string& form : lines_of(found[list]))
+      if (!form.empty()) list_of_form[form] = list;
   return list_of_form;
 }
 
@@ -94,11 +101,20 @@ float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, c
   return number;
 }
 
-/// Every text must have strokes: otherwise part of the download is missing.
-void require_strokes(const fs::path& folder, const std::set<fs::path>& used_texts) {
-  for (const std::string& file : files_in((folder / "ascii").string(), ".txt"))
-    if (!used_texts.contains(file))
-      fail<DataError>(file, ": a text without strokes under lineStrokes; get those too, or remove it");
+/// How many texts have no strokes. There are such forms in the original: of 13,049 lines it has the strokes of 12,195.
+std::ptrdiff_t texts_without_strokes(const fs::path& folder, const std::set<fs::path>& used_texts) {
+  return std::ranges::count_if(files_in((folder / "ascii").string(), ".txt"),
+                               [&](const std::string& file) { return !used_texts.contains(file); });
+}
+
+/// Appends the texts in a line, of which there is usually one. A form of the original, a08-551z, has eleven % where a
+/// line ends.
+void add_texts(std::string_view line, std::vector<std::string>& texts) {
+  while (!line.empty()) {
+    const size_t end = std::min(line.find("%%"), line.size());
+    if (std::string text = trimmed(line.substr(0, end)); !text.empty()) texts.push_back(std::move(text));
+    line.remove_prefix(std::min(line.find_first_not_of('%', end), line.size()));
+  }
 }
 
 }  // namespace
@@ -135,8 +151,7 @@ std::vector<std::string> read_texts(const std::string& file) {
   if (mark == lines.end())
     fail<DataError>(file, ": has no line 'CSR:', after which the text stands; get it again");
   std::vector<std::string> texts;
-  for (auto line = mark + 1; line != lines.end(); ++line)
-    if (!line->empty()) texts.push_back(*line);
+  for (auto line = mark + 1; line != lines.end(); ++line) add_texts(*line, texts);
   return texts;
 }
 
@@ -201,14 +216,14 @@ Data load_iam(const std::string& folder) {
                                            : listed->second == test_list;
     (test ? data.test : data.train).push_back(line_of(points, of_form[number - 1]));
   }
-  require_strokes(folder, used);
   if (data.train.empty() || data.test.empty())
     fail<DataError>(folder, ": ", data.train.size(), " training and ", data.test.size(),
                     " test lines; both are needed, get the whole of lineStrokes and ascii");
   normalize(data);
-  data.source = text("IAM-OnDB in ", folder, ": ", data.train.size(), " training lines, ", data.test.size(),
-                     " test lines", list_of_form.empty() ? " (every tenth form: there are no lists)" : "",
-                     ", ", without_text, " left out");
+  data.source =
+      text("IAM-OnDB in ", folder, ": ", data.train.size(), " training lines, ", data.test.size(),
+           " test lines", list_of_form.empty() ? " (every tenth form: there are no lists)" : "", ", ",
+           without_text, " left out; texts without strokes: ", texts_without_strokes(folder, used));
   return data;
 }
 

@@ -17,7 +17,7 @@ namespace lamina::handwriting {
 /// units.
 std::vector<PenPoint> read_strokes(const std::string& file);
 
-/// The lines after "CSR:". DataError when there is no such line.
+/// The lines after "CSR:"; a run of % ends a line, too. DataError when there is no such line.
 std::vector<std::string> read_texts(const std::string& file);
 
 /// The text of a file of strokes: in an IAM folder from its place there, otherwise from the first line of the
@@ -29,8 +29,8 @@ void write_strokes(const std::string& file, const std::vector<PenPoint>& points,
 
 /// All lines of a folder. With the four lists of forms the split is that of Graves (2013): testset_v is for
 /// testing, the rest for training; without them every tenth form is for testing. Lines without text are
-/// skipped and counted in `source`. DataError for broken files, as above, for text without strokes, and when
-/// there is nothing to read.
+/// skipped and counted in `source`, as are texts without strokes. DataError for broken files, as above, for
+/// some of the lists without the others, and when there is nothing to read.
 Data load_iam(const std::string& folder);
 
 }  // namespace lamina::handwriting

@@ -108,6 +108,8 @@ const std::vector<FolderReader> folder_readers{
      [](const std::string& path) {
        fs::create_directories(path + "/lineStrokes");
        write_file(path + "/lineStrokes/a01-01.xml", "");
+       for (const char* const other : {"testset_v", "testset_t", "testset_f"})
+         write_file(text(path, '/', other, ".txt"), "");
      }},
     {"run", "config.json", [](const std::string& path) { RunFolder::open(path); }},
     {"run's end", "outcome.json", [](const std::string& path) { read_end(path); }}};

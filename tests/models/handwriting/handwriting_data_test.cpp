@@ -121,9 +121,33 @@ TEST_CASE("IAM: strokes and texts of a folder, split by its lists of forms") {
   CHECK(data.train[0].count() == 3);
   CHECK(data.train[0].points[5] == 1);  // the second point ends a stroke
   CHECK(data.train[0].points[3] * data.deviation_x == doctest::Approx(3));
-  CHECK(contains(data.source, "16 left out"));
+  CHECK(contains(data.source, "16 left out; texts without strokes: 0"));
   const std::string line = folder.path() + "/lineStrokes/a00/a00-002/a00-002u-02.xml";
   CHECK(hw::text_of(line) == "another, longer");
+}
+
+TEST_CASE("IAM: some of its lists without the others are refused") {
+  const IamFolder folder;
+  for (size_t i = 0; i < 10; ++i) folder.add(i);
+  put(folder.path() + "/testset_v.txt", "a00-002u\n");
+  CHECK(error_of([&] { hw::load_iam(folder.path()); }) ==
+        text(folder.path(), "/trainset.txt: not found, but ", folder.path(),
+             "/testset_v.txt; get all four lists, or remove those"));
+}
+
+TEST_CASE("IAM: texts without strokes, lines without text, and lines that are joined by %") {
+  const IamFolder folder;
+  for (size_t i = 0; i < 11; ++i) folder.add(i);
+  const std::string texts = folder.path() + "/ascii/a00/a00-";
+  std::filesystem::remove_all(folder.path() + "/lineStrokes/a00/a00-004");
+  put(texts + "005/a00-005u.txt", "CSR:\n\nthe only line\n");
+  put(texts + "006/a00-006u.txt", "CSR:\n\na line %%%%%%%%%%% and at 4% another%%%%\n");
+  const hw::Data data = hw::load_iam(folder.path());
+  CHECK(contains(data.source,
+                 "17 training lines, 2 test lines (every tenth form: there are no lists), 1 left out; texts "
+                 "without strokes: 1"));
+  CHECK(hw::read_texts(texts + "006/a00-006u.txt") ==
+        std::vector<std::string>{"a line", "and at 4% another"});
 }
 
 TEST_CASE("IAM: the folder may lie in one that is called as one of its own") {
@@ -170,10 +194,6 @@ TEST_CASE("IAM: broken files are named with a remedy") {
   put(words, "no mark\n");
   CHECK(contains(error_of([&] { hw::read_texts(words); }), words + ": has no line 'CSR:'"));
   CHECK(contains(error_of([&] { hw::load_iam(folder.path()); }), ": no lineStrokes/**/*.xml in it"));
-  const IamFolder iam;
-  for (size_t i = 0; i < 10; ++i) iam.add(i);
-  std::filesystem::remove_all(iam.path() + "/lineStrokes/a00/a00-004");
-  CHECK(contains(error_of([&] { hw::load_iam(iam.path()); }), "a00-004u.txt: a text without strokes"));
 }
 
 TEST_CASE("IAM: damaged files give points or one of these errors") {

@@ -51,8 +51,8 @@ broken "malformed XML" "is not XML" '<StrokeSet><Stroke>'
 broken "XML with entities" "has a DOCTYPE" '<!DOCTYPE a [<!ENTITY b "&c;&c;">]><Stroke><Point x="&b;" y="1"/></Stroke>'
 broken "a file without points" "has no points" '<StrokeSet/>'
 cp ${strokes%2.xml}1.xml $strokes
-rm iam/lineStrokes/a01/a01-000/a01-000v-*
-check "text without strokes" refuses 1 "a01-000v.txt: a text without strokes" handwriting --data iam --out c
+rm iam/testset_t.txt
+check "three of the four lists" refuses 1 "iam/testset_t.txt: not found, but iam/trainset.txt" handwriting --data iam --out c
 
 # --- the synthetic pen
 check "pen" "$lamina" handwriting pen ab --out pen.xml >/dev/null
