@@ -66,6 +66,7 @@ std::optional<size_t> entity_number(std::string_view word) {
   constexpr size_t most = 9999;
   if (!word.starts_with(entity_prefix)) return {};
   word.remove_prefix(entity_prefix.size());
+  if (word.size() > 1 && word[0] == '0') return {};  // entity_name() does not write it
   size_t number = 0;
   const auto [stop, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (problem != std::errc() || stop != word.data() + word.size() || number > most) return {};

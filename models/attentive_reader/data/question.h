@@ -32,7 +32,7 @@ struct Question {
   std::vector<std::pair<std::string, std::string>> names;  ///< ("@entity1", "Oslo")
 };
 
-/// N of "@entityN", up to 9999; nothing for any other word.
+/// N of "@entityN", up to 9999 and without zeros before it; nothing for any other word.
 std::optional<size_t> entity_number(std::string_view word);
 
 /// "@entityN"

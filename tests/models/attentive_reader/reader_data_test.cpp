@@ -81,8 +81,9 @@ TEST_CASE("question files: what is wrong is named with its line") {
         "7: the answer is not one entity such as @entity1");
   CHECK(complaint("u\n\n@entity1 .\n\n@placeholder\n\n@entity1 @entity2\n") ==
         "7: the answer is not one entity such as @entity1");
-  CHECK(complaint("u\n\n@entity1 .\n\n@placeholder\n\n@entity10000\n") ==
-        "7: the answer is not one entity such as @entity1");
+  for (const char* const number : {"10000", "01"})
+    CHECK(complaint(text("u\n\n@entity1 @entity01 .\n\n@placeholder\n\n@entity", number, "\n")) ==
+          "7: the answer is not one entity such as @entity1");
   CHECK(complaint("u\n\n@entity1 .\n\n@placeholder\n\n@entity2\n") ==
         "7: the answer @entity2 is not in the passage; remove the file");
   CHECK(complaint(good + "no name\n") == "11: is not a name such as @entity1:Oslo");
@@ -116,8 +117,8 @@ TEST_CASE("question files: mutations are read as whole questions or refused in o
 TEST_CASE("question files: entities and their numbers") {
   CHECK(ar::entity_number("@entity0") == 0);
   CHECK(ar::entity_number("@entity9999") == 9999);
-  for (const char* word :
-       {"@entity", "@entity10000", "@entity1x", "@entity-1", "entity1", "@placeholder", ""})
+  for (const char* word : {"@entity", "@entity10000", "@entity1x", "@entity-1", "@entity07", "@entity00",
+                           "entity1", "@placeholder", ""})
     CHECK_FALSE(ar::entity_number(word));
   CHECK(ar::entity_name(17) == "@entity17");
 }
