@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -31,27 +32,36 @@ std::vector<std::string_view> split_at_tabs(std::string_view line) {
   return columns;
 }
 
+std::optional<double> relatedness_of(std::string_view field) {
+  double score = 0;
+  const auto [stop, problem] = std::from_chars(field.data(), field.data() + field.size(), score);
+  if (problem != std::errc() || stop != field.data() + field.size() || !(score >= 1 && score <= 5)) return {};
+  return score;
+}
+
 }  // namespace
 
 Pairs read_pairs(const std::string& path) {
   Pairs pairs;
   const std::vector<std::string> lines = read_lines(path);
-  for (size_t i = 1; i < lines.size(); ++i) {
+  for (size_t i = 0; i < lines.size(); ++i) {
     if (split_words(lines[i]).empty()) continue;
     const auto columns = split_at_tabs(lines[i]);
+    const std::optional<double> score = columns.size() < 4 ? std::nullopt : relatedness_of(columns[3]);
+    if (i == 0 && !score) continue;  // the header
+    if (i == 0)
+      fail<DataError>(
+          path, ":1: is a pair of sentences, where the names of the columns are needed; download it again");
     if (columns.size() < 4)
       fail<DataError>(path, ":", i + 1, ": has ", columns.size(),
                       " columns, and pair_ID, sentence_A, sentence_B and relatedness_score are needed, "
                       "separated by tabs; download it again");
-    double score = 0;
-    const char* const end = columns[3].data() + columns[3].size();
-    const auto [stop, problem] = std::from_chars(columns[3].data(), end, score);
-    if (problem != std::errc() || stop != end || !(score >= 1 && score <= 5))
+    if (!score)
       fail<DataError>(path, ":", i + 1, ": the relatedness_score is '", columns[3],
                       "', and a number from 1 to 5 is needed; download it again");
     pairs.first.emplace_back(columns[1]);
     pairs.second.emplace_back(columns[2]);
-    pairs.relatedness.push_back(score);
+    pairs.relatedness.push_back(*score);
   }
   if (pairs.first.empty()) fail<DataError>(path, ": holds no pairs of sentences; download it again");
   return pairs;

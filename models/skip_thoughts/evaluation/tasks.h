@@ -28,7 +28,7 @@ struct Classification {
 };
 
 /// Throw DataError, naming the file, the line and the remedy, when a file is missing, not text or holds no
-/// sentence, or a line of SICK lacks columns or a relatedness from 1 to 5.
+/// sentence, or a line of SICK lacks columns or a relatedness from 1 to 5, or its first line is no header.
 Pairs read_pairs(const std::string& path);
 Relatedness read_sick(const std::string& folder);
 /// MR, CR, SUBJ and MPQA.

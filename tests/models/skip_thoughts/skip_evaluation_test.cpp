@@ -195,6 +195,11 @@ TEST_CASE("tasks: the original files, and what is wrong with others") {
     CHECK(complaint(text("2\ta\tb\t", score, "\tNO")) ==
           text(path, "/SICK_trial.txt:3: the relatedness_score is '", score,
                "', and a number from 1 to 5 is needed; download it again"));
+  write_file(files.folder / "SICK_trial.txt", "1\ta\tb\t3\tNO\n2\ta\tb\t4\tNO\n");
+  CHECK(message_of<DataError>([&] { read_sick(path); }) ==
+        path +
+            "/SICK_trial.txt:1: is a pair of sentences, where the names of the columns are needed; download "
+            "it again");
   write_file(files.folder / "SICK_trial.txt", files.header);
   CHECK(message_of<DataError>([&] { read_sick(path); }) ==
         path + "/SICK_trial.txt: holds no pairs of sentences; download it again");
