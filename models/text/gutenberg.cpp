@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.h"
+#include "models/text/utf8.h"
 
 namespace lamina {
 
@@ -64,7 +65,8 @@ std::span<const std::string> without_notices(std::span<const std::string> lines,
 
 PartOfText without_notices(std::string_view file, const std::string& path) {
   Notices notices(path, file.size());
-  for (size_t at = 0, next = 0; at < file.size(); at = next) {
+  for (size_t at = file.size() - without_byte_order_mark(file).size(), next = 0; at < file.size();
+       at = next) {
     const std::string_view line = file.substr(at, file.find('\n', at) - at);
     next = std::min(file.size(), at + line.size() + 1);
     notices.see(line, at, next);

@@ -13,7 +13,7 @@ namespace lamina {
 /// "this" or no article. Throws DataError with the path when another book follows.
 std::span<const std::string> without_notices(std::span<const std::string> lines, const std::string& path);
 
-/// The same for a whole file: its bytes from `begin` up to `end`.
+/// The same for a whole file, which may begin with a byte order mark: its bytes from `begin` up to `end`.
 struct PartOfText {
   size_t begin, end;
 };

@@ -37,6 +37,12 @@ TEST_CASE("Project Gutenberg: the text between the notices, or all up to where o
   CHECK(left_of("").empty());
 }
 
+TEST_CASE("Project Gutenberg: a mark may stand behind a byte order mark") {
+  const std::string file = "\xEF\xBB\xBF*** START OF IT ***\na\n*** END OF IT ***\nlicense\n";
+  const auto [begin, end] = without_notices(file, "book.txt");
+  CHECK(file.substr(begin, end - begin) == "a\n");
+}
+
 TEST_CASE("Project Gutenberg: marks as older books have them") {
   CHECK(left_of("notice\n***START OF THE BOOK***\na\nb\n***END OF THE BOOK***\nlicense\n") == "a\nb\n");
   for (const std::string end :
