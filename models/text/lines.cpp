@@ -66,7 +66,7 @@ bool LineReader::next(std::string& text) {
   } else {
     position_ += std::min(line.size() + 1, rest.size());
   }
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  while (line.ends_with('\r')) line.remove_suffix(1);
   if (line.find('\0') != line.npos)
     fail<DataError>(path_, ":", 1 + std::ranges::count(file_.bytes().substr(0, begin), '\n'),
                     ": holds a zero byte, so it is not plain text; save it as UTF-8 (iconv -t UTF-8)");

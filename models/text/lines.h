@@ -1,6 +1,6 @@
 #pragma once
 // Text files in common encodings: UTF-8 with or without a byte order mark, or Latin-1; lines that end in LF
-// or CR LF.
+// or CR LF, or in CR CR LF as where CR LF was written for the LF of CR LF.
 
 #include <string>
 #include <vector>

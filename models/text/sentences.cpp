@@ -13,7 +13,7 @@ namespace {
 constexpr size_t longest_paragraph = 65536;
 
 bool is_mark(char c) { return c == '.' || c == '!' || c == '?'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }  // also where a page or a line ends
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// Removes the first of these that `text` begins with; whether there was one.

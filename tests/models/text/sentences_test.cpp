@@ -46,7 +46,9 @@ TEST_CASE("sentences: marks, quotes, titles and initials") {
         List{"\xE2\x80\x9COh!\xE2\x80\x9D said Mr. J. Bennet.", "\xE2\x80\x9CYes.\xE2\x80\x9D"});
   CHECK(sentences_of("It was 3.5 miles. It was I. Then") == List{"It was 3.5 miles.", "It was I.", "Then"});
   CHECK(sentences_of("he came .\nshe went !\nwho ?") == List{"he came .", "she went !", "who ?"});
-  CHECK(sentences_of(" \n ").empty());
+  CHECK(sentences_of("The page ends.\f\nThe next begins.\rIt goes on.") ==
+        List{"The page ends.", "The next begins.", "It goes on."});
+  CHECK(sentences_of(" \n\f ").empty());
   CHECK(sentences_of("...") == List{"..."});
   CHECK(sentences_of("").empty());
 }
@@ -118,6 +120,15 @@ TEST_CASE("paragraphs: huge ones come in parts, none is lost") {
   CHECK(parts == 5);
   CHECK(longest <= 2 * 65536);
   CHECK(split_words(all).size() > 39000);
+}
+
+TEST_CASE("paragraphs: end at lines of nothing but spaces or the end of a page") {
+  const TemporaryFolder scratch;
+  write_file(scratch / "a.txt", "One.\r\r\n\r\r\nTwo.\n \t\nThree.\n\f\nFour.\n");
+  ParagraphReader reader(scratch / "a.txt");
+  std::vector<std::string> all;
+  for (std::string paragraph; reader.next(paragraph);) all.push_back(paragraph);
+  CHECK(all == std::vector<std::string>{"One.\n", "Two.\n", "Three.\n", "Four.\n"});
 }
 
 TEST_CASE("books: passages are read as they were counted; a long sentence is whole, a word is a sentence") {

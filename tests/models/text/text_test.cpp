@@ -54,6 +54,7 @@ TEST_CASE("lines: LF and CR LF, with and without a last end") {
   CHECK(lines_of("a\nb c\n") == Words{"a", "b c"});
   CHECK(lines_of("a\r\nb c") == Words{"a", "b c"});
   CHECK(lines_of("\n\nx\r\n\n") == Words{"", "", "x", ""});
+  CHECK(lines_of("a\r\r\n\r\r\nb\rc") == Words{"a", "", "b\rc"});
 }
 
 TEST_CASE("lines: a byte order mark goes, Latin-1 becomes UTF-8, line by line") {
