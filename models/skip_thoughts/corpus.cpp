@@ -59,8 +59,10 @@ std::vector<Book> books_in(const std::string& folder) {
     fail<DataError>(folder,
                     ": is not a folder; give one that holds books as plain text (*.txt), or leave "
                     "--data out for built-in stories");
+  const std::vector<std::string> paths = texts_below(folder);
+  require_different(paths);
   std::vector<Book> books;
-  for (const std::string& path : texts_below(folder)) books.push_back(book_at(path));
+  for (const std::string& path : paths) books.push_back(book_at(path));
   if (books.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
   std::ranges::sort(books, {}, &Book::path);
   return books;

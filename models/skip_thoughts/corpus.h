@@ -35,8 +35,8 @@ std::vector<std::string> words_of(std::string_view sentence);
 /// Reads all plain texts (*.txt) in a folder and below it once, but for those in the folders of runs, in the
 /// order of their names, keeping at most a paragraph in memory: counts the words, of which the `most_words`
 /// most frequent become the vocabulary, and notes where each passage begins. Leaves out Project Gutenberg's
-/// notices. Throws DataError, naming the file, the line and the remedy, when there is no such file, or one is
-/// empty or not text.
+/// notices. Throws DataError, naming the file, the line and the remedy, when there is no such file, one is
+/// empty or not text, or two are the same (require_different()).
 Corpus scan_books(const std::string& folder, size_t most_words);
 
 /// The same from what `save` has written into a run's folder, without counting again. DataError when a

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string_view>
+#include <system_error>
 
 #include "core/error.h"
+#include "core/files/files_read.h"
 #include "core/files/folder.h"
 #include "models/text/utf8.h"
 
@@ -85,6 +88,20 @@ std::vector<std::string> texts_below(const std::string& folder) {
   std::vector<std::string> texts = files_below(folder, ".txt");
   std::erase_if(texts, [&](const std::string& text) { return is_of_run(folder, text); });
   return texts;
+}
+
+void require_different(const std::vector<std::string>& paths) {
+  const FilesRead apart;  // a comparison is no reading of data
+  std::map<std::uintmax_t, std::vector<std::string>> of_size;
+  for (const std::string& path : paths) {
+    std::error_code unreadable;  // the reader will say so, and that it is empty
+    const std::uintmax_t size = std::filesystem::file_size(path, unreadable);
+    if (unreadable || size == 0) continue;
+    for (const std::string& other : of_size[size])
+      if (MappedFile(path).bytes() == MappedFile(other).bytes())
+        fail<DataError>(path, ": is the same text as ", other, "; leave one of them out");
+    of_size[size].push_back(path);
+  }
 }
 
 }  // namespace lamina

@@ -79,6 +79,7 @@ Data data_of(Unit unit, std::span<const std::string> books, const std::string& c
 
 Data load_books(const std::string& folder, Unit unit, const std::string& book) {
   const std::vector<std::string> paths = books_in(folder, book);
+  require_different(paths);
   std::vector<std::string> texts;
   texts.reserve(paths.size());
   for (const std::string& path : paths) texts.push_back(text_of_book(path));

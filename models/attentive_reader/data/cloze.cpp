@@ -13,6 +13,7 @@
 #include "core/files/folder.h"
 #include "core/math/random.h"
 #include "models/run/run_folder.h"
+#include "models/text/lines.h"
 #include "models/text/tokenizer.h"
 
 namespace lamina::attentive_reader {
@@ -136,14 +137,6 @@ class Folders {
 
   std::string folder_, unfinished_;
 };
-
-/// The chapters of a book that is given twice would be in several splits.
-void require_different(const std::vector<std::string>& books) {
-  for (size_t i = 0; i < books.size(); ++i)
-    for (size_t k = 0; k < i; ++k)
-      if (fs::equivalent(books[i], books[k]))
-        fail<DataError>(books[i], ": is the same book as ", books[k], "; give each once");
-}
 
 }  // namespace
 

@@ -199,7 +199,7 @@ TEST_CASE("cloze: a book is given once") {
       folder / "../" + std::filesystem::path(folder.path()).filename().string() + "/book.txt";
   CHECK(message_of<DataError>([&] {
           ar::make_cloze({folder / "book.txt", again}, folder / "out");
-        }) == again + ": is the same book as " + (folder / "book.txt") + "; give each once");
+        }) == again + ": is the same text as " + (folder / "book.txt") + "; leave one of them out");
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 

@@ -205,6 +205,11 @@ TEST_CASE("books: bad input") {
   std::filesystem::create_directories(books);
   CHECK(message_of<DataError>([&] { scan_books(books, 10); }) ==
         books + ": holds no plain text; put books into it as *.txt");
+  write_file(books + "/a.txt", short_book(9));
+  write_file(books + "/b.txt", short_book(9));
+  CHECK(message_of<DataError>([&] { scan_books(books, 10); }) ==
+        text(books, "/b.txt: is the same text as ", books, "/a.txt; leave one of them out"));
+  std::filesystem::remove(books + "/b.txt");
   write_file(books + "/a.txt", "");
   CHECK(message_of<DataError>([&] { scan_books(books, 10); }) ==
         books + "/a.txt: is empty; download it again");

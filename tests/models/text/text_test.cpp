@@ -93,6 +93,23 @@ TEST_CASE("texts below a folder are not those that runs have written there") {
                                                                        folder.path() + "/runs/c.txt"});
 }
 
+TEST_CASE("texts: two of the same bytes are refused, whatever they are called") {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "one text");
+  write_file(folder / "b", "another!");  // as long
+  write_file(folder / "copy", "one text");
+  write_file(folder / "empty", "");
+  std::filesystem::create_symlink("b", folder / "link");
+  require_different({folder / "a", folder / "b", folder / "empty", folder / "empty", folder / "none"});
+  const auto complaint = [&](const std::string& first, const std::string& second) {
+    return message_of<DataError>([&] { require_different({folder / first, folder / second}); });
+  };
+  CHECK(complaint("a", "copy") ==
+        text(folder / "copy", ": is the same text as ", folder / "a", "; leave one of them out"));
+  CHECK(complaint("link", "b") ==
+        text(folder / "b", ": is the same text as ", folder / "link", "; leave one of them out"));
+}
+
 TEST_CASE("tokenizer: words between spaces") {
   const std::string line = " a\tman ,  it 's ";
   const auto words = split_words(line);

@@ -115,6 +115,10 @@ TEST_CASE("books: errors name the file or folder and the remedy") {
         "--book anna: no such text in " + folder.path() + "; there are emma");
   write_file(folder / "zero.txt", std::string("a\0b\n", 4));
   CHECK(contains(message_of<DataError>(load(folder.path(), "zero")), "zero.txt:1: holds a zero byte"));
+  write_file(folder / "emma (1).txt", "too short\n");
+  CHECK(message_of<DataError>(load(folder.path())) == text(folder / "emma.txt", ": is the same text as ",
+                                                           folder / "emma (1).txt",
+                                                           "; leave one of them out"));
 }
 
 TEST_CASE("built-in stories: the same for a seed, a line each") {
