@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "core/error.h"
 #include "core/files/folder.h"
@@ -48,9 +49,13 @@ CaptionSplit split_of(WorldPart part) {
 /// Makes the vocabulary and turns all captions into numbers.
 void number_words(Data& data) {
   WordCounter counter;
-  for (const CaptionSplit* const split : {&data.train, &data.valid})
-    for (const std::string& caption : split->captions)
+  const auto count = [&](std::span<const std::string> captions) {
+    for (const std::string& caption : captions)
       for (const std::string_view word : split_words(caption)) counter.add(word);
+  };
+  count(data.train.captions);
+  count(std::span(data.valid.captions)
+            .first(captions_per_image * std::min(searched_images, data.valid.images)));
   data.vocabulary = counter.most_frequent();
   for (CaptionSplit* const split : {&data.train, &data.valid, &data.test}) {
     split->sentences.reserve(split->captions.size());

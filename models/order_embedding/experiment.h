@@ -33,8 +33,7 @@ struct OrderOptions {
   std::uint64_t seed = 1;
 };
 
-inline constexpr real gradient_limit = 2;        ///< of each parameter's gradient, norm2
-inline constexpr size_t searched_images = 1000;  ///< per search by caption: validation, test parts
+inline constexpr real gradient_limit = 2;  ///< of each parameter's gradient, norm2
 
 /// The settings of a run that --preset selects.
 struct Preset {

@@ -115,13 +115,24 @@ TEST_CASE("order data: the original files") {
   CHECK(data.valid.captions[1] == "caf\xC3\xA9 zebra");
   const auto number = [&](const char* word) { return data.vocabulary.number(word); };
   CHECK(data.valid.sentences[0] == Sentence{number("a"), number("dog"), 0});
-  // The vocabulary is that of training and validation captions: nothing in these is unknown.
+  // The vocabulary is that of the training captions and of those searched in validation: nothing in these is unknown.
   CHECK(data.valid.sentences[1] == Sentence{number("caf\xC3\xA9"), number("zebra"), 0});
   CHECK(number("zebra") > Vocabulary::unknown);
   CHECK(data.test.sentences[0][1] == Vocabulary::unknown);  // "test"
   std::vector<real> features(3);
   data.test.copy_features(2, features.data());
   CHECK(features == std::vector<real>(3, real(0.5)));
+}
+
+TEST_CASE("order data: validation captions that are not searched give the vocabulary no words") {
+  const Files files;
+  files.write("val", searched_images + 1, 0, 3);
+  std::string captions;
+  for (size_t i = 0; i < captions_per_image * searched_images; ++i) captions += "a searched dog\n";
+  write_file(files.folder / "val.txt", captions + "a cat\nb\nc\nd\ne\n");
+  const Data data = load_coco(files.folder.path());
+  CHECK(data.vocabulary.number("searched") > Vocabulary::unknown);
+  CHECK(data.vocabulary.number("cat") == Vocabulary::unknown);
 }
 
 TEST_CASE("order data: bad files are named with the line and the remedy") {
