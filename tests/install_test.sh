@@ -148,6 +148,9 @@ for file in models/examples/*.cpp; do
   check "example $name runs" run_example "$name"
 done
 
+too_short() { head -c 263 README.md >"$scratch/short" && ! said=$("$scratch/character_lstm" "$scratch/short" 2>&1) && [ "$said" = "$scratch/short: give at least 264 characters" ]; }
+check "example character_lstm refuses a short text" too_short
+
 # --- CMake: find_package of what is installed, FetchContent of the clone.
 
 configure() { cmake -S tests/install/cmake -B "$scratch/$1" -DCMAKE_BUILD_TYPE=Release "${@:2}"; }

@@ -30,6 +30,9 @@ struct Model {
 int main(int count, char** arguments) {
   if (count < 2) return std::cerr << "usage: character_lstm FILE [STEPS]\n", 2;
   const std::string text = read_file(arguments[1]);
+  const size_t rows = 8, steps = 32, part = text.size() / rows;  // each row reads a part of the text
+  if (part <= steps)
+    return std::cerr << arguments[1] << ": give at least " << rows * (steps + 1) << " characters\n", 2;
   const std::set<char> distinct(text.begin(), text.end());
   const std::string alphabet(distinct.begin(), distinct.end());
   const auto number = [&](char c) { return int(alphabet.find(c)); };
@@ -37,7 +40,6 @@ int main(int count, char** arguments) {
   Parameters parameters(/*seed=*/1);
   const Model model(parameters, alphabet.size());
   Adam adam(parameters, {.learning_rate = real(5e-3)});
-  const size_t rows = 8, steps = 32, part = text.size() / rows;  // each row reads a part of the text
   size_t position = 0;
   RecurrentState state;
   for (int step = 1, last = count > 2 ? std::stoi(arguments[2]) : 300; step <= last; ++step) {
