@@ -29,18 +29,24 @@ bool ends_text(std::string_view line) {
   });
 }
 
+/// "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*": the end of a licence that books of those years have
+/// before the text, and later ones behind it.
+bool ends_small_print(std::string_view line) {
+  return line.starts_with("*END*THE SMALL PRINT!") || line.starts_with("*END THE SMALL PRINT!");
+}
+
 /// Sees a file's lines, each with the place where it begins and that of the next one.
 class Notices {
  public:
   Notices(const std::string& path, size_t end) : path_(path), end_(end) {}
 
   void see(std::string_view line, size_t at, size_t next) {
-    if (is_mark(line, "START OF")) {
-      if (begun_ || ended_)
-        fail<DataError>(path_, ": holds several books of Project Gutenberg; put each into a file of its own");
-      begin_ = next;
-      begun_ = true;
-    }
+    const bool begins = is_mark(line, "START OF"), small_print = ends_small_print(line);
+    if ((begins && (begun_ || ended_)) || (small_print && small_print_))
+      fail<DataError>(path_, ": holds several books of Project Gutenberg; put each into a file of its own");
+    if (begins || (small_print && !ended_ && next <= end_ / 2)) begin_ = next;
+    begun_ |= begins;
+    small_print_ |= small_print;
     const bool ends = is_mark(line, "END OF") || ends_text(line);
     if (ends && !ended_) end_ = at;
     ended_ |= ends;
@@ -51,7 +57,7 @@ class Notices {
  private:
   const std::string& path_;
   size_t begin_ = 0, end_;
-  bool begun_ = false, ended_ = false;
+  bool begun_ = false, ended_ = false, small_print_ = false;
 };
 
 }  // namespace

@@ -52,6 +52,18 @@ TEST_CASE("Project Gutenberg: marks as older books have them") {
   CHECK(left_of(others) == others);
 }
 
+TEST_CASE("Project Gutenberg: the small print of the oldest books, before the text or behind it") {
+  const std::string small_print = "***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\nlawyers\n";
+  const std::string text = "a\n" + std::string(200, 'b') + "\n" + std::string(9, '\n');
+  for (const std::string mark : {"*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*\n",
+                                 "*END THE SMALL PRINT! FOR PUBLIC DOMAIN EBOOKS*Ver.02/11/02*END*\n"}) {
+    CHECK(left_of("notice\n" + small_print + mark + text + "End of Project Gutenberg's A\n") == text);
+    CHECK(left_of(small_print + mark + "*** START OF IT ***\n" + text) == text);
+    CHECK(left_of(text + "End of Project Gutenberg's A\n" + small_print + mark) == text);
+    CHECK(left_of(text + small_print + mark) == text + small_print + mark);
+  }
+}
+
 TEST_CASE("Project Gutenberg: several books in one file are refused, none is left out silently") {
   const std::string book = "*** START OF IT ***\na\n*** END OF IT ***\nlicense\n", both = book + book;
   const std::vector<std::string> lines = {"*** START OF IT ***", "a", "*** END OF IT ***",
@@ -60,6 +72,9 @@ TEST_CASE("Project Gutenberg: several books in one file are refused, none is lef
       "two.txt: holds several books of Project Gutenberg; put each into a file of its own";
   CHECK(message_of<DataError>([&] { without_notices(both, "two.txt"); }) == said);
   CHECK(message_of<DataError>([&] { without_notices(lines, "two.txt"); }) == said);
+  const std::string old =
+      "*END*THE SMALL PRINT! FOR\n" + std::string(99, 'a') + "\nEnd of Project Gutenberg's A\n";
+  CHECK(message_of<DataError>([&] { without_notices(old + old, "two.txt"); }) == said);
   const std::string no_end = "*** START OF IT ***\na\n" + book;
   CHECK(message_of<DataError>([&] { without_notices(no_end, "two.txt"); }) == said);
 }
