@@ -18,8 +18,10 @@ bool is_letter(char32_t c) {
   return !latin_sign && !punctuation;
 }
 
+/// Unicode's white space, at which the public code splits sentences too, and what shows as nothing.
 bool is_space(char32_t c) {
-  return c <= ' ' || c == 0x7F || c == 0xA0 || (c >= 0x2000 && c <= 0x200B) || c == 0x3000;
+  constexpr std::array<char32_t, 8> others{0x7F, 0x85, 0xA0, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
+  return c <= ' ' || (c >= 0x2000 && c <= 0x200B) || std::ranges::find(others, c) != others.end();
 }
 
 char32_t lower(char32_t c) {

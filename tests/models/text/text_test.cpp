@@ -127,6 +127,18 @@ TEST_CASE("tokenizer: ordinary text") {
   CHECK(tokenize("").empty());
 }
 
+TEST_CASE(
+    "tokenizer: Unicode's spaces are no words, nor is the control sign that stands for dots in MR's "
+    "Latin-1") {
+  for (const char32_t space : {0x85U, 0xA0U, 0x2003U, 0x2028U, 0x2029U, 0x202FU, 0x205FU, 0x3000U}) {
+    std::string text = "a problem";
+    append_character(text, space);
+    CHECK(tokenize(text + "it's") == Words{"a", "problem", "it's"});
+    CHECK(tokenize_apart(text + "it's " + text) == Words{"a", "problem", "it", "'s", "a", "problem"});
+  }
+  CHECK(tokenize(from_latin1("humor\x85it")) == Words{"humor", "it"});
+}
+
 TEST_CASE("vocabulary: most frequent first, <eos> and <unk> reserved") {
   WordCounter counter;
   for (const char* word : {"b", "a", "c", "a", "b", "d", "<unk>", "<eos>", "d", "d"}) counter.add(word);
