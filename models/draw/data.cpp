@@ -1,6 +1,7 @@
 #include "models/draw/data.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "core/error.h"
@@ -29,11 +30,16 @@ DrawData all_binarized(const MnistData& grey) {
           .source = {}};
 }
 
-DrawData read_amat_files(const std::filesystem::path& folder) {
-  const auto part = [&](const char* name) {
-    return BinaryImages{read_amat((folder / text("binarized_mnist_", name, ".amat")).string())};
-  };
-  return {.train = part("train"), .valid = part("valid"), .test = part("test"), .source = {}};
+constexpr std::array<const char*, 3> amat_parts{"train", "valid", "test"};
+
+std::string amat_file(const std::string& folder, const char* part) {
+  return (std::filesystem::path(folder) / text("binarized_mnist_", part, ".amat")).string();
+}
+
+DrawData read_amat_files(const std::string& folder) {
+  const auto part = [&](const char* name) { return BinaryImages{read_amat(amat_file(folder, name))}; };
+  return {
+      .train = part(amat_parts[0]), .valid = part(amat_parts[1]), .test = part(amat_parts[2]), .source = {}};
 }
 
 }  // namespace
@@ -72,10 +78,9 @@ MnistData with_larger_validation(MnistData data) {
 }
 
 DrawData load_binary_mnist(const std::string& folder) {
-  const std::filesystem::path path = folder;
   DrawData data;
-  if (exists((path / "binarized_mnist_train.amat").string())) {
-    data = read_amat_files(path);
+  if (std::ranges::any_of(amat_parts, [&](const char* part) { return exists(amat_file(folder, part)); })) {
+    data = read_amat_files(folder);
     data.source = text("binarized MNIST (.amat) in ", folder, ": ", sizes(data));
   } else {
     data = all_binarized(with_larger_validation(load_mnist(folder)));

@@ -22,8 +22,8 @@ struct DrawData {
   std::string source;  ///< one line for the log: what the data are, and whether they are real
 };
 
-/// From a folder with the fixed binarization (binarized_mnist_train.amat, _valid.amat, _test.amat), or else
-/// with MNIST's four original files, which are then binarized as below; the last sixth of the training file,
+/// From a folder with the fixed binarization (binarized_mnist_train.amat, _valid.amat, _test.amat), or, where it has none of
+/// these, with MNIST's four original files, which are then binarized as below; the last sixth of the training file,
 /// 10,000 images, is for validation. DataError, naming the file and the remedy, when files are missing or
 /// broken.
 DrawData load_binary_mnist(const std::string& folder);

@@ -117,6 +117,11 @@ TEST_CASE("draw data: the fixed binarization is read when its files are there") 
   CHECK(message_of<DataError>([&] {
           d::load_binary_mnist(folder.path());
         }).starts_with(folder / "binarized_mnist_test.amat" + ": cannot be read"));
+  std::filesystem::remove(folder /
+                          "binarized_mnist_train.amat");  // then it is not MNIST's own files that are missing
+  CHECK(message_of<DataError>([&] {
+          d::load_binary_mnist(folder.path());
+        }).starts_with(folder / "binarized_mnist_train.amat" + ": cannot be read"));
 }
 
 TEST_CASE("draw data: MNIST's files are binarized once, and at least a sixth of them is for validation") {
