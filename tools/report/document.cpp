@@ -161,6 +161,11 @@ std::string pretty(double value, int digits) {
   std::string plain = buffer;
   const size_t exponent = plain.find('e');
   if (exponent == std::string::npos) return plain;
+  constexpr double largest_plain = 1e6;  // "1234" and not "1.23 × 10³": counts are read exactly
+  if (std::abs(value) >= 1 && std::abs(value) < largest_plain) {
+    std::snprintf(buffer, sizeof buffer, "%.0f", value);
+    return buffer;
+  }
   static const char* const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string power = plain[exponent + 1] == '-' ? "⁻" : "";
   for (const char digit : std::to_string(std::abs(std::stoi(plain.substr(exponent + 1)))))

@@ -288,6 +288,8 @@ TEST_CASE("no text can leave its place in the page") {
 TEST_CASE("numbers are written for people") {
   CHECK(pretty(1.28e-7, 3) == "1.28 × 10⁻⁷");
   CHECK(pretty(0.013249, 3) == "0.0132");
+  CHECK(pretty(1234, 3) == "1234");
+  CHECK(pretty(-85000.4, 2) == "-85000");
   CHECK(pretty(2460000, 6) == "2.46 × 10⁶");
   CHECK(pretty(-3e120, 2) == "-3 × 10¹²⁰");
   CHECK(pretty(NAN, 3) == "–");
