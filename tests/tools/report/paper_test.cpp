@@ -82,6 +82,26 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a run that is longer than the paper's says so beside its difference") {
+  const TemporaryFolder folder;
+  make_draw(folder / "a", {{"data", "mnist"}}, 201);
+  const Json row = exhibit_on(folder.path(), "figure-4")["tables"][0]["rows"][0];
+  CHECK(row["cells"] == Json({"82.09", "83", "+0.91"}));
+  CHECK(row["group"] == "paper: layer norm; ours: layer norm (longer than the paper's: 201 of 200 epochs)");
+}
+
+TEST_CASE(
+    "of several seeds all must be as long as the paper's runs for a difference, but those that diverged") {
+  const TemporaryFolder folder;
+  make_draw(folder / "a", {{"data", "mnist"}});
+  make_draw(folder / "b", {{"data", "mnist"}, {"seed", 2}, {"epochs", 200}}, 5);
+  const auto row = [&] { return exhibit_on(folder.path(), "figure-4")["tables"][0]["rows"][0]; };
+  CHECK(row()["cells"][2] == "–");
+  CHECK(row()["group"].get<std::string>().find("5 of 200 epochs") != std::string::npos);
+  write_file(folder / "b/diverged.txt", "the loss is nan\n");
+  CHECK(row()["cells"] == Json({"82.09", "84, 1 of 2, 1 diverged", "+1.91"}));
+}
+
 TEST_CASE("Table 2's rows stand beside runs with their score, and with no other") {
   const TemporaryFolder folder;
   for (const auto& [score, norm] : {std::pair{"cosine", "none"}, {"order", "none"}, {"cosine", "layer"}}) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "core/error.h"
 #include "models/analysis/larger.h"
@@ -58,20 +59,44 @@ double length_of(const PaperRow& paper, const Exhibit& exhibit) {
   return exhibit.full_length;
 }
 
+/// How far a run came, or was to come where it has no rows; NaN where nothing tells.
+double length_done(const FoundRun& run, const Exhibit& exhibit) {
+  const auto file = run.files.find(exhibit.file);
+  if (file == run.files.end()) return NAN;
+  const auto place = file->second.find(exhibit.length_column);
+  return place && !file->second.rows.empty() ? number_in(file->second.rows.back()[*place])
+                                             : number_in(setting_of(run, exhibit.length_column + "s"));
+}
+
+/// What is to be known of a trace beside this row, " (5 of 200 epochs, so no difference is formed)", and whether one is: all
+/// seeds with a number must be comparable.
+std::pair<std::string, bool> remark_of(const PaperRow& paper, const Exhibit& exhibit, const Trace& trace) {
+  const double length = length_of(paper, exhibit);
+  std::string longer;
+  for (const Trace& single : trace.singles()) {
+    if (single.run->diverged) continue;
+    const std::string reason = why_not_comparable(*single.run, exhibit, length);
+    if (!reason.empty()) return {" (" + reason + ", so no difference is formed)", false};
+    const double done = length_done(*single.run, exhibit);
+    if (length > 0 && done > length)
+      longer = " (longer than the paper's: " + progress(done, length, exhibit.length_column) + ')';
+  }
+  return {longer, true};
+}
+
 /// Measures of runs.
 void add_measured(Json& rows, const Exhibit& exhibit, const Trace& trace) {
   const PaperRow* const paper = row_of(exhibit, trace);
   if (paper == nullptr) return;
-  const std::string reason = why_not_comparable(*trace.run, exhibit, length_of(*paper, exhibit));
-  const std::string group = text("paper: ", paper->label, "; ours: ", trace.label,
-                                 reason.empty() ? "" : " (" + reason + ", so no difference is formed)");
+  const auto [remark, comparable] = remark_of(*paper, exhibit, trace);
+  const std::string group = text("paper: ", paper->label, "; ours: ", trace.label, remark);
   for (size_t i = 0; i < exhibit.measures.size(); ++i) {
     const std::string& theirs = paper->cells[i];
     const std::vector<double> ours = picks(trace, exhibit.measures[i]);
     if (theirs.empty() || ours.empty()) continue;
     rows.push_back(pair_row(exhibit.measures[i].title, trace.norm, group,
                             {theirs, measured(trace, exhibit.measures[i]),
-                             reason.empty() ? difference(median_of(ours), theirs) : std::string("–")}));
+                             comparable ? difference(median_of(ours), theirs) : std::string("–")}));
   }
 }
 
@@ -111,14 +136,8 @@ std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, doub
   if (setting_of(run, "data").empty()) return "synthetic data";
   if (setting_of(run, "preset") == "small") return "small preset";
   if (const std::string part = part_of_data(run); !part.empty()) return part;
-  const auto file = run.files.find(exhibit.file);
-  if (file == run.files.end()) return {};
-  const auto place = file->second.find(exhibit.length_column);
-  const double done = place && !file->second.rows.empty()
-                          ? number_in(file->second.rows.back()[*place])
-                          : number_in(setting_of(run, exhibit.length_column + "s"));
-  if (!(done < length)) return {};
-  return progress(done, length, exhibit.length_column);
+  const double done = length_done(run, exhibit);
+  return done < length ? progress(done, length, exhibit.length_column) : "";
 }
 
 Json pairs_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
