@@ -25,7 +25,7 @@ EXPERIMENTS = {
     "attentive-reader": ["--norm", "layer", "--batch", "64", "--updates", "5", "--validate-every", "2"],
     "order-embedding": ["--score", "order", "--norm", "layer", "--batch", "64", "--epochs", "2", "--validate-every", "4"],
 }
-ENVIRONMENT = {"LAMINA_SMOKE": "3", "PATH": "/nonexistent", "LC_ALL": "C"}
+ENVIRONMENT = {"LAMINA_SMOKE": "15", "PATH": "/nonexistent", "LC_ALL": "C"}
 
 
 def start_command(experiment, folder):

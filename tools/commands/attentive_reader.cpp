@@ -182,9 +182,7 @@ class ReaderCommand final : public TrainingCommand {
   /// Trains a variant and tests its best model.
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     ReaderExperiment experiment(*data_, options(), folder);
-    const std::uint64_t per_epoch = experiment.steps_per_epoch(),
-                        asked = updates_ > 0 ? updates_ : updates_in(epochs, per_epoch),
-                        updates = smoke > 0 ? std::min(asked, smoke * per_epoch) : asked;
+    const std::uint64_t updates = updates_in_all(updates_, experiment.steps_per_epoch());
     const Outcome outcome = train(folder, experiment.parameters, experiment.adam, experiment,
                                   plan_in_periods(label, updates, validate_every_, "validation"));
     test_together(outcome, [&] { experiment.test(); });

@@ -116,9 +116,9 @@ class HandwritingCommand final : public TrainingCommand {
         *data_,
         {.model = model(), .batch = batch(), .length = length_, .learning_rate = rate(), .seed = seed},
         folder);
-    const std::uint64_t all = updates_in(epochs, experiment.steps_per_epoch());
+    const std::uint64_t updates = updates_in_all(updates_, experiment.steps_per_epoch());
     return train(folder, experiment.parameters, experiment.adam, experiment,
-                 plan_in_periods(label, updates_ > 0 ? updates_ : all, updates_per_report, "report"));
+                 plan_in_periods(label, updates, updates_per_report, "report"));
   }
 
   std::string summary(const TrainedVariants& trained) const override {

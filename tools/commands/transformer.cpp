@@ -194,9 +194,7 @@ class TransformerCommand final : public TrainingCommand {
 
   /// Trains a variant and tests its best model.
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
-    const std::uint64_t per_epoch = data_texts() / batch(),
-                        asked = updates_ > 0 ? updates_ : updates_in(epochs, per_epoch),
-                        updates = smoke > 0 ? std::min(asked, smoke * per_epoch) : asked;
+    const std::uint64_t updates = updates_in_all(updates_, data_texts() / batch());
     TransformerExperiment experiment(*data_, options(updates), folder);
     const Outcome outcome = train(folder, experiment.parameters, experiment.adam, experiment,
                                   plan_in_periods(label, updates, validate_every_, "validation"));

@@ -77,6 +77,11 @@ OptimizerKind TrainingCommand::optimizer_kind() const {
   fail<UsageError>("--optimizer ", optimizer_, ": no such optimizer; there are ", names);
 }
 
+std::uint64_t TrainingCommand::updates_in_all(size_t asked, std::uint64_t per_epoch) const {
+  const std::uint64_t updates = asked > 0 ? asked : updates_in(epochs, per_epoch);
+  return smoke > 0 ? std::min(updates, smoke * per_epoch) : updates;
+}
+
 std::vector<Variant> TrainingCommand::variants() const {
   std::vector<Variant> all;
   for (size_t i = 0; i < batches.size(); ++i)

@@ -17,6 +17,7 @@
 //   const auto square = std::make_shared<SquareCommand>(command);
 //   command.action([square] { return square->run(); });
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -79,6 +80,9 @@ class TrainingCommand : public CommonFlags {
   /// (Sections 6.1 and 6.3).
   void add_optimizer_flag(const std::vector<std::string>& names);
   OptimizerKind optimizer_kind() const;
+  /// How many updates a run has: those that --updates asks for, or with 0 its epochs'; with LAMINA_SMOKE at most so many
+  /// epochs'.
+  std::uint64_t updates_in_all(size_t asked, std::uint64_t per_epoch) const;
   /// --sync-batch-norm, for experiments whose --norm offers batch norm.
   void add_sync_batch_norm_flag();
 

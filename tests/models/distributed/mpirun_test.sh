@@ -60,7 +60,7 @@ same() {
   python3 differ.py "$1" "$2" "$3" "$4" $left_out
 }
 
-# --- the same numbers for 1, 2 and 4 ranks, 20 steps of every experiment; batches of 62 do not divide by 4. In float the
+# --- the same numbers for 1, 2 and 4 ranks, 20 steps of every experiment, 10 of handwriting; batches of 62 do not divide by 4. In float the
 # losses, of handwriting after 2 steps, since Adam makes large steps of gradients that are rounding errors; with learning rates
 # at which these do not grow.
 experiments() {  # experiments PROGRAM KIND LOSSES PARAMETERS

@@ -67,9 +67,11 @@ check "prints the number of parameters" grep -q "baseline, batch 8 (312651 param
 check "says that the lines are synthetic" grep -q "not IAM-OnDB" out
 check "the table" [ "$(grep -cE '^\| (baseline|layer norm) \|' both/summary.md)" = 2 ]
 check "the figure" [ -s both/figure.svg ]
+"$lamina" handwriting --preset small --updates 100 --batch 32 --length 10 --out bounded >/dev/null
+check "LAMINA_SMOKE bounds --updates, too" [ "$(tail -n 1 bounded/metrics.csv | cut -d, -f2)" = 6 ]
 
 # --- the same run: uninterrupted, and killed in between
-killed_and_resumed 5 handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600
+LAMINA_SMOKE=75 killed_and_resumed 5 handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600
 check "models are kept on the way" [ -s whole/model-200.safetensors -a -s whole/model-400.safetensors ]
 
 # --- writing

@@ -123,7 +123,7 @@ started_at_once() {  # started_at_once N: two processes that start in the same n
 for number in 1 2 3 4 5; do check "two that start at once, $number" started_at_once "twice$number"; done
 
 # --- as many updates as were asked for
-"$lamina" handwriting --threads 1 --preset small --length 10 --batch 2 --updates 203 --out updates >/dev/null
+LAMINA_SMOKE=7 "$lamina" handwriting --threads 1 --preset small --length 10 --batch 2 --updates 203 --out updates >/dev/null
 check "--updates 203 trains 203" grep -q "^2,203," updates/metrics.csv
 
 # --- a model that diverged
