@@ -67,7 +67,9 @@ class ReaderCommand final : public TrainingCommand {
         .separated_by_commas()
         .positive();
     add_sync_batch_norm_flag();
-    fields.add("--updates", updates_, "how many, in place of --epochs; 800000 in the paper").positive();
+    fields.add("--updates", updates_, "how many, in place of --epochs; 800000 in the paper")
+        .positive()
+        .excludes(*epochs_flag);
     fields
         .add("--validate-every", validate_every_, "updates between validations; 1000 in the paper",
              {.paper = 1000, .small = 100})

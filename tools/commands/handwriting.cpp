@@ -76,7 +76,9 @@ class HandwritingCommand final : public TrainingCommand {
     fields.add("--length", length_, "points of a line that are used; the rest is cut off")
         .range(2, 1000000)
         .show_default();
-    fields.add("--updates", updates_, "updates in all, instead of --epochs").positive();
+    fields.add("--updates", updates_, "updates in all, instead of --epochs")
+        .positive()
+        .excludes(*epochs_flag);
   }
 
   /// With the network of one run.

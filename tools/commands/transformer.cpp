@@ -108,7 +108,7 @@ class TransformerCommand final : public TrainingCommand {
   }
 
   void add_training_flags() {
-    fields.add("--updates", updates_, "how many, in place of --epochs").positive();
+    fields.add("--updates", updates_, "how many, in place of --epochs").positive().excludes(*epochs_flag);
     fields.add("--warmup", warmup_, "updates in which the learning rate rises to --lr")
         .range(0, 1e9)
         .show_default();

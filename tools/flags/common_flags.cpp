@@ -36,7 +36,7 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
   command.add("--threads", threads, "worker threads; 0: as LAMINA_THREADS says, or one per core")
       .range(0, 1024)
       .show_default();
-  fields.add("--epochs", epochs, "passes over the training data", defaults.epochs).positive();
+  epochs_flag = fields.add("--epochs", epochs, "passes over the training data", defaults.epochs).positive();
   fields
       .add("--batch", batches, "cases per step, or several sizes separated by commas",
            {.paper = {defaults.batch}, .small = {defaults.small_batch}})

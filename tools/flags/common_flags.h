@@ -2,6 +2,7 @@
 // The flags that every experiment has.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,9 @@ struct CommonFlags {
   bool tensorboard = false;
   std::string out;
   bool resume = false;
-  size_t smoke = smoke_epochs();  ///< LAMINA_SMOKE when the run began
-  Fields fields;                  ///< what config.json keeps; a command adds its own
+  size_t smoke = smoke_epochs();    ///< LAMINA_SMOKE when the run began
+  std::optional<Flag> epochs_flag;  ///< for flags that stand in its place
+  Fields fields;                    ///< what config.json keeps; a command adds its own
 
   bool paper() const { return preset == "paper"; }
 

@@ -57,8 +57,10 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
   command += "lamina " + quoted(experiment);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
-    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
-    if (content.empty() || content == "false" || not_given || is_no_flag(experiment, name)) continue;
+    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record"),
+               replaced = name == "epochs" && number_in(setting_of(run, "updates")) > 0;
+    if (content.empty() || content == "false" || not_given || replaced || is_no_flag(experiment, name))
+      continue;
     std::string flag = name;
     std::ranges::replace(flag, '_', '-');
     command += " --" + flag + flag_value(name, value);

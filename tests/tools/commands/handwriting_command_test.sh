@@ -6,6 +6,7 @@ export LAMINA_SMOKE=3  # 64 training lines and at most three epochs
 # --- bad input
 check "unknown norm" refuses 2 "--norm" handwriting --norm batch
 check "batch larger than the data" refuses 2 "--batch 1000" handwriting --batch 1000 --out large
+check "two lengths of a run" refuses 2 "--epochs excludes --updates" handwriting --updates 4 --epochs 1 --out both-lengths
 check "no such length" refuses 2 "--length" handwriting --length 1 --out short
 check "missing data folder" refuses 1 "nowhere: no lineStrokes" handwriting --data nowhere --out a
 check "write without a run" refuses 2 "RUN" handwriting write

@@ -52,6 +52,15 @@ TEST_CASE("a run's command has no flag for what is none") {
   CHECK(command.find("2400") == std::string::npos);
 }
 
+TEST_CASE("the command of a run as long as --updates says names no epochs") {
+  const TemporaryFolder folder;
+  make_run_of("handwriting", folder / "a", {{"norm", "layer"}, {"epochs", 10}, {"updates", 2000}},
+              "step,train_nll\n2000,1\n");
+  const auto command = exhibit_on(folder.path(), "figure-5")["runs"][0]["command"].get<std::string>();
+  CHECK(command.find(" --updates 2000") != std::string::npos);
+  CHECK(command.find("--epochs") == std::string::npos);
+}
+
 TEST_CASE("badges say what is synthetic, reduced or unfinished") {
   const TemporaryFolder folder;
   make_run(folder / "a", "layer", two_epochs, "mnist");
