@@ -6,11 +6,12 @@
 Trains the permutation-invariant MNIST model on the first 6400 training images, with the 5000 of validation and the first
 2000 test images: without normalization, with batch norm on each rank's own cases, with batch norm on those of all ranks,
 and with layer norm. Prints a table: mean and, in brackets, sample standard deviation over the seeds. Runs that are in
---out already are not repeated.
+--out already are not repeated; other --epochs than theirs are refused.
 """
 import argparse
 import csv
 import gzip
+import json
 import os
 import statistics
 import struct
@@ -56,6 +57,17 @@ def train(flags, data, ranks, seed, epochs, out):
         sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
 
 
+def is_there(folder, epochs):
+    """Whether a run has finished here, which must be one of so many epochs."""
+    if not os.path.exists(os.path.join(folder, "summary.md")):
+        return False
+    with open(os.path.join(folder, "config.json")) as file:
+        began = json.load(file)["settings"]["epochs"]
+    if began != epochs:
+        sys.exit(f"--epochs {epochs}: the run in {folder} has {began}; name another folder with --out")
+    return True
+
+
 def last_row(folder):
     with open(os.path.join(folder, "metrics.csv")) as file:
         return {name: float(value) for name, value in list(csv.DictReader(file))[-1].items()}
@@ -83,7 +95,7 @@ def main():
             rows = []
             for seed in range(1, options.seeds + 1):
                 folder = os.path.join(options.out, f"{name.replace(', ', '-')}-{ranks}-seed{seed}")
-                if not os.path.exists(os.path.join(folder, "summary.md")):
+                if not is_there(folder, options.epochs):
                     train(flags, part, ranks, seed, options.epochs, folder)
                 rows.append(last_row(folder))
             print(f"| {name} | {ranks} | {32 // ranks} |", " | ".join([
