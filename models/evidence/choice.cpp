@@ -38,6 +38,7 @@ size_t chosen_of(const std::vector<size_t>& several, const Study& study,
     std::vector<double> values;
     for (const MeasuredRun* run : ended_runs(runs, combination)) {
       if (!chooses(study, run->run)) continue;
+      if (several.size() > 1) require_metric(study, *run, study.choose, "choose");
       const auto value = taken(*run, study.choose, {.kind = Take::Kind::best}, study);
       values.push_back(run->end.outcome == RunEnd::finished && value
                            ? sign * *value

@@ -172,6 +172,12 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
   }
 }
 
+void require_metric(const Study& study, const MeasuredRun& run, const std::string& metric, const char* key) {
+  if (run.end.outcome == RunEnd::finished && !run.has(metric))
+    fail<DataError>(study.file, ": '", key, "' names '", metric, "', and ", run.run.name, " has only ",
+                    joined(metrics_of({run})), "; name one of them");
+}
+
 std::optional<double> taken(const MeasuredRun& run, const std::string& metric, const Take& take,
                             const Study& study) {
   if (!run.has(metric)) return {};

@@ -40,6 +40,9 @@ std::vector<std::string> metrics_of(const std::vector<MeasuredRun>& runs);
 /// before the first run has finished.
 void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs);
 
+/// DataError when a run finished without a metric that `key` of the study names, which no seed will change.
+void require_metric(const Study& study, const MeasuredRun& run, const std::string& metric, const char* key);
+
 /// What a run's curve says; nothing when it has no such metric or no finite number of it. "where M is best" takes a metric
 /// of another file at the same update, or from the last row before it. DataError for an M that is measured once.
 std::optional<double> taken(const MeasuredRun& run, const std::string& metric, const Take& take,

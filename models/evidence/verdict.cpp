@@ -93,9 +93,7 @@ void judge_by_interval(Verdict& verdict) {
 /// seed will change.
 std::optional<double> number_of(const MeasuredRun& run, const Claim& claim, const Study& study) {
   if (run.end.outcome != RunEnd::finished) return {};
-  if (!run.has(claim.metric))
-    fail<DataError>(study.file, ": claims look at '", claim.metric, "', and ", run.run.name, " has only ",
-                    joined(metrics_of({run})), "; name one of them");
+  require_metric(study, run, claim.metric, "claims");
   return taken(run, claim.metric, claim.take, study).value_or(std::nan(""));
 }
 

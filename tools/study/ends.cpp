@@ -15,6 +15,7 @@ namespace {
 bool failed(const Study& study, const MeasuredRun& run) {
   if (run.end.outcome == RunEnd::diverged) return true;
   if (!study.limit) return false;
+  require_metric(study, run, study.limit->metric, "limit");
   const auto value = taken(run, study.limit->metric, {}, study);
   return !value || (study.best_is_highest(study.limit->metric) ? *value < study.limit->worst
                                                                : *value > study.limit->worst);

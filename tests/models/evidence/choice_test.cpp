@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/error.h"
 #include "models/evidence/verdict.h"
 
 using namespace lamina;
@@ -92,6 +93,18 @@ TEST_CASE("choice: the highest where the study says so, and the first of equals"
   CHECK(compared_by_claims(highest, runs) == std::vector<size_t>{0, 2});
   for (const size_t i : {3u, 7u}) end(runs[i], 0.3, 2);
   CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 2});
+}
+
+TEST_CASE("choice: a metric that a variant does not have chooses none of it") {
+  std::vector<MeasuredRun> runs = chosen();
+  for (const size_t i : {0u, 1u, 4u, 5u})
+    runs[i].curves.columns[2] = "other";  // a claim names one rate of norm none
+  CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 3});
+  runs[2].curves.columns[2] = "other";
+  CHECK_THROWS_WITH_AS(
+      compared_by_claims(first_two, runs),
+      "s.json: 'choose' names 'valid', and layer-lr1-seed1 has only other,loss; name one of them",
+      DataError);
 }
 
 TEST_CASE("choice: without choose_seeds every seed trains everything") {

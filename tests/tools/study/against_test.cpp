@@ -36,6 +36,14 @@ std::vector<MeasuredRun> runs_of(const Study& study) {
 
 }  // namespace
 
+TEST_CASE("a limit on a metric that a variant does not have is refused, and nothing of it has failed") {
+  const Study study = study_of(R"(, "limit": {"metric": "loss", "worst": 8})");
+  std::vector<MeasuredRun> runs = runs_of(study);
+  runs[4].curves.columns[2] = "other";
+  CHECK_THROWS_WITH_AS(variants_csv(study, runs, {"other"}),
+                       doctest::Contains("'limit' names 'loss', and layer-lr0.1-seed1 has"), DataError);
+}
+
 TEST_CASE("a table against a setting: medians, ranges, the best value and the largest without failure") {
   const Study study = study_of(R"(, "limit": {"metric": "loss", "worst": 8})");
   const std::string section = section_against(study, runs_of(study), {"loss"});
