@@ -108,14 +108,20 @@ std::vector<std::string> Reader::words(const std::string& key) const {
   if (json_[key].is_string()) return {word(json_[key], key)};
   require_list(json_[key], key);
   std::vector<std::string> all;
-  for (const Json& value : json_[key]) all.push_back(word(value, key));
+  for (const Json& value : json_[key]) {
+    all.push_back(word(value, key));
+    if (std::ranges::count(all, all.back()) > 1)
+      wrong("'", key, "' holds ", all.back(), " twice; leave one out");
+  }
   return all;
 }
 
 void Reader::set(Settings& settings, const std::string& name, const Json& value,
                  const std::string& where) const {
   for (const auto& [own, instead] :
-       {std::pair{"seed", "\"seeds\": [1, 2, 3]"}, std::pair{"threads", "\"threads\": 1 beside the settings"},
+       {std::pair{"seed", "\"seeds\": [1, 2, 3]"},
+        std::pair{"seeds", "\"seeds\": [1, 2, 3] beside the settings"},
+        std::pair{"threads", "\"threads\": 1 beside the settings"},
         std::pair{"out", "--out behind lamina study"}, std::pair{"resume", "nothing: the study sees to it"}})
     if (name == own) wrong(where, ": '", name, "' is not for single runs; write ", instead);
   if (name.empty()) wrong(where, ": a setting without a name; name a flag without its dashes");

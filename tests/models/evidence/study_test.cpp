@@ -69,6 +69,9 @@ TEST_CASE("study: mistakes are said in one line with the file and the remedy") {
   CHECK(complaint(R"(, "seeds": [1, 1])") == "s.json: 'seeds' holds 1 twice; leave one out");
   CHECK(complaint(R"(, "settings": {"seed": 1})") ==
         "s.json: 'settings': 'seed' is not for single runs; write \"seeds\": [1, 2, 3]");
+  CHECK(complaint(R"(, "settings": {"seeds": 3})") ==
+        "s.json: 'settings': 'seeds' is not for single runs; write \"seeds\": [1, 2, 3] beside the settings");
+  CHECK(complaint(R"(, "metrics": ["loss", "loss"])") == "s.json: 'metrics' holds loss twice; leave one out");
   CHECK(complaint(R"(, "settings": {"batch": [4, 8]})").find("lists of values belong into 'variants'") !=
         std::string::npos);
   CHECK(complaint(R"(, "settings": {"lr": 1}, "variants": {"lr": [1, 2]})") ==
