@@ -327,6 +327,8 @@ int run_eval(SkipCommand& skip, const EvalFlags& flags) {
     fail<UsageError>("eval: give the folder of a run, or --features bag-of-words without one");
   if (words && !flags.word_vectors.empty())
     fail<UsageError>("--word-vectors: the bag of words knows every word already; leave it out");
+  if (!words && !flags.out.empty())
+    fail<UsageError>("--out: the scores of a run are kept in its own folder; leave it out");
   set_threads(flags.threads);
   const std::vector<RunFolder> runs = words ? std::vector<RunFolder>() : runs_in(flags.run);
   const TaskData data(flags.data);

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "core/files/file.h"
 #include "tools/results/norm_table.h"
 
 namespace lamina {
@@ -32,6 +33,14 @@ TrainedVariants trained_of(TrainedVariants runs) {
   return runs;
 }
 
+/// The rows of a file of scores in the order of their updates.
+Table in_order(const std::string& path) {
+  Table table = read_table(path);
+  const auto step = static_cast<size_t>(std::ranges::find(table.columns, "step") - table.columns.begin());
+  std::ranges::stable_sort(table.rows, {}, [=](const std::vector<double>& row) { return row[step]; });
+  return table;
+}
+
 }  // namespace
 
 void append_scores(const std::string& path, double updates, const TaskScores& scores) {
@@ -42,6 +51,13 @@ void append_scores(const std::string& path, double updates, const TaskScores& sc
     row.emplace_back(score.column, scores.*score.value);
   }
   MetricsFile::resume(path, names, std::numeric_limits<double>::infinity()).append(row);
+  std::string ordered = joined(names) + '\n';
+  for (const std::vector<double>& each : in_order(path).rows) {
+    std::vector<std::string> fields;
+    for (const double value : each) fields.push_back(number_text(value));
+    ordered += joined(fields) + '\n';
+  }
+  write_file(path, ordered);
 }
 
 std::string line_of(const TaskScores& scores) {
@@ -53,11 +69,7 @@ std::string line_of(const TaskScores& scores) {
 }
 
 TrainedVariant read_scores(const std::string& norm, const std::string& path) {
-  TrainedVariant run{{.norm = norm, .name = norm, .title = title_of(norm)}, read_table(path)};
-  const auto& names = run.curves.columns;
-  const auto step = static_cast<size_t>(std::ranges::find(names, "step") - names.begin());
-  std::ranges::stable_sort(run.curves.rows, {}, [=](const std::vector<double>& row) { return row[step]; });
-  return run;
+  return {{.norm = norm, .name = norm, .title = title_of(norm)}, in_order(path)};
 }
 
 std::string table_3(const TrainedVariants& runs) {

@@ -9,7 +9,8 @@
 
 namespace lamina {
 
-/// Adds a row to a file of scores, which has one for each encoder that was judged, its updates in the column "step".
+/// Adds a row to a file of scores, which has one for each encoder that was judged, in the order of their updates, the column
+/// "step".
 void append_scores(const std::string& path, double updates, const skip_thoughts::TaskScores& scores);
 
 /// "SICK r 0.842, rho 0.767, MSE 0.298, MR 77.3, ..."

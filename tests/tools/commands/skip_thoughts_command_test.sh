@@ -50,6 +50,9 @@ cp all/none-b128/tasks.csv before.csv
 "$lamina" skip-thoughts eval all --data tasks --last >out
 check "what is judged is not judged again" cmp before.csv all/none-b128/tasks.csv
 check "  and this is said" grep -qx "all/none-b128/tasks.csv: what is in it is not judged again; remove it to judge by other data" out
+"$lamina" skip-thoughts eval all/none-b128 --data tasks >out
+check "what is judged later stands in the order of the updates" [ "$(cut -d, -f1 all/none-b128/tasks.csv | xargs)" = "step 0 3 6 7" ]
+check "--out with a run" refuses 2 "--out: the scores of a run are kept in its own folder" skip-thoughts eval all/none-b128 --data tasks --out elsewhere
 printf '3 2\ndog 1 0\nfilm 0 1\nhe 1 1\n' >vectors.txt
 "$lamina" skip-thoughts eval all/none-b128 --data tasks --last --sick early-stopping --word-vectors vectors.txt >out 2>err || cat err
 check "scores by another protocol stand apart" [ "$(wc -l <all/none-b128/tasks-early-stopping-expanded.csv)" = 3 ]
