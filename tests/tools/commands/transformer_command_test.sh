@@ -31,6 +31,7 @@ done
 "$lamina" "${tiny[@]}" --length 16 --batch 8 --norm group --updates 3 --train-on 600 --out short >out 2>err || cat err
 check "trains on the beginning of the text, and says so" grep -q "trains on the first 600 alone" out
 check "group norm, too" grep -qE '^\| pre-LN, group norm \|' short/summary.md
+check "its alphabet is that of the whole text" cmp -s short/vocabulary.txt all/pre-rms/vocabulary.txt
 on_all_stories() (unset LAMINA_SMOKE; "$@")
 check "more of the text than there is" on_all_stories \
       refuses 2 "--train-on 10000000: the text to train on has" "${tiny[@]}" --train-on 10000000 --out long
