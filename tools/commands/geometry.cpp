@@ -171,6 +171,7 @@ RunConfig config_of(const GeometryFlags& flags) {
   std::vector<std::string> scales;
   for (const double scale : flags.scales) scales.push_back(number_text(scale));
   config.settings.set("scales", joined(scales));
+  config.settings.set("smoke", smoke_epochs());
   return config;
 }
 

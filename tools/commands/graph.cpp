@@ -88,12 +88,14 @@ void add_graph_command(Command& program) {
   command.add("--norm", flags->norm, "normalization; by default layer");
   command.add("--batch", flags->batch, "cases; by default the experiment's").range(1, 1000000);
   command.add("--collapse", flags->collapse, "one node a layer instead of one an op");
-  command.add("--profile", flags->profile, "print a table sorted by time instead of drawing");
+  const Flag profile =
+      command.add("--profile", flags->profile, "print a table sorted by time instead of drawing");
   command.add("--repeat", flags->repeat, "how often to run the step; the shortest times count")
       .range(1, 1000)
       .show_default();
   add_threads_flag(command, flags->threads);
-  command.add("--out", flags->out, "folder for the graph; by default runs/graph-EXPERIMENT");
+  command.add("--out", flags->out, "folder for the graph; by default runs/graph-EXPERIMENT")
+      .excludes(profile);
   command.action([flags] { return run(*flags); });
 }
 

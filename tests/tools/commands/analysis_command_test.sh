@@ -30,6 +30,7 @@ check "  and a NaN has no sign" [ "$(cat overflow/stability.csv overflow/summary
 "$lamina" geometry --steps 1 --out geometry >out || echo "geometry failed"
 check "geometry leaves tables and figures" has_files geometry summary.md \
       {formulas,cross_terms,kl,weights,gain,turning}.csv {kl,weights,gain,turning}.svg
+check "its config.json tells of LAMINA_SMOKE" grep -q '"smoke": 1' geometry/config.json
 check "geometry says that its data are not MNIST" grep -q "not MNIST" out
 check "(12) holds to rounding" grep -qE '^gaussian +none +[0-9.]+e-1[4-9]' out
 

@@ -39,6 +39,7 @@ check "help on a full disk" full mnist --help
 echo "13,broken" >>recorded/record.csv
 check "a broken record" refuses 1 "recorded/record.csv: line" inspect recorded
 
+check "a folder for a profile, which writes none" refuses 2 "excludes" graph mnist --batch 4 --repeat 1 --profile --out profile
 check "profile" shows "hidden1       linear             1  [4 x 1000]" graph mnist --batch 4 --repeat 1 --profile
 check "graph" shows "17 nodes, 16 edges" graph mnist --batch 4 --repeat 1 --out graph
 check "the graph is written" grep -q '^digraph' graph/tape.dot

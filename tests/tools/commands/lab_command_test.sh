@@ -13,6 +13,10 @@ check "a missing file is named" refuses 1 "nowhere.csv" lab reparameterization -
 printf 'seed,variant,quantity,x,value\n1,a,b,0\n' >damaged.csv
 check "a damaged file is named with its line" refuses 1 "damaged.csv" lab reparameterization --from damaged.csv
 check "rows of other quantities are refused" refuses 1 "" lab reparameterization --from <(printf 'seed,variant,quantity,x,value\n1,a,b,0,1\n')
+for flag in seeds seed jobs; do
+  check "--$flag without measuring" refuses 2 "excludes" lab reparameterization --from "$lab/results" --$flag 2 --out ignored
+done
+check "--seeds of the rows of one seed" refuses 2 "excludes" lab reparameterization --rows rows.csv --seeds 2
 
 LAMINA_SMOKE=1 "$lamina" lab all --out smoke >smoke.txt
 check "all labs run" [ $? = 0 ]
