@@ -12,8 +12,9 @@ namespace lamina {
 
 namespace {
 
+/// A dash for a table without rows.
 std::string last_of(const Table& table, const std::string& column, const char* format, double scale) {
-  return formatted(format, scale * table.column(column).back());
+  return table.rows.empty() ? "-" : formatted(format, scale * table.column(column).back());
 }
 
 /// The number that a cell begins with; infinite where there is none.
@@ -52,7 +53,9 @@ double reached_by_all(const TrainedVariants& trained) {
 TrainedVariants up_to(double step, TrainedVariants trained) {
   for (TrainedVariant& each : trained) {
     const std::vector<double> steps = each.curves.column("step");
-    each.curves.rows.resize(static_cast<size_t>(std::ranges::upper_bound(steps, step) - steps.begin()));
+    const auto kept = static_cast<size_t>(std::ranges::upper_bound(steps, step) - steps.begin());
+    if (kept < steps.size()) each.test = {};  // of a model that may be of a later step
+    each.curves.rows.resize(kept);
   }
   return trained;
 }
@@ -103,6 +106,7 @@ ReportColumn tested(const std::string& title, const std::string& column, const c
 ReportColumn at_lowest(const std::string& of, const std::string& title, const std::string& column,
                        const char* format, double scale) {
   return {title, [=](const TrainedVariant& each) {
+            if (each.curves.rows.empty()) return std::string("-");
             return formatted(format, scale * each.curves.column(column)[lowest_row(each.curves, of)]);
           }};
 }

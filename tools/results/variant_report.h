@@ -34,7 +34,7 @@ using TrainedVariants = std::vector<TrainedVariant>;
 
 /// The last step that all have reached, of those that have come to a first one.
 double reached_by_all(const TrainedVariants& trained);
-/// The same without the rows of their curves after this step.
+/// The same without the rows of their curves after this step, and of those that have some without the test.
 TrainedVariants up_to(double step, TrainedVariants trained);
 
 /// A number as printf writes it, a NaN without the sign that it may have.

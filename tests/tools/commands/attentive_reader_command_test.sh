@@ -18,6 +18,11 @@ check "metrics at every validation" [ "$(cut -d, -f1,2 all/batch/metrics.csv | t
 "$lamina" attentive-reader --norm layer --gain 0.5 --preset small --updates 10 --validate-every 5 --out parts/layer-gain-0.5 >/dev/null
 "$lamina" attentive-reader --norm none,layer --gain 0.5 --preset small --updates 5 --validate-every 5 --out parts >out 2>err || cat err
 check "the figure ends where the shortest curve does" grep -q "LN-LSTM, gain 0.5 | 5 |" parts/summary.md
+check "the test of a longer run is not of that curve" grep -qE "LN-LSTM, gain 0.5 \| 5 \| .* \| - \| - \| [0-9]+ \|$" parts/summary.md
+check "but of one that ends there it is" grep -qE "^\| LSTM \| 5 \| .* \| [0-9.*]+ \| - \| [0-9]+ \|$" parts/summary.md
+"$lamina" attentive-reader --norm layer --gain 0.5 --preset small --updates 10 --validate-every 5 --out early/layer-gain-0.5 >/dev/null
+"$lamina" attentive-reader --norm none,layer --gain 0.5 --preset small --updates 3 --validate-every 5 --out early >out 2>err || cat err
+check "a curve that begins after the shortest one has ended has no numbers" grep -qF "| LN-LSTM, gain 0.5 | - | - | - | - | - | - | - |" early/summary.md
 
 # --- the same run: uninterrupted and killed in the middle of a period
 killed_and_resumed 13 attentive-reader --norm batch-everywhere --preset small --batch 16 --threads 2 --epochs 8 --validate-every 40
