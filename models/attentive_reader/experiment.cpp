@@ -224,9 +224,9 @@ ReaderTest ReaderExperiment::test() {
     measure_population(steps_per_epoch());
     keep_best();
     result.population = score(data_.test, Mode::evaluate);
-    names.insert(names.end(), {"population_loss", "population_error"});
-    row.insert(row.end(), {{"population_loss", result.population->loss},
-                           {"population_error", result.population->error}});
+    names.insert(names.end(), {"test_population_loss", "test_population_error"});
+    row.insert(row.end(), {{"test_population_loss", result.population->loss},
+                           {"test_population_error", result.population->error}});
   }
   if (folder_.is_ours()) MetricsFile(folder_.file("test.csv"), names).append(row);
   return result;

@@ -193,7 +193,7 @@ class ReaderCommand final : public TrainingCommand {
 
   std::string summary(const TrainedVariants& trained) const override {
     const ReportColumn population =
-        tested("by the population's statistics, %", "population_error", "%.1f", 100);
+        tested("by the population's statistics, %", "test_population_error", "%.1f", 100);
     const auto of_batch_norm = [&](const TrainedVariant& each) {
       return each.variant.norm.starts_with("batch") ? population.cell(each) : "-";
     };

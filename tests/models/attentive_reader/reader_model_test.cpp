@@ -298,5 +298,5 @@ TEST_CASE("reader experiment: batch norm by each batch, by a measured population
   CHECK(all_equal(state(), measured));  // the population is part of the best model
   const ar::ReaderTest test = experiment.test();
   CHECK(test.population.has_value());
-  CHECK(read_table(folder.file("test.csv")).columns.back() == "population_error");
+  CHECK(read_table(folder.file("test.csv")).columns.back() == "test_population_error");
 }

@@ -27,6 +27,10 @@ for folder in mnist convnet draw handwriting order reader skip transformer; do
   check "$folder is evaluated before its first update, once" [ "$(wc -l <$folder/initial.csv)" = 2 ]
   check "and initial.csv has the columns of metrics.csv" cmp -s <(head -n 1 $folder/initial.csv) <(head -n 1 $folder/metrics.csv)
 done
+names() { head -n 1 "$1" | tr , '\n' | sort; }
+for folder in order reader transformer; do  # a study knows a metric by its name alone
+  check "$folder: metrics.csv and test.csv share no name but epoch" [ "$(comm -12 <(names $folder/metrics.csv) <(names $folder/test.csv))" = epoch ]
+done
 check "FILES.md defines every column" "$columns" mnist convnet draw handwriting order reader skip transformer study inspected stability
 echo "step,novelty" >mnist/steps.csv
 check "a column that it does not define is found" [ "$("$columns" mnist)" = "mnist/steps.csv: FILES.md does not define 'novelty'" ]

@@ -129,6 +129,6 @@ def checks(run):
     yield Check(run.test(), ["test_loss", "test_error"], scores(best, "test"))
     if "moving_loss" in last:
         yield Check(last, ["moving_loss", "moving_error"], scores(w, "validation", kept=True))
-        yield Check(run.test(), ["population_loss", "population_error"], scores(best, "test", kept=True))
+        yield Check(run.test(), ["test_population_loss", "test_population_error"], scores(best, "test", kept=True))
     entities = [({word for word in p if word[0] == "@"}, answer) for p, _, answer in sets["validation"]]
     yield check(last, chance_error=np.mean([1 - (answer in some) / len(some) for some, answer in entities]))

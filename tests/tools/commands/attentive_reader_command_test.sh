@@ -29,7 +29,7 @@ killed_and_resumed 13 attentive-reader --norm batch-everywhere --preset small --
 
 # --- batch norm's three evaluations, answers among all words, cyclic padding
 check "columns of batch norm" [ "$(head -1 all/batch/metrics.csv | cut -d, -f5-10)" = valid_loss,valid_error,population_loss,population_error,moving_loss,moving_error ]
-check "and in the test" grep -q "^epoch,test_loss,test_error,population_loss,population_error$" all/batch-everywhere/test.csv
+check "and in the test" grep -q "^epoch,test_loss,test_error,test_population_loss,test_population_error$" all/batch-everywhere/test.csv
 check "no other norm has them" [ "$(grep -l population all/{none,layer-gain-1}/{metrics,test}.csv | wc -l)" = 0 ]
 "$lamina" attentive-reader --norm batch --preset small --answers vocabulary --padding cyclic --updates 2 --validate-every 2 --out words >out 2>err || cat err
 "$lamina" attentive-reader show words 0 >out 2>err || cat err
