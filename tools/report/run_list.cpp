@@ -33,6 +33,13 @@ bool is_no_flag(const std::string& experiment, const std::string& name) {
   return name == "smoke" || (of_models.contains(name) && !is_theory(experiment));
 }
 
+/// Settings whose flags the command refuses beside the others: --updates stands in the place of --epochs, and built-in
+/// passages are kept whole.
+bool is_refused(const FoundRun& run, const std::string& name) {
+  return (name == "epochs" && number_in(setting_of(run, "updates")) > 0) ||
+         (name == "sentences" && setting_of(run, "data").empty());
+}
+
 /// What stands behind the flag of a setting: nothing for `true`, and "every=20" for `--record`.
 std::string flag_value(const std::string& name, const SettingValue& value) {
   if (std::holds_alternative<bool>(value)) return {};
@@ -54,12 +61,13 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
                 quoted(setting_of(run, "data")), " --out ", quoted(run.path));
   const std::string smoke = setting_of(run, "smoke");
   std::string command = smoke.empty() || smoke == "0" ? "" : "LAMINA_SMOKE=" + smoke + ' ';
+  if (run.config->ranks > 1) command += text("mpirun -n ", run.config->ranks, ' ');
   command += "lamina " + quoted(experiment);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
-    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record"),
-               replaced = name == "epochs" && number_in(setting_of(run, "updates")) > 0;
-    if (content.empty() || content == "false" || not_given || replaced || is_no_flag(experiment, name))
+    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
+    if (content.empty() || content == "false" || not_given || is_refused(run, name) ||
+        is_no_flag(experiment, name))
       continue;
     std::string flag = name;
     std::ranges::replace(flag, '_', '-');

@@ -85,6 +85,7 @@ std::vector<std::pair<std::string, SettingValue>> settings_but_seed(const FoundR
 bool only_seeds_differ(const Trace& a, const Trace& b) {
   return a.run != b.run && a.run->config && b.run->config && a.facet == b.facet && a.label == b.label &&
          a.run->config->experiment == b.run->config->experiment &&
+         a.run->config->ranks == b.run->config->ranks &&
          setting_of(*a.run, "seed") != setting_of(*b.run, "seed") &&
          settings_but_seed(*a.run) == settings_but_seed(*b.run);
 }

@@ -43,9 +43,10 @@ TEST_CASE("a run's command has no flag for what is none") {
   make_run(folder / "a", "layer", two_epochs);
   Json config = Json::parse(read_file(folder / "a/config.json"));
   config["settings"].update({{"record", 20}, {"smoke", 2}, {"embedding", 620}, {"hidden", 2400}});
+  config["ranks"] = 4;
   write_file(folder / "a/config.json", config.dump());
   const auto command = figure_6(folder.path())["runs"][0]["command"].get<std::string>();
-  CHECK(command.starts_with("LAMINA_SMOKE=2 lamina mnist --norm layer"));
+  CHECK(command.starts_with("LAMINA_SMOKE=2 mpirun -n 4 lamina mnist --norm layer"));
   CHECK(command.find(" --record every=20 ") != std::string::npos);
   CHECK(command.find("--smoke") == std::string::npos);
   CHECK(command.find("620") == std::string::npos);
@@ -59,6 +60,16 @@ TEST_CASE("the command of a run as long as --updates says names no epochs") {
   const auto command = exhibit_on(folder.path(), "figure-5")["runs"][0]["command"].get<std::string>();
   CHECK(command.find(" --updates 2000") != std::string::npos);
   CHECK(command.find("--epochs") == std::string::npos);
+}
+
+TEST_CASE("the reader's command names the sentences of a passage only beside its data") {
+  const TemporaryFolder folder;
+  for (const std::string data : {"", "cnn"}) {
+    make_run_of("attentive-reader", folder / "a", {{"norm", "layer"}, {"data", data}, {"sentences", 4}},
+                "step,valid_error\n2,1\n");
+    const auto command = exhibit_on(folder.path(), "figure-2")["runs"][0]["command"].get<std::string>();
+    CHECK((command.find("--sentences 4") != std::string::npos) == !data.empty());
+  }
 }
 
 TEST_CASE("badges say what is synthetic, reduced or unfinished") {

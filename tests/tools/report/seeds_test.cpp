@@ -33,6 +33,15 @@ TEST_CASE("runs of equal settings become the median of their seeds in its range"
   CHECK(shown["runs"].size() == 3);
 }
 
+TEST_CASE("a seed that several ranks trained is another run, as their batch norm is another") {
+  const TemporaryFolder folder;
+  for (const int seed : {1, 2}) make_seed(text(folder.path(), "/seed", seed), seed, 0.01 * seed);
+  Json config = Json::parse(read_file(folder / "seed2/config.json"));
+  config["ranks"] = 4;
+  write_file(folder / "seed2/config.json", config.dump());
+  CHECK(exhibit_on(folder.path(), "figure-6")["charts"][1]["curves"].size() == 2);
+}
+
 TEST_CASE("a seed without a number is counted, not left out") {
   const TemporaryFolder folder;
   make_seed(folder / "a", 1, 0.02);
