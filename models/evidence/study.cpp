@@ -7,7 +7,9 @@
 namespace lamina {
 
 bool Study::best_is_highest(std::string_view metric) const {
-  return std::ranges::find(higher, metric) != higher.end();
+  constexpr std::string_view recalls[] = {"_r1", "_r5", "_r10", "_sum"};
+  return std::ranges::any_of(recalls, [=](std::string_view ending) { return metric.ends_with(ending); }) ||
+         std::ranges::find(higher, metric) != higher.end();
 }
 
 bool Study::looks_at(std::string_view metric) const {
