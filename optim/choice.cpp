@@ -1,20 +1,22 @@
 #include "optim/choice.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "optim/adam.h"
 #include "optim/sgd.h"
 
 namespace lamina {
 
-std::optional<OptimizerKind> optimizer_named(std::string_view name) {
-  for (const OptimizerEntry& entry : optimizer_table)
-    if (name == entry.name) return entry.kind;
-  return std::nullopt;
+const OptimizerEntry* optimizer_named(std::string_view name) {
+  const auto* const found = std::ranges::find(optimizer_table, name, &OptimizerEntry::name);
+  return found == std::end(optimizer_table) ? nullptr : found;
 }
 
 std::unique_ptr<Optimizer> make_optimizer(OptimizerKind kind, Parameters& parameters, real learning_rate,
                                           real momentum) {
   if (momentum != 0 && kind != OptimizerKind::sgd)
-    fail("optimizer: momentum ", momentum, " for Adam, which has its betas; leave it out or take SGD");
+    fail("optimizer: momentum ", momentum, " for another than SGD; leave it out or take SGD");
   const auto adam = [&](BiasCorrection correction) {
     return std::make_unique<Adam>(parameters,
                                   AdamOptions{.learning_rate = learning_rate, .bias_correction = correction});

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <set>
 
+#include "core/files/file.h"
+#include "core/files/folder.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
@@ -46,22 +48,29 @@ TEST_CASE("optimizers: each kind is what it is called, with its learning rate") 
   const auto heavy = make_optimizer(OptimizerKind::sgd, parameters, real(0.5), real(0.75));
   CHECK(dynamic_cast<Sgd&>(*heavy).options.momentum == real(0.75));
   CHECK_ERROR(make_optimizer(OptimizerKind::adam, parameters, real(0.5), real(0.75)),
-              "optimizer: momentum 0.75 for Adam, which has its betas; leave it out or take SGD");
+              "optimizer: momentum 0.75 for another than SGD; leave it out or take SGD");
 }
 
 TEST_CASE("optimizers: each has one row in their table, and its name stands for it") {
   std::set<OptimizerKind> kinds;
   for (const OptimizerEntry& entry : optimizer_table) {
     CHECK(kinds.insert(entry.kind).second);
-    CHECK(optimizer_named(entry.name) == entry.kind);
+    REQUIRE(optimizer_named(entry.name) != nullptr);
+    CHECK(optimizer_named(entry.name)->kind == entry.kind);
   }
   for (size_t i = 0; i < std::size(optimizer_table); ++i)
     CHECK(kinds.contains(static_cast<OptimizerKind>(i)));
-  CHECK(!optimizer_named("lion").has_value());
+  CHECK(optimizer_named("lion") == nullptr);
   Parameters parameters(1);
   parameters.add("w", Tensor::ones({1}));
   CHECK_ERROR(make_optimizer(static_cast<OptimizerKind>(std::size(optimizer_table)), parameters, 1),
               text("optimizer: there is none with the number ", std::size(optimizer_table)));
+}
+
+TEST_CASE("optimizers: lamina.h has all that optim declares") {
+  const std::string all = read_file("lamina.h");
+  for (const std::string& file : entries_of("optim"))
+    if (file.ends_with(".h")) CHECK_MESSAGE(contains(all, '"' + file + '"'), file);
 }
 
 TEST_CASE("optimizers: parameters, state and steps are all that the next step depends on") {

@@ -38,6 +38,13 @@ std::vector<std::string> norms_of(const std::string& experiment, const std::vect
   return names;
 }
 
+const OptimizerEntry& optimizer_called(const std::string& name) {
+  if (const OptimizerEntry* const entry = optimizer_named(name)) return *entry;
+  std::string names;
+  for (const OptimizerEntry& entry : optimizer_table) names += text(names.empty() ? "" : ", ", entry.name);
+  fail<UsageError>("--optimizer ", name, ": no such optimizer; there are ", names);
+}
+
 bool any_rank_interrupted() { return std::ranges::max(distributed::gather(interrupted() ? 1 : 0)) > 0; }
 
 }  // namespace
@@ -51,17 +58,14 @@ TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& default
 }
 
 void TrainingCommand::add_optimizer_flag(const std::vector<std::string>& names) {
-  const std::string authors =
-      "authors-adam, which is the authors' public code with the betas swapped in its bias corrections: its "
-      "rate is "
-      "lr sqrt(1 - 0.001^t) / (1 - 0.1^t), so that early steps are 3.5 to 6.6 times Adam's; ";
-  fields
-      .add("--optimizer", optimizer_,
-           text("adam; ", std::ranges::count(names, "authors-adam") > 0 ? authors : "",
-                "sgd, which needs --lr"),
-           {.required = false})
-      .one_of(names)
-      .show_default();
+  std::string help;
+  for (const std::string& each : names) {
+    const OptimizerEntry& entry = optimizer_called(each);
+    const std::string about = entry.about;
+    help += (help.empty() ? "" : "; ") + each + (about.empty() ? "" : ", " + about) +
+            (entry.at_adams_rates ? "" : ", which needs --lr");
+  }
+  fields.add("--optimizer", optimizer_, help, {.required = false}).one_of(names).show_default();
 }
 
 void TrainingCommand::add_sync_batch_norm_flag() {
@@ -70,12 +74,7 @@ void TrainingCommand::add_sync_batch_norm_flag() {
              {.required = false});
 }
 
-OptimizerKind TrainingCommand::optimizer_kind() const {
-  if (const auto kind = optimizer_named(optimizer_)) return *kind;
-  std::string names;
-  for (const OptimizerEntry& entry : optimizer_table) names += text(names.empty() ? "" : ", ", entry.name);
-  fail<UsageError>("--optimizer ", optimizer_, ": no such optimizer; there are ", names);
-}
+OptimizerKind TrainingCommand::optimizer_kind() const { return optimizer_called(optimizer_).kind; }
 
 std::uint64_t TrainingCommand::updates_in_all(size_t asked, std::uint64_t per_epoch) const {
   const std::uint64_t updates = asked > 0 ? asked : updates_in(epochs, per_epoch);
@@ -313,8 +312,9 @@ TrainingData TrainingCommand::load_noted() {
 }
 
 int TrainingCommand::run() {
-  if (!resume && optimizer_ == "sgd" && !fields.given("--lr"))  // the presets have one for Adam alone
-    fail<UsageError>("--optimizer sgd: give its learning rate with --lr; that of the preset is Adam's");
+  if (!resume && !optimizer_called(optimizer_).at_adams_rates && !fields.given("--lr"))
+    fail<UsageError>("--optimizer ", optimizer_,
+                     ": give its learning rate with --lr; that of the preset is Adam's");
   spell_out();
   require_same_start();
   const std::optional<RunFolder> resumed = folder_to_resume();
