@@ -120,6 +120,8 @@ def normalization(at, a, *given):
         y = rms_norm(at, a, gain)
     elif norm == "layer" and a.dim() == 2:
         y = layer_norm(at, a, gain, bias)
+    elif norm not in ("layer", "layer-interior", "group", "instance"):
+        sys.exit(f"{__file__}: norm_table has '{norm}', normalization() no formula of it")
     else:
         groups = {"group": at["groups"], "instance": a.shape[-1]}.get(norm, 1)
         y = group_norm({"groups": groups, "border": at["border"] if norm == "layer-interior" else 0}, a, gain, bias)
@@ -250,44 +252,40 @@ def layer_of_batch_norm(d):
         d.answer(name, (columns,), seed=False)
 
 
-SCHEMES = ["none", "batch", "layer", "weight", "rms", "group", "instance", "layer_interior", "layer_simple", "detached",
-           "ada", "dyt", "ghost_batch", "batch_renorm", "weight_standardized"]
-
-
-def require_all_schemes():
-    """Each row of norm_table is among SCHEMES, whose order decides which cases are drawn."""
+def norm_table():
+    """{name: (whether it acts on vectors, on maps)} from layers/norms/norm.h."""
     table = pathlib.Path(__file__).resolve().parents[2] / "layers/norms/norm.h"
-    names = re.findall(r'\{Norm::\w+, "([\w-]+)"', table.read_text())
-    if missing := {name.replace("-", "_") for name in names} ^ set(SCHEMES):
-        sys.exit(f"{__file__}: SCHEMES and norm_table in layers/norms/norm.h differ in {', '.join(sorted(missing))}")
+    rows = re.findall(r'\{Norm::\w+, "([\w-]+)",([^}]*)\}', table.read_text())
+    return {name: tuple(flag.strip() == "true" for flag in rest.split(",")[-2:]) for name, rest in rows}
 
 
-require_all_schemes()
+SCHEMES = norm_table()
+PARAMETERS = {"rms": ["gain"], "dyt": ["alpha", "gain", "bias"],
+              **dict.fromkeys(["none", "weight", "weight-standardized", "layer-simple", "detached", "ada"], []),
+              **dict.fromkeys(["batch", "ghost-batch", "batch-renorm"], ["gain", "bias", "running_mean", "running_variance"])}
 
 
 @kind("layers", 1.2)
 def layer_of_normalization(d):
     d.start("layers")
-    norm = d.pick(SCHEMES)
-    vectors = norm in ("rms", "layer_simple", "detached", "ada", "dyt", "weight")
-    maps = norm in ("group", "instance", "layer_interior") or (not vectors and d.chance(0.4))
+    norm = d.pick(list(SCHEMES))
+    on_vectors, on_maps = SCHEMES[norm]
+    maps = on_maps and (not on_vectors or norm in ("group", "layer-interior") or d.chance(0.4))
     n, h, w, c = image(d)
     border = 0
-    if norm == "layer_interior":
+    if norm == "layer-interior":
         h, w, border = max(h, 5), max(w, 5), d.between(1, 2)
     elif norm == "instance":
         h = max(h, 2)  # a single position is refused
     relu, window = maps and d.chance(0.4), d.between(1, min(2, h, w)) if maps and d.chance(0.4) else 1
     groups = d.pick([g for g in (1, 2, 4, c) if c % g == 0])
     shape = (n, h, w, c) if maps else (max(n * h, 2), c)
-    unit = (h, w, c) if maps and h * w > 1 and norm in ("layer", "layer_interior") else (c,)
+    unit = (h, w, c) if maps and h * w > 1 and norm in ("layer", "layer-interior") else (c,)
     x = d.leaf("a", shape, d.pick(["plain", "uniform", "mean 100"]))
-    by_batch = norm in ("batch", "ghost_batch", "batch_renorm")
-    names = parameters(d, {"none": [], "weight": [], "weight_standardized": [], "rms": ["gain"], "layer_simple": [], "detached": [], "ada": [],
-                           "dyt": ["alpha", "gain", "bias"]}.get(norm, ["gain", "bias"] + ["running_mean", "running_variance"] * by_batch),
-                       unit)
+    names = parameters(d, PARAMETERS.get(norm, ["gain", "bias"]), unit)
+    by_batch = "layer.running_mean" in names
     twice = d.call("multiply_number", [x], ["twice"], number=2.0)
-    y = d.call("normalization", [twice] + names, norm=norm.replace("_", "-"), features=c, groups=groups, border=border,
+    y = d.call("normalization", [twice] + names, norm=norm, features=c, groups=groups, border=border,
                evaluate=by_batch and d.chance(0.4), **({"height": h, "width": w} if maps else {}),
                **({"relu": relu, "window": window} if maps else {}))
     d.answer(y, (n, h // window, w // window, c) if maps else shape)
