@@ -130,5 +130,14 @@ def checks(run):
     if "moving_loss" in last:
         yield Check(last, ["moving_loss", "moving_error"], scores(w, "validation", kept=True))
         yield Check(run.test(), ["test_population_loss", "test_population_error"], scores(best, "test", kept=True))
-    entities = [({word for word in p if word[0] == "@"}, answer) for p, _, answer in sets["validation"]]
-    yield check(last, chance_error=np.mean([1 - (answer in some) / len(some) for some, answer in entities]))
+    def error_of(counts, answer):
+        """Of a guess among the most frequent ones."""
+        most = [word for word in counts if counts[word] == max(counts.values())]
+        return 1 - (answer in most) / len(most)
+    guesses = []
+    for p, q, answer in sets["validation"]:
+        found = collections.Counter(word for word in p if word[0] == "@")
+        others = {word: found[word] for word in found if word not in q}
+        guesses.append([1 - (answer in found) / len(found), error_of(found, answer), error_of(others or found, answer)])
+    chance, frequent, other = np.mean(guesses, axis=0)
+    yield check(last, chance_error=chance, frequent_error=frequent, frequent_other_error=other)

@@ -110,6 +110,7 @@ def checks(run):
     yield check(run.last(), valid_nll=value, valid_bits=in_bits(value))
     value = mean_nats(run.weights("best"), run.settings, test)
     yield check(run.test(), test_nll=value, test_bits=in_bits(value))
+    yield check(run.last(), learning_rate=0.01)  # after the rise, without decay
     if run.norm != "batch":  # the first text of an epoch begins anywhere
         before, size = run.weights_before(), LENGTH * BATCH
         yield Check(run.last(), ["train_nll"], [[nats(before, run.settings, train[i:i + size + 1], BATCH) / size]

@@ -62,6 +62,7 @@ TEST_CASE("experiments: each has an exhibit, its time, a page, and its place in 
     std::string folder = "models/" + name;
     std::ranges::replace(folder, '-', '_');
     CHECK_MESSAGE(exists(folder + "/README.md"), folder, "/README.md");
+    CHECK_MESSAGE(exists("tests/oracle/" + folder + ".py"), "tests/oracle/", folder, ".py");
     for (const Place& place : places)
       CHECK_MESSAGE(contains(content_of(place.file), text(place.before, name, place.after)), place.file);
   }
