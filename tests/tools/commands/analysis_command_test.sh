@@ -18,6 +18,9 @@ check "invariance is measured in double" grep -q "Every verdict agrees with Tabl
 row() { grep -m2 '^layer ' out | sed '2s/^layer//' | xargs; }  # its last columns stand below the first ones
 check "what it prints is in summary.md" \
       diff <(row) <(grep -m1 '^| layer' "of theory/summary.md" | tr '|' ' ' | xargs)
+verdicts() { sed '/^Epsilon 1e-05/q' "$1" | grep -E '^\| [a-z-]+ \| (yes|no) ' | sed 's/ ([^)]*)//g'; }
+check "models/analysis/README.md has its rows and verdicts" \
+      diff <(verdicts "of theory/summary.md") <(verdicts "${lamina%/build/lamina}/models/analysis/README.md")
 
 "$lamina" stability --steps 5 --scales 0.5,2 --out rnn >out || echo "stability failed"
 check "stability leaves table, numbers, figure and settings" has_files rnn summary.md stability.{csv,svg} config.json

@@ -4,6 +4,9 @@ source "$(dirname "$0")/../checks.sh"
 export LAMINA_SMOKE=3 # a few stories, at most three epochs
 tiny=(transformer --layers 1 --width 16 --heads 2 --validate-every 40 --sample 40)
 
+norms=$("$lamina" transformer --help | sed -n 's/^ *--norm TEXT:{\([^}]*\)}.*/\1/p')
+check "its page lists the norms" grep -qF "| \`--norm\` | ${norms//,/, }." "${lamina%/build/lamina}/models/transformer/README.md"
+
 # --- two norms at two places from one call
 "$lamina" "${tiny[@]}" --length 16 --batch 8 --norm rms,layer --placement post,pre --updates 50 --warmup 5 --out all >out 2>err || cat err
 check "says that the data are no book" grep -q "built-in stories, not a book" out
