@@ -72,6 +72,24 @@ class DigitExperiment : public Experiment {
   std::vector<int> labels_;  ///< of the current batch
 };
 
+/// That of a classifier of vectors or maps that has a norm and a variance among its options.
+template <class Model>
+class DigitExperimentOf final : public DigitExperiment {
+ public:
+  DigitExperimentOf(const MnistData& data, const DigitOptions& options)
+      : DigitExperiment(data, options),
+        model(parameters, {.norm = options.norm, .variance = variance_for(options.batch)}),
+        optimizer_(make_optimizer(options.optimizer, parameters, options.learning_rate, options.momentum)) {}
+
+  Tensor logits(const Tensor& images, Mode mode) override { return model(images, mode); }
+  Optimizer& optimizer() override { return *optimizer_; }
+
+  Model model;
+
+ private:
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
 /// One step of a digit experiment on built-in digits.
 template <class SomeExperiment>
 TrainingStep digit_step(const TrainingStepOptions& options) {
