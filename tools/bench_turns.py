@@ -37,14 +37,17 @@ def chosen(parser, wanted, cases):
     return wanted or list(cases)
 
 
+def environment():
+    """OpenBLAS chooses its own kernels, and the number of threads is an argument."""
+    return {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "LAMINA_THREADS")}
+
+
 class Resident:
     """A program that times a burst whenever it is asked to."""
 
     def __init__(self, command, extra_environment=None):
-        # OpenBLAS picks its kernels itself.
-        env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env={**env, **(extra_environment or {})})
+                                        env={**environment(), **(extra_environment or {})})
 
     def ask(self, line):
         """The answer, or None where the program has ended."""

@@ -5,17 +5,13 @@ import subprocess
 import sys
 import tempfile
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from bench_turns import TOP, Resident, environment
+
 PROGRAM = os.path.join(TOP, "build", "bench_ranks")
 # As ranks on several machines: they send all messages through the loopback device, and read no memory of each other.
 LOOPBACK = ["-x", "LAMINA_SHARED_MEMORY=0", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo",
             "--mca", "oob_tcp_if_include", "lo"]
 ALGORITHM_NUMBERS = {"ring": "1", "tree": "2"}  # of Open MPI's non-blocking sums
-
-
-def environment():
-    """OpenBLAS chooses its own kernels."""
-    return {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "LAMINA_THREADS")}
 
 
 def mpirun(ranks, algorithm="tree", options=()):
@@ -30,30 +26,6 @@ def lines_of(command):
     if done.returncode:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-
-
-class Resident:
-    """A program that stays and times a burst of steps whenever it is asked to."""
-
-    def __init__(self, command):
-        self.command = command
-        self.process = subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def burst(self, seconds):
-        """Milliseconds of a step."""
-        try:
-            self.process.stdin.write(f"{seconds}\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            sys.exit(f"{' '.join(self.command)} ended in the middle; run it by hand and type a number of seconds")
-        return float(line)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def bursts(command, seconds, rounds):
