@@ -35,12 +35,11 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
                                LayerNormOptions{.features = features, .epsilon = epsilon, .gain = gain});
       break;
     case Norm::layer_simple:
-      scheme_.emplace<LayerNormSimple>(parameters, name,
-                                       ParameterFreeNormOptions{.features = features, .epsilon = epsilon});
-      break;
     case Norm::detached:
-      scheme_.emplace<DetachNorm>(parameters, name,
-                                  ParameterFreeNormOptions{.features = features, .epsilon = epsilon});
+      scheme_.emplace<LayerNormSimple>(
+          parameters, name,
+          LayerNormSimpleOptions{
+              .features = features, .epsilon = epsilon, .detached = options.norm == Norm::detached});
       break;
     case Norm::ada:
       scheme_.emplace<AdaNorm>(parameters, name, AdaNormOptions{.features = features, .epsilon = epsilon});

@@ -45,8 +45,7 @@ class Normalization {
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
  private:
-  std::variant<std::monostate, LayerNorm, RmsNorm, LayerNormSimple, DetachNorm, AdaNorm, DyT, BatchNorm,
-               GroupNorm>
+  std::variant<std::monostate, LayerNorm, RmsNorm, LayerNormSimple, AdaNorm, DyT, BatchNorm, GroupNorm>
       scheme_;
   bool maps_ = false;
 };

@@ -133,10 +133,7 @@ Tensor ada_norm(const Tensor& a, real scale, real slope, real epsilon) {
       [=](const Row& row) { through_statistics(row, factor); });
 }
 
-LayerNormSimple::LayerNormSimple(Parameters&, const std::string& name, const ParameterFreeNormOptions& chosen)
-    : options(chosen), name_(name) {}
-
-DetachNorm::DetachNorm(Parameters&, const std::string& name, const ParameterFreeNormOptions& chosen)
+LayerNormSimple::LayerNormSimple(Parameters&, const std::string& name, const LayerNormSimpleOptions& chosen)
     : options(chosen), name_(name) {}
 
 AdaNorm::AdaNorm(Parameters&, const std::string& name, const AdaNormOptions& chosen)
@@ -145,16 +142,8 @@ AdaNorm::AdaNorm(Parameters&, const std::string& name, const AdaNormOptions& cho
 Tensor LayerNormSimple::operator()(const Tensor& a) const {
   const Scope scope(name_);  // no parameter names the layer
   return in_layer(name_, [&] {
-    require_features("layer_norm_simple", a, options.features);
-    return layer_norm_simple(a, options.epsilon);
-  });
-}
-
-Tensor DetachNorm::operator()(const Tensor& a) const {
-  const Scope scope(name_);  // no parameter names the layer
-  return in_layer(name_, [&] {
-    require_features("detach_norm", a, options.features);
-    return detach_norm(a, options.epsilon);
+    require_features(options.detached ? "detach_norm" : "layer_norm_simple", a, options.features);
+    return options.detached ? detach_norm(a, options.epsilon) : layer_norm_simple(a, options.epsilon);
   });
 }
 

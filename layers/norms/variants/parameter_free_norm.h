@@ -42,30 +42,21 @@ Tensor detach_norm(const Tensor& a, real epsilon = real(1e-5));
 Tensor ada_norm(const Tensor& a, real scale = 1, real slope = real(0.1), real epsilon = real(1e-5));
 }  // namespace composed
 
-struct ParameterFreeNormOptions {
+struct LayerNormSimpleOptions {
   size_t features = 0;
   real epsilon = real(1e-5);
+  bool detached = false;  ///< DetachNorm: mu and sigma are constants in the backward pass
 };
 
-/// LayerNorm-simple as a layer. It has no parameters: the first argument is there because other norms have some.
+/// LayerNorm-simple or DetachNorm as a layer. It has no parameters: the first argument is there because other norms have
+/// some.
 class LayerNormSimple {
  public:
-  LayerNormSimple(Parameters& parameters, const std::string& name, const ParameterFreeNormOptions& options);
-  /// a [... x features]. Throws Error naming the layer for other shapes, as the others here do.
+  LayerNormSimple(Parameters& parameters, const std::string& name, const LayerNormSimpleOptions& options);
+  /// a [... x features]. Throws Error naming the layer for other shapes, as AdaNorm does.
   Tensor operator()(const Tensor& a) const;
 
-  ParameterFreeNormOptions options;
-
- private:
-  std::string name_;
-};
-
-class DetachNorm {
- public:
-  DetachNorm(Parameters& parameters, const std::string& name, const ParameterFreeNormOptions& options);
-  Tensor operator()(const Tensor& a) const;
-
-  ParameterFreeNormOptions options;
+  LayerNormSimpleOptions options;
 
  private:
   std::string name_;

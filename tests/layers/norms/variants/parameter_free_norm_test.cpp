@@ -219,7 +219,7 @@ TEST_CASE("parameter-free norms: rows whose squares overflow are normalized") {
 TEST_CASE("parameter-free norms: the layers, and their errors") {
   Parameters parameters(1);
   const LayerNormSimple plain(parameters, "plain", {.features = 5});
-  const DetachNorm frozen(parameters, "frozen", {.features = 5, .epsilon = real(0.5)});
+  const LayerNormSimple frozen(parameters, "frozen", {.features = 5, .epsilon = real(0.5), .detached = true});
   const AdaNorm adaptive(parameters, "adaptive", {.features = 5, .scale = 2});
   CHECK(parameters.learned().empty());
   const Tensor x = sample({3, 5}, 1);
