@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -10,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/files/number.h"
 #include "core/threads/team.h"
 
 #if defined(__SSE2__)
@@ -45,9 +45,8 @@ int threads_in_environment() {
   if (variable == nullptr || *variable == 0) return 0;
   constexpr int most = 1024;
   const std::string_view digits(variable);
-  int count = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error != std::errc() || end != digits.data() + digits.size() || count < 1 || count > most)
+  const int count = number_from<int>(digits).value_or(0);
+  if (count < 1 || count > most)
     fail("LAMINA_THREADS=", digits, ": is no whole number from 1 to ", most,
          "; unset it to have one thread per core");
   return count;

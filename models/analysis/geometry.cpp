@@ -1,12 +1,12 @@
 #include "models/analysis/geometry.h"
 
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <limits>
 
 #include "core/math/random.h"
 #include "models/analysis/larger.h"
+#include "models/run/metrics.h"
 
 namespace lamina::analysis {
 
@@ -22,10 +22,7 @@ void for_each_glm(std::uint64_t seed, const Body& body) {
 }
 
 std::string number(const char* format, double value) {
-  if (std::isnan(value)) return "";
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
+  return std::isnan(value) ? "" : formatted(format, value);
 }
 
 std::string model_name(const GlmOptions& glm) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <map>
 
@@ -39,12 +38,7 @@ void add_new(std::vector<std::string>& layers, const std::string& layer) {
   if (std::ranges::find(layers, layer) == layers.end()) layers.push_back(layer);
 }
 
-std::string number(double value) {
-  if (std::isnan(value)) return "";
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3g", value);
-  return buffer;
-}
+std::string number(double value) { return std::isnan(value) ? "" : formatted("%.3g", value); }
 
 const char* what_of(const InspectedTensor& tensor) {
   return tensor.vectors ? "length of each weight vector" : "values";

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/math/random.h"
 #include "models/analysis/larger.h"
 #include "models/analysis/normalized_layer.h"
+#include "models/run/metrics.h"
 
 namespace lamina::analysis {
 
@@ -108,12 +108,6 @@ double change_under(const LayerFunction& layer, DataKind kind, Transformation tr
   return largest;
 }
 
-std::string number(const char* format, double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
 const char* verdict(bool invariant) { return invariant ? "yes" : "no"; }
 
 }  // namespace
@@ -201,7 +195,7 @@ std::string invariance_table(const std::vector<InvarianceResult>& results, doubl
       const double change = largest_change(results, norm, t, epsilon);
       const bool invariant = change < invariance_threshold;
       const bool differs = paper_says(norm, t).value_or(invariant) != invariant;
-      body += text(' ', verdict(invariant), number(" (%.0e)", change),
+      body += text(' ', verdict(invariant), formatted(" (%.0e)", change),
                    differs ? " **not as in the paper**" : "", " |");
     }
     body += '\n';
@@ -218,7 +212,7 @@ std::string disagreements(const std::vector<InvarianceResult>& results) {
       const auto paper = paper_says(norm, t);
       if (paper && *paper != invariant)
         lines += text(lamina::name_of(norm), " norm, ", name_of(t), ": the paper says ", verdict(*paper),
-                      ", the output changes by ", number("%.1e", change), '\n');
+                      ", the output changes by ", formatted("%.1e", change), '\n');
     }
   return lines;
 }
@@ -227,7 +221,7 @@ std::string to_csv(const std::vector<InvarianceResult>& results) {
   std::string csv = "scheme,transformation,magnitude,epsilon,change\n";
   for (const InvarianceResult& r : results)
     csv += text(lamina::name_of(r.norm), ',', name_of(r.transformation), ',', r.magnitude, ',', r.epsilon,
-                ',', number("%.3e", r.change), '\n');
+                ',', formatted("%.3e", r.change), '\n');
   return csv;
 }
 

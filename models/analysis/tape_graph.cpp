@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/listener.h"
 #include "models/recording/layer_names.h"
+#include "models/run/metrics.h"
 
 namespace lamina {
 
@@ -148,19 +149,10 @@ TapeGraph collapse(const TapeGraph& graph) {
 
 namespace {
 
-std::string milliseconds(double seconds) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3f", 1e3 * seconds);
-  return buffer;
-}
+std::string milliseconds(double seconds) { return formatted("%.3f", 1e3 * seconds); }
 
 std::string size_text(size_t bytes) {
-  char buffer[32];
-  if (bytes < 10000)
-    std::snprintf(buffer, sizeof buffer, "%zu B", bytes);
-  else
-    std::snprintf(buffer, sizeof buffer, "%.0f kB", static_cast<double>(bytes) / 1000);
-  return buffer;
+  return bytes < 10000 ? text(bytes, " B") : formatted("%.0f kB", static_cast<double>(bytes) / 1000);
 }
 
 std::string in_quotes(const std::string& text) {
@@ -249,9 +241,7 @@ std::string profile_table(const TapeGraph& graph) {
       "|---|---|---|---|---|---|---|---|\n";
   const double total = forward + backward;
   const auto share_of = [total](double seconds) {
-    char buffer[16];
-    std::snprintf(buffer, sizeof buffer, "%.1f%%", total > 0 ? 100 * seconds / total : 0);
-    return std::string(buffer);
+    return formatted("%.1f%%", total > 0 ? 100 * seconds / total : 0);
   };
   size_t bytes = 0, count = 0;
   for (const TapeGraph::Node& row : rows) {

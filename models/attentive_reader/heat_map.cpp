@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 
 namespace lamina::attentive_reader {
 
 namespace {
-
-std::string number(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
 
 /// From 0 to 1, where 1 is the largest weight of the passage.
 double strength(const Reading& reading, size_t word) {
@@ -120,12 +114,12 @@ std::string as_text(const Reading& reading, bool colour, size_t width) {
   for (size_t i = 0; i < question.passage.size(); ++i) {
     const std::string& word = question.passage[i];
     const bool marked = !colour && reading.weights[i] > share;
-    const std::string plain = marked ? word + number("(%.0f%%)", 100 * reading.weights[i]) : word;
+    const std::string plain = marked ? word + formatted("(%.0f%%)", 100 * reading.weights[i]) : word;
     passage.add(colour ? coloured(word, strength(reading, i)) : plain, columns_of(plain));
   }
   std::string out = question.source + "\n\n" + asked.text() + '\n' + passage.text() + '\n';
   for (const auto& [entity, probability] : reading.answers)
-    out += (entity == question.answer ? "* " : "  ") + number("%5.1f%%  ", 100 * probability) +
+    out += (entity == question.answer ? "* " : "  ") + formatted("%5.1f%%  ", 100 * probability) +
            with_name(question, entity) + '\n';
   return out;
 }
@@ -138,14 +132,14 @@ std::string as_html(const Reading& reading) {
   for (size_t i = 0; i < question.passage.size(); ++i) {
     const std::string& word = question.passage[i];
     const std::string name = name_of_entity(question, word);
-    out += "<span style=\"--w:" + number("%.3f", strength(reading, i)) + "\" title=\"" +
-           escaped(name + (name.empty() ? "" : ": ")) + number("%.2f%%", 100 * reading.weights[i]) + "\">" +
-           escaped(word) + "</span>\n";
+    out += "<span style=\"--w:" + formatted("%.3f", strength(reading, i)) + "\" title=\"" +
+           escaped(name + (name.empty() ? "" : ": ")) + formatted("%.2f%%", 100 * reading.weights[i]) +
+           "\">" + escaped(word) + "</span>\n";
   }
   out += "</p>\n<table>\n";
   for (const auto& [entity, probability] : reading.answers)
     out += text("<tr", entity == question.answer ? " class=\"right\"" : "", "><td>",
-                escaped(with_name(question, entity)), "</td><td>", number("%.1f%%", 100 * probability),
+                escaped(with_name(question, entity)), "</td><td>", formatted("%.1f%%", 100 * probability),
                 "</td></tr>\n");
   return out + "</table>\n<p>In bold the right answer.</p>\n</html>\n";
 }
@@ -164,7 +158,7 @@ class SvgLines {
     if (strength > 0)
       out_ += text("<rect x=\"", x - 2, "\" y=\"", y - 14, "\" width=\"", advance * length + 4,
                    "\" height=\"20\" rx=\"4\" fill=\"#e65a00\" fill-opacity=\"",
-                   number("%.3f", 0.7 * strength), "\"/>\n");
+                   formatted("%.3f", 0.7 * strength), "\"/>\n");
     out_ += text("<text x=\"", x, "\" y=\"", y, "\" textLength=\"", advance * length, "\">", escaped(word),
                  "</text>\n");
     column_ += length + 1;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <span>
 
+#include "models/run/metrics.h"
+
 namespace lamina::convnet {
 
 namespace {
@@ -105,11 +107,7 @@ std::string to_csv(const std::vector<PositionStatistics>& layers) {
     for (size_t i = 0; i < layers[layer].active.size(); ++i) {
       const size_t row = i / layers[layer].width, column = i % layers[layer].width;
       csv += text(layer + 1, ',', row, ',', column, ',', layers[layer].at_border(row, column));
-      for (const Column& each : columns) {
-        char number[32];
-        std::snprintf(number, sizeof number, ",%.7g", (layers[layer].*each.values)[i]);
-        csv += number;
-      }
+      for (const Column& each : columns) csv += formatted(",%.7g", (layers[layer].*each.values)[i]);
       csv += '\n';
     }
   return csv;

@@ -1,15 +1,14 @@
 #include "models/evidence/verdict.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <set>
 
 #include "core/error.h"
 #include "models/evidence/choice.h"
+#include "models/run/metrics.h"
 
 namespace lamina {
 
@@ -18,16 +17,10 @@ namespace {
 constexpr size_t fewest_pairs = 3;  ///< two numbers say too little of how numbers vary
 constexpr double significant = 0.05;
 
-std::string with_digits(int count, double number) {
-  std::array<char, 32> digits;
-  std::snprintf(digits.data(), digits.size(), "%.*g", count, number);
-  return digits.data();
-}
-
-std::string shown(double number) { return with_digits(3, number); }
+std::string shown(double number) { return formatted("%.3g", number); }
 
 /// What builds agree on that round differently, as those with and without fused multiply-add do.
-double ten_digits(double number) { return std::strtod(with_digits(10, number).c_str(), nullptr); }
+double ten_digits(double number) { return std::strtod(formatted("%.10g", number).c_str(), nullptr); }
 
 /// Whether the run finished, but without a finite number.
 bool is_unknown(const std::optional<double>& number) { return number && !std::isfinite(*number); }

@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 
 namespace lamina::lab {
 
 namespace {
 
-std::string shown(double number) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.3g", number);
-  return digits;
-}
+std::string shown(double number) { return formatted("%.3g", number); }
 
 double least_of(const LabClaim& claim) { return claim.ratio && claim.least == 0 ? 1 : claim.least; }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/error.h"
 #include "models/run/metrics.h"
@@ -19,11 +18,7 @@ const std::string& field(const std::string& name) {
   return name;
 }
 
-std::string rounded(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.6g", value);
-  return std::isnan(value) ? "nan" : digits;
-}
+std::string rounded(double value) { return formatted("%.6g", value); }
 
 void add_new(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);

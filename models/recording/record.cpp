@@ -1,7 +1,6 @@
 #include "models/recording/record.h"
 
 #include <array>
-#include <charconv>
 #include <iostream>
 #include <set>
 #include <string_view>
@@ -25,12 +24,6 @@ std::string csv(const std::vector<RecordRow>& rows) {
   return lines;
 }
 
-template <class Number>
-bool parse(std::string_view field, Number& value) {
-  const auto [stop, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return problem == std::errc() && stop == field.data() + field.size();
-}
-
 /// Whether a line is a row.
 bool parse_row(std::string_view line, RecordRow& row) {
   if (line.ends_with('\r')) line.remove_suffix(1);  // saved by a spreadsheet
@@ -41,10 +34,11 @@ bool parse_row(std::string_view line, RecordRow& row) {
     fields[i] = line.substr(0, comma);
     line.remove_prefix(i + 1 == fields.size() ? 0 : comma + 1);
   }
-  row.layer = fields[1];
-  row.quantity = fields[2];
-  return parse(fields[0], row.step) && (fields[3].empty() || parse(fields[3], row.time)) &&
-         parse(fields[4], row.value);
+  const auto step = number_from<std::uint64_t>(fields[0]), time = number_from<std::uint64_t>(fields[3]);
+  const auto value = number_from(fields[4]);
+  if (!step || (!time && !fields[3].empty()) || !value) return false;
+  row = {*step, std::string(fields[1]), std::string(fields[2]), time.value_or(0), *value};
+  return true;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
+#include <cstdio>
 #include <iostream>
 #include <limits>
 
@@ -59,16 +59,11 @@ std::string number_text(double value) {
   return {digits.data(), end};
 }
 
-template <class Number>
-std::optional<Number> number_from(std::string_view text) {
-  Number number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  if (problem != std::errc() || stop != end) return {};
-  return number;
+std::string formatted(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, std::isnan(value) ? std::fabs(value) : value);
+  return buffer;
 }
-template std::optional<double> number_from(std::string_view);
-template std::optional<std::int64_t> number_from(std::string_view);
 
 std::string joined(const std::vector<std::string>& words) {
   std::string list;

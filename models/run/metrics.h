@@ -4,20 +4,19 @@
 //
 // Numbers are written with as many digits as needed to read the same double back; unknown values are `nan`.
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/files/number.h"
+
 namespace lamina {
 
 /// The shortest text that reads back as the same double; "nan" for an unknown value.
 std::string number_text(double value);
-/// The double (of which "nan" and "inf" are some) or std::int64_t that all of a text is; nothing when it is none or does
-/// not fit.
-template <class Number = double>
-std::optional<Number> number_from(std::string_view text);
+/// A number as printf writes it; a NaN has no sign.
+std::string formatted(const char* format, double value);
 
 /// "none,layer", and its words, empty ones too, also in front. Where there is no comma there is one word.
 std::string joined(const std::vector<std::string>& words);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 #include "models/run/terminal.h"
 
 namespace lamina {
@@ -18,18 +19,9 @@ constexpr double seconds_between_draws = 0.1;
 constexpr double seconds_between_looks = 0.025;
 constexpr double loss_fades = 0.99;  // a step
 
-/// Four digits: "0.07124", "3.1e-05".
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
 /// Three digits, as more would be unreadable and flicker: "0.52", "21.4", "215", "12400".
 std::string rate_text(double rate) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate);
-  return text;
+  return formatted(rate < 9.995 ? "%.2f" : rate < 99.95 ? "%.1f" : "%.0f", rate);
 }
 
 }  // namespace
@@ -104,7 +96,7 @@ std::string Progress::bar(double time, int width) const {
   std::snprintf(percent, sizeof percent, "%3.0f%%", std::floor(100 * fraction));
   constexpr size_t smallest_bar = 10, largest_bar = 40;
   std::string front = label_.empty() ? "" : label_ + "  ";
-  const std::string loss = loss_weight_ > 0 ? "  loss " + short_number(loss_ / loss_weight_) : "";
+  const std::string loss = loss_weight_ > 0 ? "  loss " + formatted("%.4g", loss_ / loss_weight_) : "";
   const std::string speed = "  " + rate_text(rate) + ' ' + options_.unit + "s/s";
   const std::string time_left = "  " + duration_text(std::max(left, 0.0)) + (only ? " left" : " left in all");
   // The speed gives way to a bar, the bar to the loss, and both to the time left.

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/files/checkpoint.h"
 #include "core/files/folder.h"
+#include "core/files/number.h"
 #include "core/files/parameter_file.h"
 #include "models/training/training.h"
 
@@ -83,12 +84,9 @@ const std::string& metadata(const std::string& path, const Checkpoint& from, con
 
 std::uint64_t whole_number(const std::string& path, const Checkpoint& from, const std::string& key) {
   const std::string& digits = metadata(path, from, key);
-  std::uint64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, problem] = std::from_chars(digits.data(), end, value);
-  if (problem != std::errc() || stop != end)
-    refuse_state(path, "its '" + key + "' is '" + digits + "', which is no whole number");
-  return value;
+  const auto value = number_from<std::uint64_t>(digits);
+  if (!value) refuse_state(path, "its '" + key + "' is '" + digits + "', which is no whole number");
+  return *value;
 }
 
 std::string list(const std::vector<std::uint64_t>& numbers) {

@@ -1,13 +1,13 @@
 #include "models/text/word_vectors.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <unordered_set>
 
 #include "core/error.h"
 #include "core/files/mapped_file.h"
+#include "core/files/number.h"
 #include "models/text/utf8.h"
 
 namespace lamina {
@@ -27,20 +27,15 @@ std::string_view take_field(std::string_view& line) {
   return field;
 }
 
-template <class Number>
-bool parse(std::string_view field, Number& value) {
-  const auto [stop, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return problem == std::errc() && stop == field.data() + field.size();
-}
-
 /// What both formats share: the first line, and the words that are kept.
 class Reader {
  public:
   Reader(const std::string& path, const std::function<bool(std::string_view)>& wanted)
       : path_(path), wanted_(wanted), file_(path), rest_(file_.bytes()) {
     std::string_view header = take_line();
-    if (!parse(take_field(header), count_) || !parse(take_field(header), vectors_.width) || !header.empty() ||
-        count_ == 0 || vectors_.width == 0 || vectors_.width > widest)
+    count_ = number_from<size_t>(take_field(header)).value_or(0);
+    vectors_.width = number_from<size_t>(take_field(header)).value_or(0);
+    if (!header.empty() || count_ == 0 || vectors_.width == 0 || vectors_.width > widest)
       fail<DataError>(path_, ":1: is not the first line of word vectors", remedy);
   }
 
@@ -80,8 +75,10 @@ class Reader {
     bool valid = !word.empty();
     if (begin_word(word)) {
       size_t numbers = 0;
-      for (double value = 0; valid && !line.empty(); ++numbers)
-        valid = numbers < vectors_.width && parse(take_field(line), value) && add(value);
+      for (; valid && !line.empty(); ++numbers) {
+        const auto value = number_from(take_field(line));
+        valid = numbers < vectors_.width && value && add(*value);
+      }
       valid = valid && numbers == vectors_.width;
     }
     if (!valid)

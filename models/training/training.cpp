@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -178,11 +177,9 @@ std::string describe(std::uint64_t epoch, const TrainingPlan& plan, const Metric
     const auto metric = std::ranges::find(metrics, name, &Metrics::value_type::first);
     if (metric == metrics.end()) continue;
     const bool error = name.ends_with("_error");
-    char number[32];
-    std::snprintf(number, sizeof number, error ? "%.2f%%" : "%.4g", (error ? 100 : 1) * metric->second);
     std::string words = name;
     std::ranges::replace(words, '_', ' ');
-    line += text("  ", words, ' ', number);
+    line += "  " + words + formatted(error ? " %.2f%%" : " %.4g", (error ? 100 : 1) * metric->second);
   }
   return line;
 }

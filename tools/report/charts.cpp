@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 #include "tools/report/paper/pairs.h"
 #include "tools/report/paper/values.h"
 #include "tools/results/band.h"
@@ -20,9 +20,7 @@ constexpr size_t most_points = 1500;  // of a curve; a screen has no more column
 /// Six digits are more than a screen can show; fewer bytes for the page. JSON has no NaN: null is a gap.
 Json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.6g", value);
-  return std::strtod(digits, nullptr);
+  return std::strtod(formatted("%.6g", value).c_str(), nullptr);
 }
 
 /// The numbers that a chart shows of a trace: of several seeds the median and, unless the file has a band, the range.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <optional>
 
+#include "models/run/metrics.h"
 #include "tools/results/norm_table.h"
 
 namespace lamina {
@@ -58,12 +58,6 @@ TrainedVariants up_to(double step, TrainedVariants trained) {
     each.curves.rows.resize(kept);
   }
   return trained;
-}
-
-std::string formatted(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, std::isnan(value) ? std::fabs(value) : value);
-  return buffer;
 }
 
 std::string markdown_row(const std::vector<std::string>& cells) {

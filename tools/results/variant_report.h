@@ -37,9 +37,6 @@ double reached_by_all(const TrainedVariants& trained);
 /// The same without the rows of their curves after this step, and of those that have some without the test.
 TrainedVariants up_to(double step, TrainedVariants trained);
 
-/// A number as printf writes it, a NaN without the sign that it may have.
-std::string formatted(const char* format, double value);
-
 /// A row of a markdown table: "| a | b |\n".
 std::string markdown_row(const std::vector<std::string>& cells);
 

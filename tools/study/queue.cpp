@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -289,11 +288,8 @@ std::string StudyQueue::totals() const {
 /// "study: 5 of 12 done, 1:23 left; at work: layer-batch4-seed2 30%, none-batch4-seed2 10%"
 void StudyQueue::show() {
   std::string list;
-  for (const Run* run : at_work()) {
-    char percent[16];
-    std::snprintf(percent, sizeof percent, " %.0f%%", 100 * run->share);
-    list += (list.empty() ? "; at work: " : ", ") + run->run.name + percent;
-  }
+  for (const Run* run : at_work())
+    list += (list.empty() ? "; at work: " : ", ") + run->run.name + formatted(" %.0f%%", 100 * run->share);
   status_.show("study: " + totals() + list);
 }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <numeric>
 #include <set>
 
 #include "core/error.h"
+#include "core/files/number.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
 
@@ -67,10 +67,8 @@ std::optional<size_t> entity_number(std::string_view word) {
   if (!word.starts_with(entity_prefix)) return {};
   word.remove_prefix(entity_prefix.size());
   if (word.size() > 1 && word[0] == '0') return {};  // entity_name() does not write it
-  size_t number = 0;
-  const auto [stop, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (problem != std::errc() || stop != word.data() + word.size() || number > most) return {};
-  return number;
+  const auto number = number_from<size_t>(word);
+  return number && *number <= most ? number : std::nullopt;
 }
 
 std::string entity_name(size_t number) { return text(entity_prefix, number); }

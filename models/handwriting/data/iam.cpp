@@ -1,10 +1,10 @@
 #include "models/handwriting/data/iam.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <pugixml.hpp>
 #include <set>
@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "core/files/number.h"
 #include "models/text/utf8.h"
 
 namespace lamina::handwriting {
@@ -89,14 +90,12 @@ std::vector<std::string> files_in(const std::string& folder, const char* ending)
 /// The attribute `name` of a point in stroke number `stroke`.
 float coordinate(const pugi::xml_node& point, const char* name, size_t stroke, const std::string& file) {
   const std::string_view value = point.attribute(name).value();
-  float number = 0;
-  const auto [stop, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const float number = number_from<float>(value).value_or(std::numeric_limits<float>::quiet_NaN());
   const auto refuse = [&](const char* why) {
     fail<DataError>(file, ": stroke ", stroke, " has a point whose ", name, " is '", value, "', ", why,
                     "; get the file again");
   };
-  if (problem != std::errc() || stop != value.data() + value.size() || !std::isfinite(number))
-    refuse("not a number");
+  if (!std::isfinite(number)) refuse("not a number");
   if (std::abs(number) > largest_coordinate) refuse("beyond any tablet");
   return number;
 }

@@ -1,13 +1,13 @@
 #include "models/skip_thoughts/evaluation/tasks.h"
 
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "core/error.h"
 #include "core/files/folder.h"
+#include "core/files/number.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
 
@@ -33,10 +33,8 @@ std::vector<std::string_view> split_at_tabs(std::string_view line) {
 }
 
 std::optional<double> relatedness_of(std::string_view field) {
-  double score = 0;
-  const auto [stop, problem] = std::from_chars(field.data(), field.data() + field.size(), score);
-  if (problem != std::errc() || stop != field.data() + field.size() || !(score >= 1 && score <= 5)) return {};
-  return score;
+  const auto score = number_from(field);
+  return score && *score >= 1 && *score <= 5 ? score : std::nullopt;
 }
 
 }  // namespace
