@@ -1,5 +1,5 @@
 #pragma once
-// What you need for your own ops, in addition to <lamina.h>; core/OWN_OP.md shows two complete ones.
+// What you need for your own ops and recurrent cells, in addition to <lamina.h>; core/OWN_OP.md shows two complete ops.
 //
 //   record                     puts an op on the tape, with its backward pass          core/tape.h
 //   generate                   values, element by element                              core/ops/map.h
@@ -15,6 +15,7 @@
 //   gemm, PackedMatrix         products of matrices in memory                          core/gemm/gemm.h
 //   require_values, fail       errors                                                  core/error.h
 //   check_gradient             is it right?                                            core/debug/gradient_check.h
+//   Cell                       a recurrent cell: its form, and the arithmetic of a row layers/recurrent/cell.h
 //
 // Everything that these headers declare outside of a namespace `detail` is stable within a version.
 
@@ -28,3 +29,4 @@
 #include "core/tape.h"
 #include "core/tensor.h"
 #include "core/threads/parallel.h"
+#include "layers/recurrent/cell.h"
