@@ -116,8 +116,11 @@ const std::vector<FolderReader> folder_readers{
 
 }  // namespace
 
-TEST_CASE("readers: those that headers of models declare are all in this file") {
-  const std::string here = read_file("tests/models/data/odd_paths_test.cpp");
+TEST_CASE("readers: those that headers of models declare are all in this file, and are fuzzed") {
+  const std::string here = read_file("tests/models/data/odd_paths_test.cpp"),
+                    fuzzed = read_file("tests/fuzz/targets.cpp");
+  // Folders of files that are, what study_from() and LineReader read, and a file that only we write.
+  const std::string by_others = "read_study( read_end( read_lines( read_sick( read_classifications( ";
   const std::regex space(R"(namespace lamina::(\w+) \{)"),
       reader(R"(\b((?:read|load|scan)_\w+\()const std::string& )");
   size_t found = 0;
@@ -126,9 +129,12 @@ TEST_CASE("readers: those that headers of models declare are all in this file") 
     const std::string header = read_file(entry.path().string());
     std::smatch in;
     const std::string where = std::regex_search(header, in, space) ? in[1].str() + "::" : "";
-    for (std::sregex_iterator each(header.begin(), header.end(), reader), end; each != end; ++each, ++found)
-      CHECK_MESSAGE(test::contains(here, where + (*each)[1].str()), entry.path().string(), ": ",
-                    (*each)[1].str());
+    for (std::sregex_iterator each(header.begin(), header.end(), reader), end; each != end; ++each, ++found) {
+      const std::string call = (*each)[1].str();
+      CHECK_MESSAGE(test::contains(here, where + call), entry.path().string(), ": ", call);
+      if (call.starts_with("read_") && !test::contains(by_others, call + " "))
+        CHECK_MESSAGE(test::contains(fuzzed, call), "tests/fuzz/targets.cpp: ", call);
+    }
   }
   CHECK(found > 20);
 }
