@@ -60,7 +60,7 @@ TEST_CASE("optimizers: each has one row in their table, and its name stands for 
   }
   for (size_t i = 0; i < std::size(optimizer_table); ++i)
     CHECK(kinds.contains(static_cast<OptimizerKind>(i)));
-  CHECK(optimizer_named("lion") == nullptr);
+  CHECK(optimizer_named("none of them") == nullptr);
   Parameters parameters(1);
   parameters.add("w", Tensor::ones({1}));
   CHECK_ERROR(make_optimizer(static_cast<OptimizerKind>(std::size(optimizer_table)), parameters, 1),

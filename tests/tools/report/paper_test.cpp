@@ -284,7 +284,7 @@ TEST_CASE("the committed claims are read, each of an exhibit that there is, and 
   for (const Exhibit& each : exhibits())  // of a study or lab
     if (!each.study.empty())
       CHECK_MESSAGE(!verdict_on(each.id, claims).is_null(), each.id,
-                    ": other_claims() of tools/paper-claims.py looks elsewhere");
+                    ": run tools/paper-claims.py --write, whose other_claims() must look where it is");
   CHECK_THROWS_WITH_AS(claims_from("x.json", "[{}]"), doctest::Contains("x.json: is damaged"), DataError);
 }
 
