@@ -25,11 +25,16 @@ std::vector<std::string> books_in(const std::string& folder, const std::string& 
   if (all.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
   if (book.empty()) return all;
   std::string names;
+  std::vector<std::string> found;
   for (const std::string& path : all) {
     const std::string name = name_of_file(path);
-    if (book == name || book == name + ".txt") return {path};
+    if (book == name || book == name + ".txt") found.push_back(path);
     names += (names.empty() ? "" : ", ") + name;
   }
+  if (found.size() == 1) return found;
+  if (!found.empty())
+    fail<UsageError>("--book ", book, ": there are ", found[0], " and ", found[1],
+                     "; give --data the folder of one");
   fail<UsageError>("--book ", book, ": no such text in ", folder, "; there are ", names);
 }
 

@@ -113,6 +113,11 @@ TEST_CASE("books: errors name the file or folder and the remedy") {
   CHECK(contains(message_of<DataError>(load(folder.path())), "characters; give a longer text"));
   CHECK(message_of<UsageError>(load(folder.path(), "anna")) ==
         "--book anna: no such text in " + folder.path() + "; there are emma");
+  std::filesystem::create_directory(folder / "more");
+  write_file(folder / "more/emma.txt", "another\n");
+  CHECK(message_of<UsageError>(load(folder.path(), "emma")) ==
+        text("--book emma: there are ", folder / "emma.txt", " and ", folder / "more/emma.txt",
+             "; give --data the folder of one"));
   write_file(folder / "zero.txt", std::string("a\0b\n", 4));
   CHECK(contains(message_of<DataError>(load(folder.path(), "zero")), "zero.txt:1: holds a zero byte"));
   write_file(folder / "emma (1).txt", "too short\n");
