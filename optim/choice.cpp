@@ -16,7 +16,7 @@ const OptimizerEntry* optimizer_named(std::string_view name) {
 std::unique_ptr<Optimizer> make_optimizer(OptimizerKind kind, Parameters& parameters, real learning_rate,
                                           real momentum) {
   if (momentum != 0 && kind != OptimizerKind::sgd)
-    fail("optimizer: momentum ", momentum, " for another than SGD; leave it out or take SGD");
+    fail("optimizer: momentum ", momentum, " for an optimizer that is not SGD; leave it out or take SGD");
   const auto adam = [&](BiasCorrection correction) {
     return std::make_unique<Adam>(parameters,
                                   AdamOptions{.learning_rate = learning_rate, .bias_correction = correction});

@@ -48,7 +48,7 @@ TEST_CASE("optimizers: each kind is what it is called, with its learning rate") 
   const auto heavy = make_optimizer(OptimizerKind::sgd, parameters, real(0.5), real(0.75));
   CHECK(dynamic_cast<Sgd&>(*heavy).options.momentum == real(0.75));
   CHECK_ERROR(make_optimizer(OptimizerKind::adam, parameters, real(0.5), real(0.75)),
-              "optimizer: momentum 0.75 for another than SGD; leave it out or take SGD");
+              "optimizer: momentum 0.75 for an optimizer that is not SGD; leave it out or take SGD");
 }
 
 TEST_CASE("optimizers: each has one row in their table, and its name stands for it") {
