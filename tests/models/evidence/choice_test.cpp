@@ -103,8 +103,7 @@ TEST_CASE("choice: a metric that a variant does not have chooses none of it") {
   runs[2].curves.columns[2] = "other";
   CHECK_THROWS_WITH_AS(
       compared_by_claims(first_two, runs),
-      "s.json: 'choose' names 'valid', and layer-lr1-seed1 has only other,loss; name one of them",
-      DataError);
+      "s.json: 'choose' names 'valid', and layer-lr1-seed1 has only other,loss; name one of them", DataError);
 }
 
 TEST_CASE("choice: without choose_seeds every seed trains everything") {
