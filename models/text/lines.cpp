@@ -1,6 +1,7 @@
 #include "models/text/lines.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string_view>
