@@ -69,7 +69,7 @@ cp read/vocabulary.txt alphabet
 tr et te <moved/books/emma.txt >other && cp other moved/books/emma.txt
 check "a book that has changed" eval '(cd moved && refuses 1 "--data books: its files are not those that the run in ../read began with; put them back" transformer --resume --out ../read)'
 check "  and the run's alphabet is not replaced" cmp -s read/vocabulary.txt alphabet
-tr et te <other >moved/books/emma.txt && cp moved/books/emma.txt moved/books/more.txt
+tr et te <other >moved/books/emma.txt && mv other moved/books/more.txt
 check "a book that is new" eval '(cd moved && refuses 1 "--data books: its files are not those" transformer --resume --out ../read)'
 check "  in the folder of a variant" eval '(cd moved && refuses 1 "--data books: its files are not those that the run in ../both/pre-layer began with" "${books[@]}" --norm layer,rms --out ../both)'
 rm moved/books/more.txt
