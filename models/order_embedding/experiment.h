@@ -75,7 +75,8 @@ class OrderExperiment final : public Experiment {
   Tensor embed(const Sentence& sentence) const;
 
   Retrieval score(const CaptionSplit& split, size_t begin, size_t end) const;
-  /// Table 2: the mean over the parts of `searched_images` test images, with the current parameters.
+  /// Table 2: the mean over the parts of `searched_images` test images, with the current parameters. Images behind the last
+  /// whole part are left out; fewer than one part are a part.
   Retrieval test() const;
   /// Writes it to test.csv in the run's folder.
   void write_test(const Retrieval& result) const;
