@@ -49,8 +49,8 @@ class Parameters {
 
   /// Takes a tensor in as a learned parameter and returns its handle. Earlier pointers to its values become
   /// invalid. Throws Error for a name used before, a tensor without numbers, one that these or other parameters learn, the
-  /// result of an op that a tape has recorded, and for one that cannot move: a view of a part of another tensor, and one that was
-  /// detached, whose values are another tensor's too.
+  /// result of an op that a tape has recorded, and for one that cannot move: a view of a part of another tensor, and one
+  /// that was detached, whose values are another tensor's too.
   Tensor add(const std::string& name, Tensor initial);
 
   /// Takes a tensor in that is state but not learned (running averages): saved, not optimized.

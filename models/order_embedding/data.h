@@ -14,8 +14,8 @@
 
 namespace lamina::order_embedding {
 
-inline constexpr size_t searched_images =
-    1000;  ///< per search by caption: the first for validation, test parts
+/// Per search by caption: the first ones for validation, each part of the test images.
+inline constexpr size_t searched_images = 1000;
 
 struct CaptionSplit {
   size_t images = 0;
@@ -36,9 +36,9 @@ std::vector<std::string> read_captions(const std::string& path);
 
 /// Reads {train,val,test}.txt, one tokenized caption per line and five lines per image, and
 /// images/10crop/{train,val,test}.npy [images x features], from a folder. The vocabulary is all words of the
-/// training captions and of those that validation searches, as in the public code. Throws DataError, naming the file, the line and
-/// the remedy, when a file is missing or broken, a line is empty, there are not five captions per image, or
-/// the splits' features differ in width.
+/// training captions and of those that validation searches, as in the public code. Throws DataError, naming the
+/// file, the line and the remedy, when a file is missing or broken, a line is empty, there are not five captions
+/// per image, or the splits' features differ in width.
 Data load_coco(const std::string& folder);
 
 struct WorldSizes {

@@ -72,7 +72,7 @@ class DigitExperiment : public Experiment {
   std::vector<int> labels_;  ///< of the current batch
 };
 
-/// That of a classifier of vectors or maps that has a norm and a variance among its options.
+/// That of a classifier whose options have a norm and a variance.
 template <class Model>
 class DigitExperimentOf final : public DigitExperiment {
  public:

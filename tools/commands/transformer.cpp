@@ -70,9 +70,8 @@ class TransformerCommand final : public TrainingCommand {
                {.required = false});
     fields
         .add("--train-on", train_on_,
-             "characters or words of the text to train on, the first ones; by default all. The alphabet is "
-             "always "
-             "that of all, so that bits can be compared",
+             "characters or words of the text to train on, the first ones; by default all. "
+             "The alphabet is always that of all, so that bits can be compared",
              {.required = false})
         .positive();
     fields.add("--unit", unit_, "what is read and written one after another")

@@ -34,8 +34,8 @@ struct ClozeCounts {
 
 /// Writes the questions of these books into `folder`/training, /validation and /test. Counting the chapters
 /// of all books together, of every ten the ninth is for validation and the tenth for test. Throws DataError for a book
-/// that read_book() refuses or that is given twice (require_different()), for books with too few chapters or names to fill all
-/// three, and when `folder` holds questions already or cannot be written.
+/// that read_book() refuses or that is given twice (require_different()), for books with too few chapters or names
+/// to fill all three, and when `folder` holds questions already or cannot be written.
 ClozeCounts make_cloze(const std::vector<std::string>& books, const std::string& folder,
                        const ClozeOptions& options = {});
 
