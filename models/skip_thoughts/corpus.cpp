@@ -61,8 +61,8 @@ std::vector<Book> books_in(const std::string& folder) {
                     "--data out for built-in stories");
   const std::vector<std::string> paths = texts_below(folder);
   require_different(paths);
-  std::vector<Book> books;
-  for (const std::string& path : paths) books.push_back(book_at(path));
+  std::vector<Book> books(paths.size());
+  std::ranges::transform(paths, books.begin(), book_at);
   if (books.empty()) fail<DataError>(folder, ": holds no plain text; put books into it as *.txt");
   std::ranges::sort(books, {}, &Book::path);
   return books;

@@ -53,8 +53,8 @@ void append_scores(const std::string& path, double updates, const TaskScores& sc
   MetricsFile::resume(path, names, std::numeric_limits<double>::infinity()).append(row);
   std::string ordered = joined(names) + '\n';
   for (const std::vector<double>& each : in_order(path).rows) {
-    std::vector<std::string> fields;
-    for (const double value : each) fields.push_back(number_text(value));
+    std::vector<std::string> fields(each.size());
+    std::ranges::transform(each, fields.begin(), number_text);
     ordered += joined(fields) + '\n';
   }
   write_file(path, ordered);
