@@ -187,8 +187,12 @@ std::optional<double> taken(const MeasuredRun& run, const std::string& metric, c
   if (take.kind == Take::Kind::last) number = values.back();
   if (take.kind == Take::Kind::best)
     if (const auto row = best_row(values, study.best_is_highest(metric))) number = values[*row];
-  if (take.kind == Take::Kind::mean_of_last)
-    number = moments_of(std::span(values).last(std::min(take.count, values.size()))).mean;
+  if (take.kind == Take::Kind::mean_of_last) {
+    if (take.count > values.size())
+      fail<DataError>(study.file, ": '", take.words(), "' of '", metric, "': ", run.run.name, " has only ",
+                      values.size(), "; take the mean of fewer");
+    number = moments_of(std::span(values).last(take.count)).mean;
+  }
   if (take.kind == Take::Kind::where_best && run.has(take.other)) {
     const Table& where = curve_of(run, take.other, study);
     if (const auto row = best_row(where.column(take.other), study.best_is_highest(take.other)))

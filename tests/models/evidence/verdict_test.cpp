@@ -306,7 +306,10 @@ TEST_CASE("verdict: what is taken of a curve") {
   CHECK(value("loss", "best") == 1);
   CHECK(value("hits", "best") == 9);
   CHECK(value("loss", "mean of last 2") == 1.5);
-  CHECK(value("loss", "mean of last 9") == 2);
+  CHECK(value("loss", "mean of last 3") == 2);
+  run.run.name = "layer-seed1";
+  CHECK(message_of<DataError>([&] { value("loss", "mean of last 4"); }) ==
+        "s.json: 'mean of last 4' of 'loss': layer-seed1 has only 3; take the mean of fewer");
   CHECK(value("hits", "where loss is best") == 9);
   const Study plain =
       study_with(R"({"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}})", "");
