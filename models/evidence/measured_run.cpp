@@ -90,11 +90,9 @@ std::optional<size_t> best_row(const std::vector<double>& values, bool highest) 
   return best;
 }
 
-/// The row of `of` at the update of this row of `from`, or the last one before it. A test has one row, of the model that the
-/// run kept. Nothing where `of` begins later.
+/// The row of `of` at the update of this row of `from`, or the last one before it. Nothing where `of` begins later.
 std::optional<size_t> same_time(const Table& from, size_t row, const Table& of) {
   if (&from == &of) return row;
-  if (!has_column(of, "step")) return 0;
   const double step = from.column("step")[row];
   const std::vector<double> steps = of.column("step");
   const auto after = std::ranges::upper_bound(steps, step);
@@ -194,9 +192,9 @@ std::optional<double> taken(const MeasuredRun& run, const std::string& metric, c
     number = moments_of(std::span(values).last(take.count)).mean;
   }
   if (take.kind == Take::Kind::where_best && run.has(take.other)) {
-    const Table& where = curve_of(run, take.other, study);
+    const Table &of = curve_of(run, metric, study), &where = curve_of(run, take.other, study);
     if (const auto row = best_row(where.column(take.other), study.best_is_highest(take.other)))
-      if (const auto here = same_time(where, *row, *run.table_with(metric))) number = values[*here];
+      if (const auto here = same_time(where, *row, of)) number = values[*here];
   }
   return number && std::isfinite(*number) ? number : std::nullopt;
 }

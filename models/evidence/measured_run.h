@@ -44,7 +44,7 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs);
 void require_metric(const Study& study, const MeasuredRun& run, const std::string& metric, const char* key);
 
 /// What a run's curve says; nothing when it has no such metric or no finite number of it. "where M is best" takes a metric
-/// of another file at the same update, or from the last row before it. DataError for an M that is measured once, and for a
+/// of another file at the same update, or from the last row before it. DataError where it or M is measured once, and for a
 /// mean of more numbers than there are.
 std::optional<double> taken(const MeasuredRun& run, const std::string& metric, const Take& take,
                             const Study& study);
