@@ -37,12 +37,14 @@ std::string reduction_of(const Settings& settings) {
   return all;
 }
 
-/// A row for each recorded step, a column for each quantity that the study looks at: its mean over the layers.
+/// A row for each recorded step, a column for each quantity that the study names: its mean over the layers.
 Table recorded_of(const Study& study, const std::string& path) {
+  std::set<std::string> named;
+  for (const auto& [place, metric] : study.named_metrics()) named.insert(metric);
   std::map<std::string, std::map<std::uint64_t, std::vector<double>>> values;
   std::set<std::uint64_t> steps;
   for (const RecordRow& row : read_record(path)) {
-    if (!study.looks_at(row.quantity)) continue;
+    if (!named.contains(row.quantity)) continue;
     steps.insert(row.step);
     auto& own = values[row.quantity][row.step];
     if (!std::isnan(row.value)) own.push_back(row.value);
@@ -103,9 +105,7 @@ std::optional<size_t> same_time(const Table& from, size_t row, const Table& of) 
 /// The table with the metric, which must be more than the one number of a test.
 const Table& curve_of(const MeasuredRun& run, const std::string& metric, const Study& study) {
   const Table* const table = run.table_with(metric);
-  if (table == &run.test)
-    fail<DataError>(study.file, ": a claim needs the course of '", metric,
-                    "', which runs measure once, in their test; name a metric of metrics.csv");
+  if (table == &run.test) refuse_course(study, metric);
   return *table;
 }
 
@@ -154,20 +154,15 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
   if (std::ranges::none_of(runs, [](const MeasuredRun& run) { return run.end.outcome == RunEnd::finished; }))
     return;
   const std::vector<std::string> all = metrics_of(runs);
-  const auto require = [&](const std::string& metric, const std::string& place) {
-    if (!metric.empty() && std::ranges::find(all, metric) == all.end())
+  for (const auto& [place, metric] : study.named_metrics())
+    if (std::ranges::find(all, metric) == all.end())
       fail<DataError>(study.file, ": ", place, ": '", metric, "' is no metric of these runs; there are ",
                       joined(all));
-  };
-  for (const auto& [place, list] :
-       {std::pair{"metrics", &study.metrics}, {"log", &study.log}, {"higher_is_better", &study.higher}})
-    for (const std::string& metric : *list) require(metric, place);
-  require(study.choose, "choose");
-  if (study.limit) require(study.limit->metric, "limit");
-  for (const Claim& claim : study.claims) {
-    require(claim.metric, "claims");
-    require(claim.take.other, "take");
-  }
+}
+
+void refuse_course(const Study& study, const std::string& metric) {
+  fail<DataError>(study.file, ": a claim needs the course of '", metric,
+                  "', which runs measure once, in their test; name a metric of metrics.csv");
 }
 
 void require_metric(const Study& study, const MeasuredRun& run, const std::string& metric, const char* key) {

@@ -17,8 +17,8 @@ struct MeasuredRun {
   StudyRun run;
   RunEnd end;
   Table curves = {}, test = {};  ///< metrics.csv and test.csv; without columns where there is none yet
-  Table recorded = {};    ///< of record.csv the quantities that the study looks at, means over the layers
-  std::string data = {};  ///< what it trained on, and what is small about it: one line; empty: unknown
+  Table recorded = {};           ///< of record.csv the quantities that the study names, means over the layers
+  std::string data = {};         ///< what it trained on, and what is small about it: one line; empty: unknown
 
   bool has(std::string_view metric) const { return table_with(metric) != nullptr; }
   /// The table that has the metric as a column, or nullptr.
@@ -42,6 +42,10 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs);
 
 /// DataError when a run finished without a metric that `key` of the study names, which no seed will change.
 void require_metric(const Study& study, const MeasuredRun& run, const std::string& metric, const char* key);
+
+/// DataError for a metric that runs measure once, in their test, where a claim needs one of metrics.csv: a test is of the
+/// model that the run kept, whatever else was best when.
+[[noreturn]] void refuse_course(const Study& study, const std::string& metric);
 
 /// What a run's curve says; nothing when it has no such metric or no finite number of it. "where M is best" takes a metric
 /// of another file at the same update, or from the last row before it. DataError where it or M is measured once, and for a

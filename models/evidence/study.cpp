@@ -12,14 +12,21 @@ bool Study::best_is_highest(std::string_view metric) const {
          std::ranges::find(higher, metric) != higher.end();
 }
 
-bool Study::looks_at(std::string_view metric) const {
-  const auto listed = [&](const std::vector<std::string>& list) {
-    return std::ranges::find(list, metric) != list.end();
+std::vector<std::pair<std::string, std::string>> Study::named_metrics() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto add = [&](const char* place, const std::string& metric) {
+    if (!metric.empty()) all.emplace_back(place, metric);
   };
-  return listed(metrics) || listed(log) || listed(higher) || choose == metric ||
-         (limit && limit->metric == metric) || std::ranges::any_of(claims, [&](const Claim& claim) {
-           return claim.metric == metric || claim.take.other == metric;
-         });
+  for (const auto& [place, list] :
+       {std::pair{"metrics", &metrics}, {"log", &log}, {"higher_is_better", &higher}})
+    for (const std::string& metric : *list) add(place, metric);
+  add("choose", choose);
+  if (limit) add("limit", limit->metric);
+  for (const Claim& claim : claims) {
+    add("claims", claim.metric);
+    add("take", claim.take.other);
+  }
+  return all;
 }
 
 std::vector<StudyRun> Study::runs() const {

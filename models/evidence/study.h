@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/evidence/claim.h"
@@ -64,8 +65,8 @@ struct Study {
   /// Whether the study lists it as `higher`, or it is a recall or their sum (models/run/FILES.md). Of all else that the
   /// experiments measure the lowest value is the best; a metric of which it is the highest is named here too.
   bool best_is_highest(std::string_view metric) const;
-  /// Whether what is shown, chosen by or claimed includes the metric.
-  bool looks_at(std::string_view metric) const;
+  /// Every metric that is shown, chosen by or claimed, behind the key that names it: {"choose", "valid_error"}.
+  std::vector<std::pair<std::string, std::string>> named_metrics() const;
 
   /// Every combination with every seed, the first seed of all combinations first: what is done early can be compared.
   std::vector<StudyRun> runs() const;

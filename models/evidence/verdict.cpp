@@ -87,6 +87,7 @@ void judge_by_interval(Verdict& verdict) {
 std::optional<double> number_of(const MeasuredRun& run, const Claim& claim, const Study& study) {
   if (run.end.outcome != RunEnd::finished) return {};
   require_metric(study, run, claim.metric, "claims");
+  if (!claim.take.other.empty()) require_metric(study, run, claim.take.other, "take");
   return taken(run, claim.metric, claim.take, study).value_or(std::nan(""));
 }
 

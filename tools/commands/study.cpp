@@ -8,6 +8,7 @@
 #include "core/files/folder.h"
 #include "models/evidence/study.h"
 #include "tools/commands/commands.h"
+#include "tools/study/experiment_metrics.h"
 #include "tools/study/study_report.h"
 #include "tools/study/train_study.h"
 
@@ -71,6 +72,7 @@ int show(const Study& study, const std::string& folder, bool single) {
 int run(const StudyFlags& flags) {
   const Study study = read_study(flags.file);
   require_flags(study);
+  require_metrics_of_experiment(study);
   const std::string folder = flags.out.empty() ? default_folder(study) : flags.out;
   if (flags.tables) return show(study, folder, flags.single);
   return train_study(study, {.folder = folder,

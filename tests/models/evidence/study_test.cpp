@@ -105,13 +105,14 @@ TEST_CASE("study: mistakes are said in one line with the file and the remedy") {
         std::string::npos);
 }
 
-TEST_CASE("study: what it looks at is in its lists, its claims, its choice or its limit") {
+TEST_CASE("study: metrics are named in its lists, its claims, its choice and its limit") {
   const Study study = study_of(R"(, "variants": {"norm": ["none", "layer"], "lr": [1, 0.1]}, "metrics": "a",
       "log": ["b"], "choose": "c", "limit": {"metric": "d", "worst": 2}, "against": "lr",
       "claims": [{"metric": "e", "take": "where f is best", "lower": {"norm": "layer"}, "than": {"norm": "none"}}])");
-  for (const char* const metric : {"a", "b", "c", "d", "e", "f"})
-    CHECK_MESSAGE(study.looks_at(metric), metric);
-  CHECK_FALSE(study.looks_at("g"));
+  using Named = std::vector<std::pair<std::string, std::string>>;
+  CHECK(
+      study.named_metrics() ==
+      Named{{"metrics", "a"}, {"log", "b"}, {"choose", "c"}, {"limit", "d"}, {"claims", "e"}, {"take", "f"}});
   CHECK(study.against == "lr");
   CHECK(study.limit->worst == 2);
 }

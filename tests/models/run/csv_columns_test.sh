@@ -24,12 +24,22 @@ for folder in "${folders[@]}"; do
   check "$folder is evaluated before its first update, once" [ "$(wc -l <"$folder/initial.csv")" = 2 ]
   check "and initial.csv has the columns of metrics.csv" cmp -s <(head -n 1 "$folder/initial.csv") <(head -n 1 "$folder/metrics.csv")
 done
+names() { head -n 1 "$1" | tr , '\n' | sort; }
+mkdir none
+for folder in "${folders[@]}"; do
+  experiment=$(sed -n 's/^ *"experiment": "\(.*\)",$/\1/p' $folder/config.json)
+  named=$(for file in $folder/metrics.csv $folder/test.csv; do [ ! -e $file ] || names $file; done |
+    grep -vxE 'step|seconds|validation|report|evaluation' | sort -u | sed 's/.*/"&"/' | paste -sd ,)
+  [ -e $folder/test.csv ] || named=${named/\"epoch\",/}  # the first column
+  echo '{"experiment": "'$experiment'", "metrics": ['$named']}' >all.json
+  check "$folder: a study may name all that $experiment measures" eval '"$lamina" study all.json --out none --tables >out'
+  rm -f none/*
+done
 check "a study" trains study mnist --batch 256 --norm none,layer --seeds 1
 check "statistics of positions" "$lamina" convnet --stats convnet >out
 check "an inspection" "$lamina" inspect mnist --out inspected >out
 check "stability" "$lamina" stability --out stability >out
 
-names() { head -n 1 "$1" | tr , '\n' | sort; }
 for folder in order reader transformer; do  # a study knows a metric by its name alone
   check "$folder: metrics.csv and test.csv share no name but epoch" [ "$(comm -12 <(names $folder/metrics.csv) <(names $folder/test.csv))" = epoch ]
 done

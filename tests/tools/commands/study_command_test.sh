@@ -163,6 +163,11 @@ mistake "value that the flag refuses" '{"experiment": "mnist", "variants": {"nor
 mistake "typo in a key" '{"experiment": "mnist", "sedes": [1]}' "'sedes' is no key; there are "
 mistake "empty list" '{"experiment": "mnist", "seeds": []}' "'seeds' is an empty list"
 mistake "no JSON" '{"experiment": "mnist",}' "is not JSON ("
+mistake "unknown metric" '{"experiment": "mnist", "choose": "valid_eror"}' "choose: 'valid_eror' is no metric of lamina mnist; there are train_nll,valid_nll,"
+mistake "what nothing records" '{"experiment": "mnist", "metrics": "gain.mean"}' "metrics: 'gain.mean' is recorded by runs with"
+claims() { echo '{"experiment": "transformer", "variants": {"norm": ["none", "layer"]}, "claims": [{"metric": "test_bits", '"$1"', "than": {"norm": "none"}}]}'; }
+mistake "a test where another metric is best" "$(claims '"take": "where valid_bits is best", "lower": {"norm": "layer"}')" "a claim needs the course of 'test_bits', which runs measure once"
+mistake "updates until a test" "$(claims '"faster": {"norm": "layer"}')" "a claim needs the course of 'test_bits', which runs measure once"
 check "no file" refuses 1 "nowhere.json" study nowhere.json
 check "nothing was made for them" [ ! -e wrong ]
 study '{"experiment": "mnist"}'
