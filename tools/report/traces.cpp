@@ -141,6 +141,8 @@ std::string setting_of(const FoundRun& run, const std::string& name) {
 }
 
 std::string part_of_data(const FoundRun& run) {
+  if (const std::string smoke = setting_of(run, "smoke"); number_in(smoke) > 0)
+    return "cut down by LAMINA_SMOKE=" + smoke;
   const std::string count = setting_of(run, "train_on");
   return number_in(count) > 0 ? "trained on " + count + " alone" : "";
 }

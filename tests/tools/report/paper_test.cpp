@@ -59,7 +59,8 @@ TEST_CASE("no difference is formed with synthetic, small or shortened runs, and 
   for (const auto& [settings, reason] :
        {std::pair{Json{{"data", ""}}, "synthetic data"},
         {Json{{"data", "mnist"}, {"preset", "small"}}, "small preset"},
-        {Json{{"data", "mnist"}, {"train_on", 1000}}, "trained on 1000 alone"}}) {
+        {Json{{"data", "mnist"}, {"train_on", 1000}}, "trained on 1000 alone"},
+        {Json{{"data", "mnist"}, {"smoke", 300}}, "cut down by LAMINA_SMOKE=300"}}) {
     make_draw(folder / "a", settings);
     const Json row = exhibit_on(folder.path(), "figure-4")["tables"][0]["rows"][0];
     CHECK(row["cells"][2] == "–");

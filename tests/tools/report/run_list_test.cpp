@@ -97,13 +97,21 @@ TEST_CASE("a folder of variants is no run, also with a slash behind it") {
 
 TEST_CASE("badges say what part of the data a kept run was trained on") {
   const TemporaryFolder folder;
-  write_file(folder / "study.json", R"({"study": "digits", "experiment": "mnist", "threads": 1,
-      "settings": {"data": "mnist", "train-on": 1000, "epochs": 60, "batch": 128}, "combinations": {"layer": {"norm": "layer"}}})");
+  const auto write_study = [&](int smoke) {
+    write_file(folder / "study.json",
+               text(R"({"study": "digits", "experiment": "mnist", "threads": 1, "smoke": )", smoke,
+                    R"(, "settings": {"data": "mnist", "train-on": 1000, "epochs": 60, "batch": 128},
+                       "combinations": {"layer": {"norm": "layer"}}})"));
+  };
+  write_study(0);
   write_file(folder / "numbers.json", R"({"data": ["MNIST"], "runs": {"layer-seed1": {"outcome": "finished",
       "data": 0, "curves": {"epoch": [60], "step": [1200], "train_nll": [0.1], "test_error": [0.1]}}}})");
   const Json shown = figure_6(folder.path());
   CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: mnist", "trained on 1000 alone"});
   CHECK(shown["runs"][0]["command"].get<std::string>().find("--train-on 1000") != std::string::npos);
+  write_study(60);
+  CHECK(badges_of(figure_6(folder.path())["runs"][0]) ==
+        std::set<std::string>{"data: mnist", "cut down by LAMINA_SMOKE=60"});
 }
 
 TEST_CASE("two runs of one variant are told apart") {

@@ -45,6 +45,7 @@ RunConfig config_of(const Json& study, const std::string& run) {
   add_settings(config.settings, study.at("settings"));
   add_settings(config.settings, study.at("combinations").at(config.variant));
   config.settings.set("seed", run.substr(end + 5));
+  config.settings.set("smoke", study.value("smoke", std::int64_t{0}));
   config.threads = study.value("threads", 1);
   return config;
 }
