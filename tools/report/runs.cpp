@@ -58,7 +58,9 @@ std::optional<FoundStudy> study_in(const fs::path& folder, Findings& found) {
   if (!is_there(file)) return {};
   try {
     const auto json = nlohmann::json::parse(read_file(file.string(), most_bytes));
-    FoundStudy study{.experiment = json.at("experiment").get<std::string>(), .name = json.value("study", "")};
+    FoundStudy study{.experiment = json.at("experiment").get<std::string>(),
+                     .name = json.value("study", ""),
+                     .smoke = json.value("smoke", std::int64_t{0})};
     if (std::ranges::none_of(exhibits(), [&](const Exhibit& each) { return shows(each, study); })) return {};
     if (is_there(verdicts)) study.verdicts = read_file(verdicts.string(), most_bytes);
     return study;
@@ -87,6 +89,7 @@ std::optional<std::string> divergence_in(const fs::path& folder, Findings& found
 std::optional<FoundStudy> lab_in(const fs::path& folder, const RunConfig& config) {
   if (config.experiment != "lab") return {};
   FoundStudy lab{.experiment = config.experiment, .name = config.variant};
+  if (config.settings.has("smoke")) lab.smoke = config.settings.get<std::int64_t>("smoke");
   const fs::path verdicts = folder / "verdicts.json";
   if (is_there(verdicts)) lab.verdicts = read_file(verdicts.string(), most_bytes);
   return lab;

@@ -1,6 +1,7 @@
 #pragma once
 // The runs that the report can show: folders with a config.json, or with a file that an exhibit looks for.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@ namespace lamina {
 struct FoundStudy {
   std::string experiment = {}, name = {};
   std::string verdicts = {};  ///< the content of verdicts.json; empty until there is one
+  std::int64_t smoke = 0;     ///< LAMINA_SMOKE of its runs
 };
 
 struct FoundRun {

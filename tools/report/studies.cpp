@@ -33,6 +33,22 @@ Json claim_rows(const FoundStudy& study) {
   return rows;
 }
 
+/// Of the data, as the first verdict names them.
+Json data_badges(const FoundStudy& study) {
+  try {
+    const Json verdicts = Json::parse(study.verdicts);
+    const auto data = verdicts.at(0).at("data").get<std::string>();
+    const bool synthetic = data.empty() || data.starts_with("built-in");  // labs name none
+    Json badges =
+        Json::array({badge(synthetic ? "synthetic" : "real",
+                           synthetic ? "synthetic data" : "data: " + data.substr(0, data.find(':')))});
+    if (data.find("; preset small") != data.npos) badges.push_back(badge("reduced", "small preset"));
+    return badges;
+  } catch (const Json::exception&) {
+    return Json::array({badge("synthetic", "data not recorded")});
+  }
+}
+
 }  // namespace
 
 Json verdict_tables(const FoundStudy& study) {
@@ -49,18 +65,9 @@ Json verdict_tables(const FoundStudy& study) {
 }
 
 Json study_badges(const FoundStudy& study) {
-  try {
-    const Json verdicts = Json::parse(study.verdicts);
-    const auto data = verdicts.at(0).at("data").get<std::string>();
-    const bool synthetic = data.empty() || data.starts_with("built-in");  // labs name none
-    Json badges =
-        Json::array({badge(synthetic ? "synthetic" : "real",
-                           synthetic ? "synthetic data" : "data: " + data.substr(0, data.find(':')))});
-    if (data.find("; preset small") != data.npos) badges.push_back(badge("reduced", "small preset"));
-    return badges;
-  } catch (const Json::exception&) {
-    return Json::array({badge("synthetic", "data not recorded")});
-  }
+  Json badges = data_badges(study);
+  if (study.smoke > 0) badges.push_back(badge("reduced", text("cut down by LAMINA_SMOKE=", study.smoke)));
+  return badges;
 }
 
 Json study_problems(const FoundRun& run, const Exhibit& exhibit) {

@@ -46,7 +46,7 @@ TEST_CASE("the exhibits of a part follow each other, the paper's first") {
 TEST_CASE("a lab's folder becomes its exhibit: verdicts, and curves with bands") {
   const TemporaryFolder folder;
   write_file(folder / "config.json",
-             R"({"experiment": "lab", "variant": "gain", "settings": {"seeds": "1,2"},
+             R"({"experiment": "lab", "variant": "gain", "settings": {"seeds": "1,2", "smoke": 1},
                  "lamina": "0.1.0", "scalar": "float", "threads": 1, "backend": "own kernels"})");
   write_file(folder / "curves.csv",
              "variant,x,test error at the end,test error at the end low,test error at the end high\n"
@@ -62,7 +62,7 @@ TEST_CASE("a lab's folder becomes its exhibit: verdicts, and curves with bands")
   CHECK(curves[0]["label"] == "batch norm");
   CHECK(curves[0]["y"] == Json({2, 4}));
   CHECK(curves[0]["low"] == Json({1, 3}));
-  CHECK(badges_of(lab["runs"][0]) == std::set<std::string>{"synthetic data"});
+  CHECK(badges_of(lab["runs"][0]) == std::set<std::string>{"synthetic data", "cut down by LAMINA_SMOKE=1"});
   CHECK(lab["tables"].back()["rows"][0]["label"] == "it is lower");
   CHECK(lab["tables"].back()["rows"][0]["cells"][0] == "holds");
 }
@@ -122,9 +122,9 @@ namespace {
 /// What lamina study leaves, with one run's folder in it.
 void make_study(const std::string& folder, const std::string& name) {
   std::filesystem::create_directories(folder);
-  write_file(
-      folder + "/study.json",
-      R"({"study": ")" + name + R"(", "experiment": "transformer", "settings": {}, "combinations": {}})");
+  write_file(folder + "/study.json",
+             R"({"study": ")" + name +
+                 R"(", "experiment": "transformer", "smoke": 2, "settings": {}, "combinations": {}})");
   write_file(
       folder + "/variants.csv",
       "norm,lr,runs,failed,valid_bits,valid_bits_low,valid_bits_high,test_bits,test_bits_low,test_bits_high\n"
@@ -156,7 +156,8 @@ TEST_CASE("a study becomes medians in bands and a table of verdicts, and its run
   CHECK(claims[0]["label"] == "A <b>");
   CHECK(claims[0]["cells"] == Json({"holds", "0.467", "0.3 to 0.52", "5", "a against b"}));
   CHECK(claims[1]["cells"] == Json({"cannot be told", "–", "–", "2", "a against c"}));
-  CHECK(badges_of(shown["runs"][0]) == std::set<std::string>{"data: books/emma.txt", "small preset"});
+  CHECK(badges_of(shown["runs"][0]) ==
+        std::set<std::string>{"data: books/emma.txt", "small preset", "cut down by LAMINA_SMOKE=2"});
   CHECK(exhibit_of(document, "study-warmup")["runs"].empty());
   CHECK(exhibit_of(document, "figure-6")["runs"].empty());
   CHECK(document["leftovers"].empty());
