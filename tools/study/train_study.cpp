@@ -9,6 +9,7 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "models/evidence/choice.h"
+#include "models/evidence/kept_numbers.h"
 #include "models/run/interrupt.h"
 #include "models/run/metrics.h"
 #include "models/run/run_folder.h"
@@ -45,16 +46,19 @@ void require_settings(const Study& study, const StudyRun& run, const RunFolder& 
   }
 }
 
-/// Runs that are there already must be this study's. study.json says so, also of the settings that it leaves open.
+/// Runs that are there already must be this study's. study.json says so, also of the settings that it leaves open and of
+/// runs whose numbers alone are left.
 void require_own_runs(const Study& study, const std::string& folder, size_t smoke) {
   for (const MeasuredRun& each : measured_runs(study, folder)) {
-    const StudyRun& run = each.run;
-    const std::string path = folder + '/' + run.name;
-    if (each.end.damaged || !exists(path + "/config.json")) continue;
-    require_settings(study, run, open_run(study.experiment, "--out", path), smoke);
+    const std::string path = folder + '/' + each.run.name;
+    const bool is_run = exists(path + "/config.json");
+    if (each.end.damaged || (!is_run && !each.ended())) continue;
+    if (is_run) require_settings(study, each.run, open_run(study.experiment, "--out", path), smoke);
     if (!exists(folder + "/study.json"))
       fail<DataError>(
-          study.file, ": ", path, " holds a run, but no ", folder,
+          study.file, ": ",
+          is_run ? path + " holds a run" : text(folder, '/', numbers_file, " has ", each.run.name),
+          ", but no ", folder,
           "/study.json says what it began with; restore that file, or name another folder with --out");
   }
 }

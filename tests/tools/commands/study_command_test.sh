@@ -71,6 +71,8 @@ study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": [{"n
 check "only what is new is trained" [ "$(grep ^starts out | sort | tr '\n' ' ')" = "starts: batch-seed1 starts: batch-seed2 starts: none-seed2 " ]
 "$lamina" study s.json --out grows >out 2>err || cat out err
 check "nothing twice" [ "$(line_of starts)" = 0 ]
+mkdir bare && cp grows/numbers.json bare
+check "numbers alone, which may be of other settings" refuses 1 "s.json: bare/numbers.json has none-seed1, but no bare/study.json says what it began with; restore" study s.json --out bare
 mkdir moved && cp grows/numbers.json grows/study.json moved
 sed -i 's/\[1, 2\]/[1, 2, 3]/' s.json
 "$lamina" study s.json --out moved >out 2>err || cat out err
