@@ -15,7 +15,7 @@
 //   passed.along_one, passed.along_input  of the gradient that a norm passes back to its input, row by row, the
 //                                       components along 1 and along the centred input x - mean(x), absolute and
 //                                       relative to its length; mean over the rows
-//   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases
+//   hidden.length, hidden.gradient      a recurrent layer's norm2(h_t), norm2(dL/dh_t); mean over cases that are not padded
 //   gain.mean, .deviation, .min, .max   and likewise for every parameter with one number per unit
 //   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored
 //   weight.change.mean, .min, .max      the effective learning rate: norm2(w_i' - w_i) / norm2(w_i)

@@ -25,9 +25,9 @@ SequenceRecord* record_for(SequenceRecord* given, const std::string& layer, size
     if (auto* const observer = dynamic_cast<SequenceObserver*>(TapeListener::current()))
       record = observer->record_of(layer);
   if (record == nullptr) return nullptr;
-  for (auto* const each : {&record->hidden_norm, &record->summed_input_mean, &record->summed_input_deviation})
-    each->assign(steps, 0);
-  record->hidden_gradient_norm.assign(steps, std::nan(""));
+  for (auto* const each : {&record->hidden_norm, &record->hidden_gradient_norm, &record->summed_input_mean,
+                           &record->summed_input_deviation})
+    each->assign(steps, std::nan(""));
   return record;
 }
 
@@ -73,7 +73,7 @@ double CaseRecord::mean_of(Number which, size_t t, const real* mask) const {
     total += static_cast<double>(values_[(t * rows_ + r) * numbers + which]);
     cases += 1;
   }
-  return cases > 0 ? total / cases : 0;
+  return cases > 0 ? total / cases : std::nan("");
 }
 
 }  // namespace lamina

@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-/// One entry per step, means over the cases that are not padded. The summed inputs are
-/// W_x x_t + b + W_h h_{t-1}, before any normalization.
+/// One entry per step, means over the cases that are not padded; NaN where all are, and for steps of a session that
+/// did not run. The summed inputs are W_x x_t + b + W_h h_{t-1}, before any normalization.
 struct SequenceRecord {
   std::vector<double> hidden_norm;             ///< norm2(h_t)
   std::vector<double> hidden_gradient_norm;    ///< norm2(dL/dh_t); filled by backward(), NaN before

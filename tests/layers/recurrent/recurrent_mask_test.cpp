@@ -1,6 +1,7 @@
 // Padding, time-dependent statistics, and carrying the state from one piece to the next.
 
 #include "layers/recurrent/fused/step_norm.h"
+#include "tests/layers/observed.h"
 #include "tests/layers/recurrent/recurrent_cases.h"
 
 using namespace lamina;
@@ -209,6 +210,28 @@ TEST_CASE("a step of padding only: batch norm passes the state on, in the compos
     CHECK(std::isfinite(loss_of(in, layer.composed_twin).item()));
     check_same(layer, in, layer.fused, layer.composed_twin);
   }
+}
+
+TEST_CASE("a record of a step in which all cases are padded, or that never ran, is NaN and not 0") {
+  Parameters parameters(1);
+  const Gru gru(parameters, "gru", {.input = 2, .hidden = 3});
+  const Tensor x = sample({3, 2, 2}, 1), mask = Tensor::from({3, 2}, {1, 1, 1, 0, 0, 0});
+  const auto check_third_of = [](const std::function<Tensor()>& loss) {
+    const SequenceRecord record = records_of([&] {
+                                    Tape tape;
+                                    tape.backward(loss());
+                                  }).at("gru");
+    for (const auto* numbers : {&record.hidden_norm, &record.hidden_gradient_norm, &record.summed_input_mean,
+                                &record.summed_input_deviation}) {
+      CHECK(std::isfinite(numbers->at(1)));
+      CHECK(std::isnan(numbers->at(2)));
+    }
+  };
+  check_third_of([&] { return sum(square(gru(x, {.mask = mask}).last.h)); });
+  check_third_of([&] {
+    RecurrentSession session(gru, {.steps = 3, .rows = 2});
+    return sum(square(session(x.step(1), session(x.step(0), session.initial())).h));
+  });
 }
 
 TEST_CASE("recurrent layers: a mask that was written before the backward pass is refused") {
