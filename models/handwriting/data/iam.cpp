@@ -27,7 +27,7 @@ constexpr const char* lists[] = {"trainset.txt", "testset_v.txt", "testset_t.txt
 constexpr size_t test_list = 1;
 constexpr float largest_coordinate = 1e6F;  // tablets have some ten thousand units
 constexpr size_t largest_file = size_t{1} << 26;
-constexpr size_t forms_per_test_form = 10;  // where there are no lists
+constexpr size_t texts_per_test_text = 10;  // where there are no lists
 
 std::string trimmed(std::string_view line) {
   const char* const blanks = " \t\r";
@@ -50,6 +50,13 @@ std::pair<std::string, size_t> form_and_line(const fs::path& strokes) {
   const size_t dash = stem.find_last_of('-');
   if (dash == std::string::npos) return {stem, 0};
   return {stem.substr(0, dash), std::strtoul(stem.c_str() + dash + 1, nullptr, 10)};
+}
+
+/// What the forms of one text have in common: a01-000u, a01-000w and a01-000z are a01-000 from three writers.
+std::string text_name(std::string form) {
+  const size_t digit = form.find_last_of("0123456789");
+  if (digit != form.npos) form.resize(digit + 1);
+  return form;
 }
 
 /// Where the text of a file of strokes is in an IAM folder: the same path under ascii/. The folder itself may lie in one
@@ -196,7 +203,7 @@ Data load_iam(const std::string& folder) {
   Data data;
   std::map<fs::path, std::vector<std::string>> texts;
   std::set<fs::path> used;
-  std::map<std::string, size_t> forms;  // numbered in order of appearance
+  std::map<std::string, size_t> places;  // of texts, in order of appearance
   size_t without_text = 0;
   for (const std::string& file : files) {
     const auto [form, number] = form_and_line(file);
@@ -206,12 +213,12 @@ Data load_iam(const std::string& folder) {
     const std::vector<std::string>& of_form = texts[text_file];
     const std::vector<PenPoint> points = read_strokes(file);
     const auto listed = list_of_form.find(form);
-    const size_t place = forms.try_emplace(form, forms.size()).first->second;
+    const size_t place = places.try_emplace(text_name(form), places.size()).first->second;
     if (number < 1 || number > of_form.size() || (!list_of_form.empty() && listed == list_of_form.end())) {
       ++without_text;
       continue;
     }
-    const bool test = list_of_form.empty() ? place % forms_per_test_form == forms_per_test_form - 1
+    const bool test = list_of_form.empty() ? place % texts_per_test_text == texts_per_test_text - 1
                                            : listed->second == test_list;
     (test ? data.test : data.train).push_back(line_of(points, of_form[number - 1]));
   }
@@ -221,7 +228,7 @@ Data load_iam(const std::string& folder) {
   normalize(data);
   data.source =
       text("IAM-OnDB in ", folder, ": ", data.train.size(), " training lines, ", data.test.size(),
-           " test lines", list_of_form.empty() ? " (every tenth form: there are no lists)" : "", ", ",
+           " test lines", list_of_form.empty() ? " (every tenth text: there are no lists)" : "", ", ",
            without_text, " left out; texts without strokes: ", texts_without_strokes(folder, used));
   return data;
 }

@@ -24,11 +24,10 @@ const char* const small_line =
 /// A folder like IAM-OnDB's.
 class IamFolder {
  public:
-  /// Form number i has the name of `form(i)` and two lines of text.
-  static std::string form(size_t i) { return text("a0", i / 10, "-00", i % 10, "u"); }
-
-  void add(size_t i) const {
-    const std::string name = form(i), inner = name.substr(0, 3) + "/" + name.substr(0, 7) + "/";
+  /// A form of text number i by this writer, with two lines.
+  void add(size_t i, char writer = 'u') const {
+    const std::string name = text("a0", i / 10, "-00", i % 10, writer);
+    const std::string inner = name.substr(0, 3) + "/" + name.substr(0, 7) + "/";
     for (const char* const top : {"lineStrokes/", "ascii/"})
       std::filesystem::create_directories(folder_.path() + "/" + top + inner);
     put(folder_.path() + "/ascii/" + inner + name + ".txt",
@@ -106,7 +105,7 @@ TEST_CASE("handwriting: batches are cut and padded") {
 TEST_CASE("IAM: strokes and texts of a folder, split by its lists of forms") {
   const IamFolder folder;
   for (size_t i = 0; i < 12; ++i) folder.add(i);
-  CHECK(contains(hw::load_iam(folder.path()).source, "22 training lines, 2 test lines (every tenth form"));
+  CHECK(contains(hw::load_iam(folder.path()).source, "22 training lines, 2 test lines (every tenth text"));
   put(folder.path() + "/trainset.txt", "a00-000u\n a00-001u \r\n");
   put(folder.path() + "/testset_v.txt",
       "\xEF\xBB\xBF"
@@ -124,6 +123,21 @@ TEST_CASE("IAM: strokes and texts of a folder, split by its lists of forms") {
   CHECK(contains(data.source, "16 left out; texts without strokes: 0"));
   const std::string line = folder.path() + "/lineStrokes/a00/a00-002/a00-002u-02.xml";
   CHECK(hw::text_of(line) == "another, longer");
+}
+
+TEST_CASE("IAM: without lists the forms of one text stay on one side") {
+  const IamFolder folder;
+  for (size_t i = 0; i < 10; ++i)
+    for (const char writer : {'u', 'w', 'z'}) {
+      folder.add(i, writer);
+      put(text(folder.path(), "/ascii/a00/a00-00", i, "/a00-00", i, writer, ".txt"),
+          text("CSR:\n", std::string(i + 1, 'x'), "\n", std::string(i + 1, 'y'), "\n"));
+    }
+  const hw::Data data = hw::load_iam(folder.path());
+  CHECK(data.test.size() == 2 * 3);
+  std::set<std::vector<int>> trained;
+  for (const hw::Line& line : data.train) trained.insert(line.text);
+  for (const hw::Line& line : data.test) CHECK(!trained.contains(line.text));
 }
 
 TEST_CASE("IAM: some of its lists without the others are refused") {
@@ -144,7 +158,7 @@ TEST_CASE("IAM: texts without strokes, lines without text, and lines that are jo
   put(texts + "006/a00-006u.txt", "CSR:\n\na line %%%%%%%%%%% and at 4% another%%%%\n");
   const hw::Data data = hw::load_iam(folder.path());
   CHECK(contains(data.source,
-                 "17 training lines, 2 test lines (every tenth form: there are no lists), 1 left out; texts "
+                 "17 training lines, 2 test lines (every tenth text: there are no lists), 1 left out; texts "
                  "without strokes: 1"));
   CHECK(hw::read_texts(texts + "006/a00-006u.txt") ==
         std::vector<std::string>{"a line", "and at 4% another"});
