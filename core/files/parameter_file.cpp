@@ -33,6 +33,19 @@ std::string renamed(const std::string& name, const std::map<std::string, std::st
   return to.empty() || to.back() == '.' ? to + rest.substr(1) : to + rest;
 }
 
+/// One that renames nothing is a mistake, which a load of what both sides have would pass over.
+void require_named(const std::string& path, const std::vector<Checkpoint::Entry>& tensors,
+                   const std::map<std::string, std::string>& rename) {
+  for (const auto& [from, to] : rename) {
+    Names others;
+    for (const Checkpoint::Entry& entry : tensors)
+      if (!is_named(entry.name, from)) others.push_back(entry.name);
+    if (others.size() == tensors.size())
+      fail<DataError>(path, ": `rename` has '", from, "', but none of its tensors is named so; there are ",
+                      others.empty() ? "none" : list(others));
+  }
+}
+
 bool is_transpose(const Shape& a, const Shape& b) {
   return a.rank() == 2 && b.rank() == 2 && a[0] == b[1] && a[1] == b[0];
 }
@@ -100,6 +113,7 @@ void save(const Parameters& parameters, const std::string& path,
 Loaded load(Parameters& parameters, const std::string& path, const LoadOptions& options) {
   if (!parameters.locked().empty()) fail("load: ", parameters.locked());
   Checkpoint file = load_checkpoint(path, OtherTypes::skip);
+  require_named(path, file.tensors, options.rename);
   std::map<std::string, const Tensor*> there;
   for (Checkpoint::Entry& entry : file.tensors) {
     const std::string name = renamed(entry.name, options.rename);

@@ -30,7 +30,7 @@ struct LoadOptions {
   bool strict = true;
   /// From names in the file to names in the model. Prefixes up to a dot can be mapped too: {"fc1", "hidden"}
   /// makes "hidden.weight" of "fc1.weight", and {"", "encoder"} puts "encoder." in front of all. The longest
-  /// match counts.
+  /// match counts. Each must match a name.
   std::map<std::string, std::string> rename = {};
 };
 

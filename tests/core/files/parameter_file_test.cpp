@@ -87,7 +87,7 @@ TEST_CASE("load: names can be given, whole or as beginnings, the longest first")
   CHECK_EQ(loads({{"fc1.w", {3, 4}}, {"fc1.b", {4}}},
                  {{"fc1.w", "encoder.hidden.weight"}, {"fc1.b", "encoder.hidden.bias"}}),
            "");
-  CHECK_EQ(loads(all_of_linear, {{"fc", "encoder.hidden"}}),
+  CHECK_EQ(loads(all_of_linear, {}),
            path +
                ": does not fit these parameters: the file lacks 'encoder.hidden.weight', "
                "'encoder.hidden.bias'; the "
@@ -96,6 +96,22 @@ TEST_CASE("load: names can be given, whole or as beginnings, the longest first")
                "both have!");
   CHECK_EQ(loads(all_of_linear, {{"fc1.weight", "x"}, {"fc1.bias", "x"}}),
            path + ": two of its tensors would be 'x' after `rename`; give them different names!");
+}
+
+TEST_CASE("load: a name that renames nothing is refused, also where only some of the names need agree") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  write(path, all_of_linear);
+  Parameters parameters(1);
+  const Linear hidden(parameters, "hidden", {.input = 3, .output = 4});
+  for (const bool strict : {false, true})
+    CHECK_EQ(
+        message_of<DataError>([&] {
+          load(parameters, path, {.strict = strict, .rename = {{"fc1", "hidden"}, {"fc", "hidden"}}});
+        }),
+        path +
+            ": `rename` has 'fc', but none of its tensors is named so; there are 'fc1.bias', 'fc1.weight'");
+  CHECK(hidden.bias[0] == 0);
 }
 
 TEST_CASE("load: what does not fit is named, and nothing has changed then") {
