@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "core/error.h"
+#include "models/evidence/interval.h"
 #include "models/lab/lab_verdict.h"
-#include "tools/results/band.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
 #include "tools/results/result_folder.h"
@@ -28,16 +29,35 @@ std::string title_of_variant(const std::string& variant) {
   return color_of(word) < 0 ? variant : title_of(word) + variant.substr(word.size());
 }
 
-/// The values of all seeds that are finite, at each x.
+/// The values of all seeds, at each x.
 std::map<double, std::vector<double>> values_by_x(const Rows& rows, const std::string& variant,
                                                   const std::string& quantity) {
   std::map<double, std::vector<double>> values;
   for (const Observation& row : rows)
-    if (row.variant == variant && row.quantity == quantity) {
-      std::vector<double>& at = values[row.x];
-      if (std::isfinite(row.value)) at.push_back(row.value);
-    }
+    if (row.variant == variant && row.quantity == quantity) values[row.x].push_back(row.value);
   return values;
+}
+
+/// What the seeds have in common. The median is that of all of them, of which one without a finite value counts as above
+/// every other: not finite where half of them have none. The range is that of the others.
+struct Spread {
+  size_t count = 0;  ///< of finite values
+  double median = 0, low = 0, high = 0;
+};
+Spread spread_of(std::vector<double> values) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  Spread spread{.low = infinite, .high = -infinite};
+  for (double& value : values) {
+    if (!std::isfinite(value)) {
+      value = infinite;
+      continue;
+    }
+    ++spread.count;
+    spread.low = std::min(spread.low, value);
+    spread.high = std::max(spread.high, value);
+  }
+  spread.median = median_of(values);
+  return spread;
 }
 
 // --- Tables
@@ -47,13 +67,9 @@ std::string single_rows(const Rows& rows, const std::string& quantity) {
   std::string all;
   for (const std::string& variant : variants_of(rows, quantity))
     for (const auto& [x, values] : values_by_x(rows, variant, quantity)) {
-      if (values.empty()) {
-        all += markdown_row({title_of_variant(variant), "0", "-", "-", "-"});
-        continue;
-      }
-      const auto [low, high] = std::ranges::minmax(values);
-      all += markdown_row(
-          {title_of_variant(variant), text(values.size()), cell(median_of(values)), cell(low), cell(high)});
+      const Spread spread = spread_of(values);
+      all += markdown_row({title_of_variant(variant), text(spread.count), cell(spread.median),
+                           cell(spread.low), cell(spread.high)});
     }
   return table_with_head({"", "n", "median", "lowest", "highest"}, all);
 }
@@ -69,7 +85,7 @@ std::string curve_rows(const Rows& rows, const std::string& quantity, const std:
     std::vector<std::string> cells{title_of_variant(variant)};
     for (const double x : columns) {
       const auto at = values.find(x);
-      cells.push_back(at == values.end() ? "" : cell(median_of(at->second)));
+      cells.push_back(at == values.end() ? "" : cell(spread_of(at->second).median));
     }
     all += markdown_row(cells);
   }
@@ -101,11 +117,20 @@ std::string quantity_section(const Lab& lab, const Rows& rows, const std::string
 
 // --- Figure
 
-/// The rows of one seed as a table with the columns x and y.
-Table table_of_points(const Points& points) {
-  Table table{.columns = {"x", "y"}, .rows = {}};
-  for (const auto& [x, y] : points) table.rows.push_back({x, y});
-  return table;
+/// The median of the seeds at each x, with their range as a band; of one seed there is none.
+Curve curve_of(const Rows& rows, const std::string& variant, const std::string& quantity) {
+  Curve curve{.title = title_of_variant(variant)};
+  const bool several = seeds_of(rows).size() > 1;
+  for (const auto& [x, values] : values_by_x(rows, variant, quantity)) {
+    const Spread spread = spread_of(values);
+    if (!std::isfinite(spread.median)) continue;
+    curve.x.push_back(x);
+    curve.y.push_back(spread.median);
+    if (!several) continue;
+    curve.low.push_back(spread.low);
+    curve.high.push_back(spread.high);
+  }
+  return curve;
 }
 
 /// A norm's own colour for the variants of that norm, of which the second is dashed and the third dotted; for others one
@@ -134,10 +159,7 @@ Panel panel_of(const LabChart& chart, const Rows& rows) {
       chart.variants.empty() ? variants_of(rows, chart.quantity) : chart.variants;
   Looks looks;
   for (const std::string& variant : variants) {
-    std::vector<Table> tables;
-    for (const std::int64_t seed : seeds_of(rows))
-      tables.push_back(table_of_points(points_of(rows, seed, variant, chart.quantity)));
-    Curve curve = median_curve(tables, "x", "y", {.title = title_of_variant(variant)});
+    Curve curve = curve_of(rows, variant, chart.quantity);
     looks.apply(variant, curve);
     panel.curves.push_back(std::move(curve));
   }
@@ -175,10 +197,7 @@ std::vector<Panel> figure_of(const Lab& lab, const Rows& rows) {
 std::string curves_csv(const Rows& rows) {
   const std::vector<std::string> quantities = quantities_of(rows);
   std::map<std::pair<std::string, double>, std::map<std::string, std::vector<double>>> values;
-  for (const Observation& row : rows) {
-    std::vector<double>& own = values[{row.variant, row.x}][row.quantity];
-    if (std::isfinite(row.value)) own.push_back(row.value);
-  }
+  for (const Observation& row : rows) values[{row.variant, row.x}][row.quantity].push_back(row.value);
   std::string csv = "variant,x";
   for (const std::string& quantity : quantities)
     csv += text(',', quantity, ',', quantity, " low,", quantity, " high");
@@ -187,12 +206,13 @@ std::string curves_csv(const Rows& rows) {
     csv += text(place.first, ',', formatted("%.6g", place.second));
     for (const std::string& quantity : quantities) {
       const auto found = measured.find(quantity);
-      if (found == measured.end() || found->second.empty()) {
+      const Spread spread = found == measured.end() ? Spread{} : spread_of(found->second);
+      if (spread.count == 0 || !std::isfinite(spread.median)) {
         csv += ",,,";
         continue;
       }
-      const auto [low, high] = std::ranges::minmax(found->second);
-      for (const double value : {median_of(found->second), low, high}) csv += ',' + formatted("%.6g", value);
+      for (const double value : {spread.median, spread.low, spread.high})
+        csv += ',' + formatted("%.6g", value);
     }
     csv += '\n';
   }
