@@ -225,7 +225,7 @@ class TransformerCommand final : public TrainingCommand {
                  "step", "valid_bits");
     const bool one_norm = std::ranges::all_of(
         trained, [&](const auto& each) { return each.variant.norm == trained.front().variant.norm; });
-    constexpr std::array lines{Line::dashed, Line::solid, Line::dotted, Line::solid};
+    constexpr std::array lines{Line::dashed, Line::solid, Line::dotted, Line::dash_dotted};
     for (size_t i = 0; i < trained.size(); ++i) {
       const auto place = static_cast<size_t>(placement_of(trained[i].variant.setting("placement")));
       if (one_norm)

@@ -1,6 +1,7 @@
 #include "tools/lab/lab_report.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -133,18 +134,18 @@ Curve curve_of(const Rows& rows, const std::string& variant, const std::string& 
   return curve;
 }
 
-/// A norm's own colour for the variants of that norm, of which the second is dashed and the third dotted; for others one
-/// that no norm has.
+/// A norm's own colour for the variants of that norm, each with a line of its own, the first solid; for others a colour that
+/// no norm has.
 class Looks {
  public:
   void apply(const std::string& variant, Curve& curve) {
     const int own = color_of(first_word(variant));
     curve.color = own >= 0 ? own : plain_color(plain_++);
-    curve.line =
-        std::array{Line::solid, Line::dashed, Line::dotted}[std::min<size_t>(2, own >= 0 ? used_[own]++ : 0)];
+    if (own >= 0) curve.line = lines[std::min(lines.size() - 1, used_[own]++)];
   }
 
  private:
+  static constexpr std::array lines{Line::solid, Line::dashed, Line::dotted, Line::dash_dotted, Line::sparse};
   std::map<int, size_t> used_;
   size_t plain_ = 0;
 };

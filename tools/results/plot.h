@@ -13,7 +13,7 @@
 
 namespace lamina {
 
-enum class Line { solid, dashed, dotted };  // the first of palette.h's dashes
+enum class Line { solid, dashed, dotted, dash_dotted, sparse };  // palette.h's dashes
 
 struct Curve {
   std::string title = {};      // in the legend; none when empty

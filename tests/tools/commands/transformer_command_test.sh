@@ -14,6 +14,8 @@ check "one folder a variant, with its best model, test and samples" \
   [ -s all/post-rms/best.safetensors -a -s all/pre-layer/test.csv -a -s all/post-layer/samples.txt -a -s all/pre-rms/vocabulary.txt ]
 check "a table of all" [ "$(grep -cE '^\| (post|pre)-LN, (rms|layer) norm \|' all/summary.md)" = 4 ]
 check "metrics at every validation" [ "$(cut -d, -f1,2 all/pre-layer/metrics.csv | tr '\n' ' ')" = "validation,step 1,40 2,50 " ]
+"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm rms,layer --placement pre,scaled-pre --updates 3 --out scaled >out 2>err || cat err
+check "a figure tells pre from scaled pre" [ "$(grep -c stroke-dasharray scaled/figure.svg)" = 2 ]
 check "a sample at every validation" [ "$(grep -c '^after ' all/pre-layer/samples.txt)" = 2 ]
 
 # --- the same run: uninterrupted and killed in the middle of a period

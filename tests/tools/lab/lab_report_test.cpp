@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <utility>
 
 using namespace lamina;
 using namespace lamina::lab;
@@ -45,4 +47,14 @@ TEST_CASE("lab report: of numbers without an axis the table says how many there 
   for (const double value : {2.0, 3.0, std::nan("")})
     rows.push_back({static_cast<std::int64_t>(rows.size()), "layer", "loss", 0, value});
   CHECK(summary_of({}, rows, {}).find("| layer norm | 2 | 3 | 2 | 3 |") != std::string::npos);
+}
+
+TEST_CASE("lab report: curves of one norm have its colour, and a line of their own each") {
+  Rows rows;
+  for (const char* const variant : {"none", "layer", "layer a", "layer b", "layer c", "layer d"})
+    rows.push_back({1, variant, "loss", 0, 1});
+  std::set<std::pair<int, Line>> looks;
+  const std::vector<Panel> panels = figure_of({.charts = {{.quantity = "loss"}}}, rows);
+  for (const Curve& curve : panels.at(0).curves) looks.emplace(curve.color, curve.line);
+  CHECK(looks.size() == 6);
 }
