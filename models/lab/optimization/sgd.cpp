@@ -132,8 +132,8 @@ Lab sgd() {
       .setting =
           "Built-in digits, four relu layers of 100 units, batches of 64, 600 updates at each of seven "
           "rates: "
-          "SGD, SGD with momentum 0.9, and Adam. What counts is the first ten updates whose mean training "
-          "loss is at most 0.3 nats, at the rate that gets there first.",
+          "SGD, SGD with momentum 0.9, and Adam. What counts is the first ten updates (1 to 10, 11 to "
+          "20, ...) whose mean training loss is at most 0.3 nats, at the rate that gets there first.",
       .measure = measure,
       .claims = {faster("With SGD, batch norm gets to 0.3 nats in fewer updates than no normalization",
                         "batch with SGD", "none with SGD"),
