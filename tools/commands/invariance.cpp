@@ -87,7 +87,7 @@ void add_invariance_command(Command& program) {
       .add("--magnitudes", flags->magnitudes,
            "factors of re-scaling, and standard deviations of the vector of re-centering; not 1 alone")
       .separated_by_commas()
-      .range(1e-6, 1e5)  // beyond, what changes stays below the threshold, or rounding comes above it
+      .range(1e-6, 1e4)  // beyond, what changes stays below the threshold, or rounding comes above it
       .show_default();
   command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
   command.add("--out", flags->out, "folder for the table, the CSV and the figure").show_default();

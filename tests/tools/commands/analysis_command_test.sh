@@ -56,7 +56,7 @@ check "no seeds" refuses 2 "--seeds" placement --seeds 0
 check "no draws" refuses 2 "--draws" invariance --draws 0
 check "a negative magnitude" refuses 2 "--magnitudes" invariance --magnitudes 1,-2
 check "a factor that changes nothing" refuses 2 "--magnitudes: a factor of 1 re-scales nothing" invariance --magnitudes 1
-check "magnitudes that rounding would decide" refuses 2 "--magnitudes" invariance --magnitudes 1e6
+check "magnitudes that rounding would decide" refuses 2 "--magnitudes" invariance --magnitudes 100000
 check "one scale" refuses 2 "--scales: a slope needs two different scales" geometry --scales 1
 check "scales without 1" refuses 2 "--scales" geometry --scales 2,4
 check "no steps" refuses 2 "--steps" geometry --steps 0
