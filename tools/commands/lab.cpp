@@ -127,18 +127,25 @@ void add_lab_command(Command& program) {
       "Examples: lamina lab reparameterization --out runs/lab/reparameterization\n"
       "          lamina lab all --from models/lab/results");
   const auto flags = std::make_shared<LabFlags>();
-  command.add("NAME", flags->name, "a lab, or all");
-  const Flag seeds = command.add("--seeds", flags->seeds, "how many").range(1, 1000).show_default();
-  const Flag seed = command.add("--seed", flags->seed, "the first one").non_negative().show_default();
-  const Flag jobs =
-      command.add("--jobs", flags->jobs, "seeds at a time; 0: one per core").range(0, 1024).show_default();
+  const Flag name = command.add("NAME", flags->name, "a lab, or all");
+  const Flag seeds =
+      command.add("--seeds", flags->seeds, "how many").range(1, 1000).show_default().needs(name);
+  const Flag seed =
+      command.add("--seed", flags->seed, "the first one").non_negative().show_default().needs(name);
+  const Flag jobs = command.add("--jobs", flags->jobs, "seeds at a time; 0: one per core")
+                        .range(0, 1024)
+                        .show_default()
+                        .needs(name);
   const Flag from =
       command.add("--from", flags->from, "measure nothing; rows of this file, or of NAME.csv in this folder")
+          .needs(name)
           .excludes(seeds)
           .excludes(seed)
           .excludes(jobs);
-  const Flag out = command.add("--out", flags->out, "folder for tables and figure; by default runs/lab/NAME");
+  const Flag out =
+      command.add("--out", flags->out, "folder for tables and figure; by default runs/lab/NAME").needs(name);
   command.add("--rows", flags->rows, "measure --seed alone, and write only its rows into this file")
+      .needs(name)
       .excludes(from)
       .excludes(seeds)
       .excludes(jobs)

@@ -16,6 +16,9 @@ check "rows of other quantities are refused" refuses 1 "" lab reparameterization
 for flag in seeds seed jobs; do
   check "--$flag without measuring" refuses 2 "excludes" lab reparameterization --from "$lab/results" --$flag 2 --out ignored
 done
+for flag in seeds seed jobs from out rows; do
+  check "--$flag without a lab" refuses 2 "NAME" lab --$flag 2
+done
 check "--seeds of the rows of one seed" refuses 2 "excludes" lab reparameterization --rows rows.csv --seeds 2
 
 LAMINA_SMOKE=1 "$lamina" lab all --out smoke >smoke.txt
