@@ -28,9 +28,9 @@ std::string text_of(const std::string& strokes_file);
 void write_strokes(const std::string& file, const std::vector<PenPoint>& points, const std::string& text);
 
 /// All lines of a folder. With the four lists of forms the split is that of Graves (2013): testset_v is for
-/// testing, the rest for training; without them every tenth text is for testing, with all the forms on which it was written. Lines without text are
-/// skipped and counted in `source`, as are texts without strokes. DataError for broken files, as above, for
-/// some of the lists without the others, and when there is nothing to read.
+/// testing, the rest for training; without them every tenth text is for testing, with all the forms on which it
+/// was written. Lines without text are skipped and counted in `source`, as are texts without strokes. DataError for
+/// broken files, as above, for some of the lists without the others, and when there is nothing to read.
 Data load_iam(const std::string& folder);
 
 }  // namespace lamina::handwriting
