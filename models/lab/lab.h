@@ -29,7 +29,9 @@ struct Observation {
 struct LabNumber {
   enum Over { last, first, lowest, highest, mean, at_x };
   std::string variant = {}, quantity = {};
-  Over over = last;               ///< x rises; `last` is also the single number of a quantity that has one
+  /// x rises; `last` is also the single number of a quantity that has one. What is not finite counts as above all others:
+  /// `lowest` is that of the rest, and where it is there, there is no `highest`.
+  Over over = last;
   double x = 0;                   ///< of at_x
   std::optional<double> is = {};  ///< in place of all this a number that is known: {.is = 1e-12}
 };

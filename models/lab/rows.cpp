@@ -45,12 +45,12 @@ double reduced(const Points& points, const LabNumber& number) {
     case LabNumber::first:
       return values.front();
     case LabNumber::lowest:
-    case LabNumber::highest: {
       std::erase_if(values, [](double value) { return !std::isfinite(value); });
-      if (values.empty()) return std::nan("");
-      const auto [low, high] = std::ranges::minmax(values);
-      return number.over == LabNumber::lowest ? low : high;
-    }
+      return values.empty() ? std::nan("") : std::ranges::min(values);
+    case LabNumber::highest:
+      return std::ranges::all_of(values, [](double value) { return std::isfinite(value); })
+                 ? std::ranges::max(values)
+                 : std::nan("");
     case LabNumber::mean: {
       double sum = 0;
       for (const double value : values) sum += value;

@@ -82,7 +82,8 @@ TEST_CASE("labs: one number of a curve") {
   CHECK_THROWS_AS(number({.variant = "c", .quantity = "loss"}), DataError);
   const double infinite = std::numeric_limits<double>::infinity();
   const Rows begins_infinite{{1, "a", "loss", 0, infinite}, {1, "a", "loss", 1, 2}, {1, "a", "loss", 2, 3}};
-  CHECK(number_of(begins_infinite, 1, taken(LabNumber::highest)) == 3);
+  CHECK(number_of(begins_infinite, 1, taken(LabNumber::lowest)) == 2);
+  CHECK(!number_of(begins_infinite, 1, taken(LabNumber::highest)));
   CHECK(!number_of(begins_infinite, 1, taken(LabNumber::first)));
 }
 
@@ -112,6 +113,13 @@ TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed
   CHECK(judge(exact, rows).answer == Verdict::holds);
   exact.other.is = 0.5;
   CHECK(judge(exact, rows).answer == Verdict::does_not_hold);
+}
+
+TEST_CASE("labs: what is exact everywhere but for a NaN does not hold") {
+  const Rows rows{{1, "a", "change", 0.1, 1e-16}, {1, "a", "change", 10, std::nan("")}};
+  const LabNumber highest{.variant = "a", .quantity = "change", .over = LabNumber::highest};
+  CHECK(judge({.words = "stays", .subject = highest, .other = {.is = 1e-9}, .in_each_seed = true}, rows)
+            .answer == Verdict::does_not_hold);
 }
 
 TEST_CASE("labs: what has no finite number did what the claim says, or diverged") {
