@@ -42,8 +42,8 @@ struct Left {
     size += dot(y, y);
     residual += dot(rest, rest);
   }
-  /// Of what does not vary only rounding is left.
-  double share() const { return deviation > 1e-24 * size ? std::sqrt(residual / deviation) : 0; }
+  /// Of what does not vary only rounding is left. NaN where y has one.
+  double share() const { return deviation <= 1e-24 * size ? 0 : std::sqrt(residual / deviation); }
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/ops.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/weight_norm.h"
+#include "models/analysis/larger.h"
 #include "models/lab/structure/affine_fit.h"
 
 namespace lamina::lab {
@@ -25,16 +26,6 @@ Tensor normal(const Shape& shape, Random& random) {
 void disturb(Tensor gain, Tensor bias, Random& random) {
   random.fill_normal(gain.data(), gain.size(), 1, real(0.3));
   random.fill_normal(bias.data(), bias.size(), 0, real(0.5));
-}
-
-/// max |a - b| / max |b|
-double relative_difference(const Tensor& a, const Tensor& b) {
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference = std::max(difference, std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-    size = std::max(size, std::fabs(static_cast<double>(b[i])));
-  }
-  return difference / size;
 }
 
 Tensor plain_network(const std::vector<PlainLayer>& layers, Tensor x) {
@@ -136,6 +127,16 @@ std::vector<Observation> measure(std::int64_t seed, bool quick) {
 }
 
 }  // namespace
+
+double relative_difference(const Tensor& a, const Tensor& b) {
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const auto x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    difference = analysis::larger(difference, std::fabs(x - y));
+    size = std::max(size, std::fabs(y));
+  }
+  return difference / size;
+}
 
 Tensor PlainLayer::operator()(const Tensor& x) const {
   const Tensor a = matmul(x, weight);

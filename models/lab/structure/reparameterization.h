@@ -19,6 +19,9 @@ PlainLayer folded(const Linear& linear);
 /// Batch norm of x W with expected statistics: W g / sigma, and bias - g mu / sigma.
 PlainLayer folded(const Linear& linear, const BatchNorm& norm);
 
+/// max |a - b| / max |b|; NaN where a or b has one.
+double relative_difference(const Tensor& a, const Tensor& b);
+
 Lab reparameterization();
 
 }  // namespace lamina::lab

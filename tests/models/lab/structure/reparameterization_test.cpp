@@ -2,6 +2,8 @@
 
 #include "models/lab/structure/reparameterization.h"
 
+#include <cmath>
+
 #include "models/lab/structure/affine_fit.h"
 #include "tests/check.h"
 
@@ -24,6 +26,19 @@ TEST_CASE("a gain and a bias of each unit restore no mixture of units") {
   CHECK(gain_and_bias_residual(x, x * gain + bias) < 100 * ulp);
   const Tensor swap = Tensor::from({3, 3}, {0, 1, 0, 1, 0, 0, 0, 0, 1});
   CHECK(gain_and_bias_residual(x, matmul(x, swap)) > 0.1);
+}
+
+TEST_CASE("what is NaN is neither fitted nor the same") {
+  const Tensor x = sample({40, 3}, 1);
+  Tensor other = x.copy(), y = sample({40, 2}, 2);
+  other[5] = y[7] = real(std::nan(""));
+  CHECK(relative_difference(x, x) == 0);
+  CHECK(relative_difference(Tensor::from({1, 2}, {3, 1}), Tensor::from({1, 2}, {2, -4})) ==
+        doctest::Approx(1.25));
+  CHECK(std::isnan(relative_difference(x, other)));
+  CHECK(std::isnan(relative_difference(other, x)));
+  CHECK(std::isnan(affine_residual(x, y)));
+  CHECK(std::isnan(gain_and_bias_residual(x, other)));
 }
 
 TEST_CASE("a folded layer computes what the normalized one does") {
