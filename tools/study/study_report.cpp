@@ -39,11 +39,13 @@ std::string measured_of(const Verdict& verdict) {
 
 // --- Metrics
 
-/// Median, mean and deviation, each in a cell.
-std::vector<std::string> moments_cells(const std::vector<double>& numbers) {
+/// Median, mean and deviation, each in a cell; how many of the `finished` runs have a number, where not all do.
+std::vector<std::string> moments_cells(const std::vector<double>& numbers, size_t finished) {
   if (numbers.empty()) return {"-", "-", "-"};
   const Moments moments = moments_of(numbers);
-  return {cell(median_of(numbers)), cell(moments.mean), numbers.size() < 2 ? "-" : cell(moments.deviation)};
+  return {text(cell(median_of(numbers)),
+               numbers.size() < finished ? text(", ", numbers.size(), " of ", finished) : ""),
+          cell(moments.mean), numbers.size() < 2 ? "-" : cell(moments.deviation)};
 }
 
 /// A row of numbers for each variant. Of runs that diverged only the count is there.
@@ -62,7 +64,7 @@ std::string metric_section(const Study& study, const std::vector<MeasuredRun>& r
     }
     std::vector<std::string> cells{study.combinations[i].name, text(finished), text(diverged)};
     for (const auto& numbers : {last, best})
-      std::ranges::copy(moments_cells(numbers), std::back_inserter(cells));
+      std::ranges::copy(moments_cells(numbers, finished), std::back_inserter(cells));
     rows += markdown_row(cells);
   }
   return text("### ", metric, study.best_is_highest(metric) ? " (higher is better)" : "", "\n\n",

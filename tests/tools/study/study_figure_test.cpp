@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "tools/study/study_report.h"
 
 using namespace lamina;
@@ -37,4 +39,7 @@ TEST_CASE("a table of a metric has the numbers of runs that finished, and counts
   const std::string summary = summary_of(study, runs, {});
   CHECK(summary.find("| none | 3 | 0 | 5 | 5 | 2 | 4 | 4 | 2 |") != std::string::npos);
   CHECK(summary.find("| layer | 2 | 1 | 3 | 3 | 1.414 | 2 | 2 | 1.414 |") != std::string::npos);
+  runs[4].curves.rows.back().back() = std::nan("");  // norm none, seed 3
+  CHECK(summary_of(study, runs, {}).find("| none | 3 | 0 | 4, 2 of 3 | 4 | 1.414 | 4 | 4 | 2 |") !=
+        std::string::npos);
 }
