@@ -195,7 +195,8 @@ Verdict judge(const Claim& claim, const Study& study, const std::vector<Measured
                           study.choose_seeds > 0 ? text(" with the first ", study.choose_seeds,
                                                         study.choose_seeds == 1 ? " seed" : " seeds")
                                                  : "",
-                          " from ", subjects.size(), " and ", others.size(), " variants");
+                          " from ", subjects.size(), " and ", others.size(), " variants",
+                          has_chosen(study, runs) ? "" : ", not all of whose runs have ended");
   verdict.data = data_of(used);
   return verdict;
 }

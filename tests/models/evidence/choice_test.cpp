@@ -77,8 +77,12 @@ TEST_CASE("choice: seeds that do not choose change no choice, and are judged all
 
 TEST_CASE("choice: a run that failed leaves the choice open, one that diverged does not") {
   std::vector<MeasuredRun> runs = chosen();
+  const auto chosen_in_words = [&] { return judge(first_two.claims[0], first_two, runs).chosen; };
+  CHECK(chosen_in_words() == "chosen by valid with the first 2 seeds from 2 and 1 variants");
   runs[3].end.outcome = RunEnd::failed;
   CHECK(runs_to_train(first_two, runs).size() == 8);
+  CHECK(chosen_in_words() ==
+        "chosen by valid with the first 2 seeds from 2 and 1 variants, not all of whose runs have ended");
   runs[3].end.outcome = RunEnd::diverged;  // one of two, though the other is the best of all
   CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 2});
   runs[7].end.outcome = RunEnd::diverged;

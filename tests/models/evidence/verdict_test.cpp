@@ -360,6 +360,15 @@ TEST_CASE("verdict: an unknown metric is named with those that there are") {
   CHECK(message_of<DataError>([&] {
           judge(study.claims[0], study, runs);
         }).find("'los', and  has only loss; name one of them") != std::string::npos);
+  auto some = runs;
+  for (size_t i = 0; i < 3; ++i) {  // those of norm none
+    some[i].curves.columns.emplace_back("own");
+    for (auto& row : some[i].curves.rows) row.push_back(1);
+  }
+  const Study where_own = study_with(
+      R"({"metric": "loss", "take": "where own is best", "lower": {"norm": "layer"}, "than": {"norm": "none"}})");
+  CHECK(message_of<DataError>([&] { judge(where_own.claims[0], where_own, some); }) ==
+        "s.json: 'take' names 'own', and  has only loss; name one of them");
 }
 
 TEST_CASE("verdict: every metric of a study's file must be one of its runs") {
