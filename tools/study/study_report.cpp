@@ -20,8 +20,6 @@ namespace lamina {
 
 namespace {
 
-constexpr size_t most_panels = 9;
-
 /// The metrics that the study names, or all; none before something has been measured.
 std::vector<std::string> shown_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
   const std::vector<std::string> all = metrics_of(runs);
@@ -223,8 +221,7 @@ std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRu
     for (size_t i = 0; i < study.combinations.size(); ++i)
       if (in_panel(study, i, value)) shown.push_back(i);
     for (const std::string& metric : metrics)
-      if (panels.size() < most_panels)
-        panels.push_back(metric_panel(study, runs, metric, panel_title(study, value), shown, single));
+      panels.push_back(metric_panel(study, runs, metric, panel_title(study, value), shown, single));
   }
   return panels;
 }
@@ -233,8 +230,7 @@ std::vector<Panel> compared_figure(const Study& study, const std::vector<Measure
   const std::vector<size_t> compared = compared_by_claims(study, runs);
   std::vector<Panel> panels;
   for (const std::string& metric : measured_again(shown_metrics(study, runs), runs))
-    if (panels.size() < most_panels)
-      panels.push_back(metric_panel(study, runs, metric, "", compared, single));
+    panels.push_back(metric_panel(study, runs, metric, "", compared, single));
   return panels;
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 #include "tools/study/study_report.h"
 
@@ -22,6 +23,18 @@ TEST_CASE("a curve needs more than the one number of a test") {
   CHECK(panels[0].y_label == "valid_loss");
   CHECK(panels[0].curves.size() == 2);
   CHECK(compared_figure(study, runs, false).size() == 1);
+}
+
+TEST_CASE("a figure has a panel for each metric, however many there are") {
+  const Study study = study_from("s.json", R"({"experiment": "order-embedding"})");
+  MeasuredRun run{.run = study.runs()[0], .end = {.outcome = RunEnd::finished}};
+  run.curves = {.columns = {"epoch", "step"}, .rows = {{1, 10}}};
+  for (int i = 0; i < 11; ++i) {
+    run.curves.columns.push_back("metric" + std::to_string(i));
+    run.curves.rows[0].push_back(i);
+  }
+  CHECK(study_figure(study, {run}, false).size() == 11);
+  CHECK(compared_figure(study, {run}, false).size() == 11);
 }
 
 TEST_CASE("a table of a metric has the numbers of runs that finished, and counts those that diverged") {
