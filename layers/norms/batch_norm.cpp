@@ -7,7 +7,7 @@
 #include "layers/named.h"
 #include "layers/norms/variants/batch_renorm.h"
 #include "layers/norms/variants/ghost_batch_norm.h"
-#include "layers/norms/variants/synchronized_batch_norm.h"
+#include "layers/statistics/column_norm.h"
 #include "layers/statistics/rank_statistics.h"
 
 namespace lamina {
@@ -147,10 +147,17 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
 /// With the statistics of the batch, or of each of its parts.
 Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const {
   if (synchronizes()) {
-    const SynchronizedBatchNorm whole =
-        synchronized_batch_norm({.epsilon = options.epsilon, .variance = options.variance}, a, gain, bias);
-    statistics = whole.statistics;
-    return relu_pool(whole.y, then);
+    batch_pass::require_features("synchronized_batch_norm", a, gain, bias);
+    statistics = {Tensor(gain.shape()), Tensor(gain.shape())};
+    const real lost = options.variance == Variance::unbiased ? 1 : 0;
+    const real cases = column_norm::measure_over_ranks(a, {}, lost, statistics.mean, statistics.variance);
+    return relu_pool(column_norm::normalize({.op = "synchronized_batch_norm",
+                                             .epsilon = options.epsilon,
+                                             .lost = lost,
+                                             .measured = true,
+                                             .cases_of_ranks = cases},
+                                            a, gain, bias, statistics.mean, statistics.variance),
+                     then);
   }
   if (options.part > 0)
     return ghost_batch_norm(

@@ -4,7 +4,6 @@
 
 #include "core/distributed/batch_part.h"
 #include "core/ops.h"
-#include "layers/norms/variants/synchronized_batch_norm.h"
 #include "layers/statistics/column_norm.h"
 
 namespace lamina {
@@ -20,19 +19,17 @@ Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mod
     fail("masked_batch_norm: the input is ", a.shape(), "; rows of ", gain.size(), " are needed");
   if (mask.defined() && mask.size() != a.rows())
     fail("masked_batch_norm: the mask ", mask.shape(), " has not one number for each row of ", a.shape());
-  if (mode == Mode::train && distributed::synchronizes_statistics()) {
-    const SynchronizedBatchNorm whole = synchronized_batch_norm({.mask = mask}, a, gain, bias);
-    population.enter(
-        0, mode, population.cases,
-        {whole.cases, whole.statistics.mean.data(), whole.statistics.variance.data(), 0, a.columns()});
-    return whole.y;
-  }
-  const bool given = mode == Mode::evaluate;
+  const bool over_ranks = mode == Mode::train && distributed::synchronizes_statistics();
   const Tensor mean = population.mean.step(0).copy(), variance = population.variance.step(0).copy();
-  Tensor y =
-      column_norm::normalize({.op = "masked_batch_norm", .epsilon = real(1e-5), .mask = mask, .given = given},
-                             a, gain, bias, mean, variance);
-  const auto cases = static_cast<real>(column_norm::cases_of(a, mask).count());
+  const real cases = over_ranks ? column_norm::measure_over_ranks(a, mask, 0, mean, variance)
+                                : static_cast<real>(column_norm::cases_of(a, mask).count());
+  Tensor y = column_norm::normalize({.op = over_ranks ? "synchronized_batch_norm" : "masked_batch_norm",
+                                     .epsilon = real(1e-5),
+                                     .mask = mask,
+                                     .given = mode == Mode::evaluate,
+                                     .measured = over_ranks,
+                                     .cases_of_ranks = over_ranks ? cases : 0},
+                                    a, gain, bias, mean, variance);
   population.enter(0, mode, population.cases, {cases, mean.data(), variance.data(), 0, a.columns()});
   return y;
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/ops/map.h"
+#include "layers/statistics/rank_statistics.h"
 
 namespace lamina::column_norm {
 
@@ -27,7 +28,8 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
                  Tensor variance) {
   const size_t rows = a.rows(), columns = a.columns();
   const Cases cases = cases_of(a, scheme.mask);
-  const auto count = static_cast<real>(cases.count());
+  const bool over_ranks = scheme.cases_of_ranks > 0;
+  const real count = over_ranks ? scheme.cases_of_ranks : static_cast<real>(cases.count());
   constexpr real infinity = std::numeric_limits<real>::infinity();
   const Divisors by = scheme.given ? Divisors{infinity, infinity} : Divisors{count, count - scheme.lost};
   const Tensor offset = bias.defined() ? bias : Tensor::zeros({columns});
@@ -48,16 +50,30 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
                  });
 
   return record({scheme.op, OpKind::norm}, y, {a, gain, bias, scheme.mask}, [=, mask = scheme.mask] {
-    Tensor dgain = Tensor::zeros({columns}), dbias = Tensor::zeros({columns});
+    Tensor sums = Tensor::zeros({2, columns});
+    real *const dbias = sums.data(), *const dgain = dbias + columns;
+    const Cases x = cases_of(a, mask);
+    const real *const dy = y.gradient_data(), *const g = gain.data();
+    const Statistics s{kept.data(), kept.data() + columns};
     const GradientSink sink = a.needs_gradient() ? a.gradient_sink() : GradientSink{nullptr, false};
-    for_each_block(
-        rows, columns,
-        [=, x = cases_of(a, mask), dy = y.gradient_data(), s = Statistics{kept.data(), kept.data() + columns},
-         g = gain.data(), dg = dgain.data(), db = dbias.data()](size_t begin, size_t end) {
-          backward(x, dy, s, g, by, begin, end, sink, dg, db);
-        });
-    contribute(gain, [dg = dgain.data()](size_t c) { return dg[c]; });
-    contribute(bias, [db = dbias.data()](size_t c) { return db[c]; });
+    if (over_ranks) {
+      for_each_block(rows, columns, [=](size_t begin, size_t end) {
+        sum_derivatives(x, dy, s, begin, end, dbias + begin, dgain + begin);
+      });
+      Tensor means = sums.copy();
+      sum_ranks(means.values());
+      real *const level = means.data(), *const along = level + columns;
+      for (size_t c = 0; c < columns; ++c) level[c] /= by.cases, along[c] /= by.degrees;
+      for_each_block(rows, columns, [=](size_t begin, size_t end) {
+        subtract_means(x, dy, s, g, begin, end, level + begin, along + begin, sink);
+      });
+    } else {
+      for_each_block(rows, columns, [=](size_t begin, size_t end) {
+        backward(x, dy, s, g, by, begin, end, sink, dgain, dbias);
+      });
+    }
+    contribute(gain, [=](size_t c) { return dgain[c]; });
+    contribute(bias, [=](size_t c) { return dbias[c]; });
   });
 }
 
@@ -67,6 +83,11 @@ void measure(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor
       cases.rows, cases.width,
       [=, degrees = static_cast<real>(cases.count()) - lost, mu = mean.data(), var = variance.data()](
           size_t begin, size_t end) { moments(cases, degrees, begin, end, mu, var); });
+}
+
+real measure_over_ranks(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance) {
+  measure(a, mask, 0, mean, variance);
+  return merge_ranks(cases_of(a, mask).count(), lost, mean.values(), variance.values());
 }
 
 }  // namespace lamina::column_norm

@@ -169,7 +169,10 @@ struct Scheme {
   real lost = 0;          ///< D = N - lost
   bool given = false;     ///< mean and variance do not depend on a
   bool measured = false;  ///< mean and variance are those of a already
-  Tensor into = {};       ///< where y goes, a part of a larger tensor; empty: a new tensor
+  /// N of the cases of all ranks (measure_over_ranks()), of which a has some; then the backward pass sums over ranks, too,
+  /// but for the derivatives of gain and bias, which the sum of all gradients adds up. 0: a has them all.
+  real cases_of_ranks = 0;
+  Tensor into = {};  ///< where y goes, a part of a larger tensor; empty: a new tensor
 };
 
 /// The op behind BatchNorm and MaskedBatchNorm. a [... x C], gain [C], bias [C] or empty; mean and variance
@@ -179,5 +182,8 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
 
 /// Mean and variance [C] of the rows of a that count, alone, with D = N - lost.
 void measure(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance);
+/// The same over the rows of all ranks that train together (core/distributed/group.h), n of which compute what one computes
+/// on all rows. Returns N. Two sums over ranks, and one in the backward pass, of two numbers a column at most.
+real measure_over_ranks(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance);
 
 }  // namespace lamina::column_norm
