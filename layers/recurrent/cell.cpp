@@ -172,6 +172,13 @@ class GruCell final : public Cell {
   }
 };
 
+/// A cell has no state: one of a kind serves all layers.
+template <class Kind>
+const Cell& the_one() {
+  static const Kind cell;
+  return cell;
+}
+
 }  // namespace
 
 Cell::Cell(const CellForm& form) : form_(form) {
@@ -187,24 +194,9 @@ Cell::Cell(const CellForm& form) : form_(form) {
     fail("cell: an output needs both a forward and a backward function");
 }
 
-const Cell& tanh_cell() {
-  static const SimpleCell<Tanh> cell;
-  return cell;
-}
-
-const Cell& relu_cell() {
-  static const SimpleCell<Relu> cell;
-  return cell;
-}
-
-const Cell& lstm_cell() {
-  static const LstmCell cell;
-  return cell;
-}
-
-const Cell& gru_cell() {
-  static const GruCell cell;
-  return cell;
-}
+const Cell& tanh_cell() { return the_one<SimpleCell<Tanh>>(); }
+const Cell& relu_cell() { return the_one<SimpleCell<Relu>>(); }
+const Cell& lstm_cell() { return the_one<LstmCell>(); }
+const Cell& gru_cell() { return the_one<GruCell>(); }
 
 }  // namespace lamina
