@@ -38,4 +38,8 @@ Tensor Linear::effective_weight() const {
   return standardized_ ? weight_standardization(weight, gain) : weight_norm(weight, gain);
 }
 
+Tensor composed::affine(const Linear& layer, const Tensor& x) {
+  return matmul(x, layer.effective_weight()) + layer.bias;
+}
+
 }  // namespace lamina

@@ -48,4 +48,9 @@ class Linear {
   bool standardized_;
 };
 
+namespace composed {
+/// What a layer with a bias computes, from primitive ops.
+Tensor affine(const Linear& layer, const Tensor& x);
+}  // namespace composed
+
 }  // namespace lamina

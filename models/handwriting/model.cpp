@@ -139,14 +139,8 @@ Tensor Model::loss(const Batch& batch) const {
 
 namespace composed {
 
-namespace {
-Tensor affine(const Linear& layer, const Tensor& x) {
-  return matmul(x, layer.effective_weight()) + layer.bias;
-}
-}  // namespace
-
 Tensor loss(const Model& model, const Batch& batch) {
-  using lamina::composed::lstm_step;
+  using lamina::composed::affine, lamina::composed::lstm_step;
   const size_t steps = batch.mask.shape()[0], rows = batch.mask.shape()[1];
   const Tensor zeros = Tensor::zeros({rows, model.options().hidden});
   RecurrentState first{.h = zeros, .c = zeros}, second = first, third = first;
