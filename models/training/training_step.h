@@ -14,6 +14,7 @@ struct TrainingStep {
   std::shared_ptr<Parameters> parameters;
   std::function<Tensor()>
       loss;  ///< computes the same loss at every call, but where batch renorm moves averages; keeps alive what it needs
+  std::function<void()> use = {};  ///< the forward pass in evaluation, of those that are timed in use as well
 };
 
 struct TrainingStepOptions {

@@ -48,20 +48,6 @@ struct Case {
 
 using Maker = std::function<Case(Norm)>;
 
-/// A classifier of digits, Model(parameters, Options{.norm = norm}), with its loss.
-template <class Model, class Options>
-TrainingStep classifier(Norm norm, size_t batch) {
-  const auto parameters = std::make_shared<Parameters>(1);
-  const auto model = std::make_shared<Model>(*parameters, Options{.norm = norm});
-  Tensor images({batch, 784});
-  Random(2).fill_normal(images.data(), images.size(), 0, 1);
-  std::vector<int> labels(batch);
-  Random random(3);
-  for (int& label : labels) label = static_cast<int>(random.below(10));
-  return {.parameters = parameters,
-          .loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); }};
-}
-
 /// Products of weights with `batch` cases: forward, gradient of the weights, and of the inputs but the first.
 double gflop_of(double weight_uses, double first_uses, size_t batch) {
   return 2e-9 * static_cast<double>(batch) * (3 * weight_uses - first_uses);
@@ -69,13 +55,13 @@ double gflop_of(double weight_uses, double first_uses, size_t batch) {
 
 Case convnet(Norm norm, size_t batch) {
   const double first = 784 * 25 * 32, second = 196 * 800 * 64, hidden = 3136 * 512 + 5120;
-  return {classifier<convnet::Model, convnet::ModelOptions>(norm, batch),
+  return {classifier_step<convnet::Model, convnet::ModelOptions>({norm, batch}),
           gflop_of(first + second + hidden, first, batch)};
 }
 
 Case mnist_mlp(Norm norm, size_t batch) {
   const double weights = 784e3 + 1e6 + 1e4;
-  return {classifier<mnist::Model, mnist::ModelOptions>(norm, batch), gflop_of(weights, 784e3, batch)};
+  return {classifier_step<mnist::Model, mnist::ModelOptions>({norm, batch}), gflop_of(weights, 784e3, batch)};
 }
 
 template <class Layer>

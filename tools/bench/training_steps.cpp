@@ -145,6 +145,22 @@ std::vector<Norm> norms_of_blocks() {
 
 }  // namespace
 
+template <class Model, class Options>
+TrainingStep classifier_step(const TrainingStepOptions& options) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model = std::make_shared<Model>(*parameters, Options{.norm = options.norm});
+  const Tensor images = normal({options.batch, 784});
+  std::vector<int> labels(options.batch);
+  Random random(3);
+  for (int& label : labels) label = static_cast<int>(random.below(10));
+  return {.parameters = parameters,
+          .loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); },
+          .use = [=] { (*model)(images, Mode::evaluate); }};
+}
+
+template TrainingStep classifier_step<mnist::Model, mnist::ModelOptions>(const TrainingStepOptions&);
+template TrainingStep classifier_step<convnet::Model, convnet::ModelOptions>(const TrainingStepOptions&);
+
 template <class Layer>
 TrainingStep recurrent_step(const SequenceSizes& sizes) {
   const auto parameters = std::make_shared<Parameters>(1);
@@ -152,11 +168,14 @@ TrainingStep recurrent_step(const SequenceSizes& sizes) {
       *parameters, "layer",
       RecurrentOptions{.input = sizes.input, .hidden = sizes.hidden, .norm = sizes.norm});
   const Tensor x = normal({sizes.steps, sizes.batch, sizes.input});
-  return {.parameters = parameters, .loss = [=] {
-            const Tensor states = (*layer)(x).hidden;
-            const Scope scope("loss");
-            return mean_square(states);
-          }};
+  return {.parameters = parameters,
+          .loss =
+              [=] {
+                const Tensor states = (*layer)(x).hidden;
+                const Scope scope("loss");
+                return mean_square(states);
+              },
+          .use = [=] { (*layer)(x, {.mode = Mode::evaluate}); }};
 }
 
 namespace {
@@ -181,9 +200,12 @@ TrainingStep language_model_step(const LanguageModelSizes& sizes) {
       std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters));
   const auto next =
       std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters, 4));
-  return {.parameters = parameters, .loss = [=, rows = sizes.batch] {
-            return model->loss(texts->tokens, next->tokens, rows, Mode::train, Random(5));
-          }};
+  return {.parameters = parameters,
+          .loss =
+              [=, rows = sizes.batch] {
+                return model->loss(texts->tokens, next->tokens, rows, Mode::train, Random(5));
+              },
+          .use = [=, rows = sizes.batch] { (*model)(texts->tokens, rows); }};
 }
 
 WritingStep writing_step(const LanguageModelSizes& sizes) {

@@ -11,6 +11,10 @@
 
 namespace lamina {
 
+/// A classifier of digits, Model(parameters, Options{.norm = norm}), with its loss, on random images.
+template <class Model, class Options>
+TrainingStep classifier_step(const TrainingStepOptions& options);
+
 struct SequenceSizes {
   Norm norm = Norm::none;
   size_t steps = 100, batch = 32, input = 128, hidden = 256;
