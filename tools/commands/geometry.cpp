@@ -184,8 +184,7 @@ int run(GeometryFlags flags) {
     fail<UsageError>("--scales: a slope needs two different scales; give more, as in 0.5,1,2");
   continue_in_double();
   set_threads(flags.threads);
-  const ResultFolder folder(flags.out);
-  write_config(folder.path(), config_of(flags));
+  const ResultFolder folder(flags.out, config_of(flags));
   const size_t seed = flags.seed;
   const bool smoke = smoke_epochs() > 0;
   const size_t built_in = smoke ? 500 : 10000;

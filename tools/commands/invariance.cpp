@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "models/analysis/invariance.h"
-#include "models/run/metrics.h"
-#include "models/run/run_folder.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/common_flags.h"
 #include "tools/programs/double_program.h"
@@ -18,7 +16,7 @@ namespace {
 using namespace analysis;
 
 struct InvarianceFlags {
-  size_t draws = 50, seed = 1;
+  size_t draws = 50, seed = 1, smoke = smoke_epochs();
   std::vector<double> magnitudes = InvarianceOptions{}.magnitudes;
   std::string out = "runs/invariance";
 };
@@ -40,26 +38,14 @@ Panel heat_map(const std::vector<InvarianceResult>& results, double epsilon) {
       .title = text("log10 of the change, epsilon ", epsilon), .x_label = "transformation", .heat_map = map};
 }
 
-RunConfig config_of(const InvarianceFlags& flags) {
-  std::vector<std::string> magnitudes;
-  for (const double magnitude : flags.magnitudes) magnitudes.push_back(number_text(magnitude));
-  RunConfig config{.experiment = "invariance"};
-  config.settings.set("draws", flags.draws);
-  config.settings.set("magnitudes", joined(magnitudes));
-  config.settings.set("seed", flags.seed);
-  config.settings.set("smoke", smoke_epochs());
-  return config;
-}
-
-int run(const InvarianceFlags& flags) {
+int run(const InvarianceFlags& flags, const Fields& fields) {
   const auto changes_nothing = [](double magnitude) { return std::fabs(magnitude - 1) < 1e-6; };
   if (std::ranges::all_of(flags.magnitudes, changes_nothing))
     fail<UsageError>("--magnitudes: a factor of 1 re-scales nothing; give another one, as in 0.1,10");
   continue_in_double();
-  const ResultFolder folder(flags.out);
-  write_config(folder.path(), config_of(flags));
+  const ResultFolder folder(flags.out, {.experiment = "invariance", .settings = fields.settings()});
   const auto results =
-      measure_invariance({.draws = smoke_epochs() > 0 ? std::min<size_t>(flags.draws, 2) : flags.draws,
+      measure_invariance({.draws = flags.smoke > 0 ? std::min<size_t>(flags.draws, 2) : flags.draws,
                           .magnitudes = flags.magnitudes,
                           .seed = flags.seed});
   const std::string differing = disagreements(results);
@@ -82,16 +68,18 @@ void add_invariance_command(Command& program) {
       program.add_command("invariance", "what each normalization does not see (Section 5.1, Table 1)");
   command.footer("Example: lamina invariance --draws 50 --magnitudes 0.1,10 --out runs/invariance");
   const auto flags = std::make_shared<InvarianceFlags>();
-  command.add("--draws", flags->draws, "random layers for each magnitude").range(1, 100000).show_default();
-  command
+  Fields fields(command);
+  fields.add("--draws", flags->draws, "random layers for each magnitude").range(1, 100000).show_default();
+  fields
       .add("--magnitudes", flags->magnitudes,
            "factors of re-scaling, and standard deviations of the vector of re-centering; not 1 alone")
       .separated_by_commas()
       .range(1e-6, 1e4)  // beyond, what changes stays below the threshold, or rounding comes above it
       .show_default();
-  command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
+  fields.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
   command.add("--out", flags->out, "folder for the table, the CSV and the figure").show_default();
-  command.action([flags] { return run(*flags); });
+  fields.keep("smoke", flags->smoke);
+  command.action([flags, fields] { return run(*flags, fields); });
 }
 
 }  // namespace lamina

@@ -8,7 +8,6 @@
 #include "core/threads/parallel.h"
 #include "models/evidence/interval.h"
 #include "models/run/metrics.h"
-#include "models/run/run_folder.h"
 #include "models/transformer/placement.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/common_flags.h"
@@ -254,20 +253,7 @@ std::vector<Panel> gradient_figure(const std::vector<Measured>& all) {
   return {blocks, depths};
 }
 
-RunConfig config_of(const PlacementFlags& flags) {
-  RunConfig config{.experiment = "placement"};
-  std::vector<std::string> depths;
-  for (const size_t depth : flags.depths) depths.push_back(text(depth));
-  config.settings.set("depths", joined(depths));
-  for (const auto& [name, value] : {std::pair("width", flags.width),
-                                    {"tokens", flags.tokens},
-                                    {"seeds", flags.seeds},
-                                    {"seed", flags.seed}})
-    config.settings.set(name, value);
-  return config;
-}
-
-int run(PlacementFlags flags) {
+int run(PlacementFlags& flags, const Fields& fields) {
   std::ranges::sort(flags.depths);
   flags.depths.erase(std::unique(flags.depths.begin(), flags.depths.end()), flags.depths.end());
   if (flags.depths.size() < 2)
@@ -275,8 +261,7 @@ int run(PlacementFlags flags) {
   if (smoke_epochs() > 0) flags.depths = {2, 4}, flags.seeds = std::min<size_t>(flags.seeds, 2);
   continue_in_double();
   set_threads(flags.threads);
-  const ResultFolder folder(flags.out);
-  write_config(folder.path(), config_of(flags));
+  const ResultFolder folder(flags.out, {.experiment = "placement", .settings = fields.settings()});
   const std::vector<Measured> all = measure(flags);
   folder.report(report_of(all, flags));
   folder.write("placement.csv", to_csv(all));
@@ -293,19 +278,20 @@ void add_placement_command(Command& program) {
       "where the normalization stands in a Transformer: the stream and its gradients before training");
   command.footer("Example: lamina placement --depths 2,4,8,16,24,32,48 --seeds 5 --out runs/placement");
   const auto flags = std::make_shared<PlacementFlags>();
-  command.add("--depths", flags->depths, "numbers of blocks L, at least two")
+  Fields fields(command);
+  fields.add("--depths", flags->depths, "numbers of blocks L, at least two")
       .separated_by_commas()
       .range(1, 1000)
       .show_default();
-  command.add("--width", flags->width, "d, of the stream and of the feed-forward part")
+  fields.add("--width", flags->width, "d, of the stream and of the feed-forward part")
       .range(2, 4096)
       .show_default();
-  command.add("--tokens", flags->tokens, "positions of the input").range(1, 4096).show_default();
-  command.add("--seeds", flags->seeds, "random models per depth and placement").range(1, 1000).show_default();
-  command.add("--seed", flags->seed, "of the first one").non_negative().show_default();
+  fields.add("--tokens", flags->tokens, "positions of the input").range(1, 4096).show_default();
+  fields.add("--seeds", flags->seeds, "random models per depth and placement").range(1, 1000).show_default();
+  fields.add("--seed", flags->seed, "of the first one").non_negative().show_default();
   add_threads_flag(command, flags->threads);
   command.add("--out", flags->out, "folder for the tables and figures").show_default();
-  command.action([flags] { return run(*flags); });
+  command.action([flags, fields] { return run(*flags, fields); });
 }
 
 }  // namespace lamina

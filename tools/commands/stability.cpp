@@ -12,9 +12,8 @@
 #include "core/ops.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
-#include "models/run/metrics.h"
-#include "models/run/run_folder.h"
 #include "tools/commands/commands.h"
+#include "tools/flags/field.h"
 #include "tools/results/plot.h"
 #include "tools/results/result_folder.h"
 
@@ -119,28 +118,12 @@ std::string summary(const std::vector<Stability>& all) {
   return table;
 }
 
-RunConfig config_of(const StabilityFlags& flags) {
-  std::vector<std::string> scales;
-  for (const double scale : flags.scales) scales.push_back(number_text(scale));
-  RunConfig config{.experiment = "stability"};
-  Settings& settings = config.settings;
-  settings.set("steps", flags.steps);
-  settings.set("hidden", flags.hidden);
-  settings.set("batch", flags.batch);
-  settings.set("scales", joined(scales));
-  settings.set("input", flags.input);
-  settings.set("function", flags.function);
-  settings.set("seed", flags.seed);
-  return config;
-}
-
-int run(const StabilityFlags& flags) {
+int run(const StabilityFlags& flags, const Fields& fields) {
   std::vector<Stability> all;
   for (const Norm norm : {Norm::none, Norm::layer})
     for (const double scale : flags.scales)
       all.push_back({.norm = norm, .scale = scale, .record = observe(flags, norm, scale)});
-  const ResultFolder folder(flags.out);
-  write_config(folder.path(), config_of(flags));
+  const ResultFolder folder(flags.out, {.experiment = "stability", .settings = fields.settings()});
   folder.report(summary(all));
   folder.write("stability.csv", to_csv(all));
   folder.draw("stability", figure(all, flags.scales.size()));
@@ -154,21 +137,22 @@ void add_stability_command(Command& program) {
       program.add_command("stability", "hidden states and gradients of an RNN over time (Section 3.1)");
   command.footer("Example: lamina stability --steps 200 --scales 0.5,1,2 --out runs/stability");
   const auto flags = std::make_shared<StabilityFlags>();
+  Fields fields(command);
   constexpr int most = 100000;
-  command.add("--steps", flags->steps, "T").range(1, most).show_default();
-  command.add("--hidden", flags->hidden, "units").range(1, most).show_default();
-  command.add("--batch", flags->batch, "sequences, of which means are taken").range(1, most).show_default();
-  command.add("--scales", flags->scales, "factors of the recurrent weights")
+  fields.add("--steps", flags->steps, "T").range(1, most).show_default();
+  fields.add("--hidden", flags->hidden, "units").range(1, most).show_default();
+  fields.add("--batch", flags->batch, "sequences, of which means are taken").range(1, most).show_default();
+  fields.add("--scales", flags->scales, "factors of the recurrent weights")
       .separated_by_commas()
       .positive()
       .show_default();
-  command.add("--input", flags->input, "standard deviation of the inputs; 0: only h_0 drives")
+  fields.add("--input", flags->input, "standard deviation of the inputs; 0: only h_0 drives")
       .non_negative()
       .show_default();
-  command.add("--function", flags->function, "of the units").one_of({"tanh", "relu"}).show_default();
-  command.add("--seed", flags->seed, "of weights and inputs").non_negative().show_default();
+  fields.add("--function", flags->function, "of the units").one_of({"tanh", "relu"}).show_default();
+  fields.add("--seed", flags->seed, "of weights and inputs").non_negative().show_default();
   command.add("--out", flags->out, "folder for the CSV and the figure").show_default();
-  command.action([flags] { return run(*flags); });
+  command.action([flags, fields] { return run(*flags, fields); });
 }
 
 }  // namespace lamina

@@ -3,7 +3,6 @@
 #include <iostream>
 
 #include "core/files/file.h"
-#include "models/run/run_folder.h"
 #include "tools/results/aligned_table.h"
 
 namespace lamina {

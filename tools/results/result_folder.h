@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/run/run_folder.h"
 #include "tools/results/plot.h"
 
 namespace lamina {
@@ -13,8 +14,10 @@ class ResultFolder {
  public:
   /// Makes the folder. DataError when that is not possible.
   explicit ResultFolder(std::string path);
-
-  const std::string& path() const { return path_; }
+  /// The same with a config.json in it.
+  ResultFolder(const std::string& path, const RunConfig& config) : ResultFolder(path) {
+    write_config(path, config);
+  }
 
   /// Prints the text with its tables aligned, and writes it to summary.md.
   void report(std::string_view markdown) const;
