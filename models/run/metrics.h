@@ -4,6 +4,7 @@
 //
 // Numbers are written with as many digits as needed to read the same double back; unknown values are `nan`.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,16 @@ std::string formatted(const char* format, double value);
 
 /// "none,layer", and its words, empty ones too, also in front. Where there is no comma there is one word.
 std::string joined(const std::vector<std::string>& words);
+/// "none, layer": what `word` makes of each item, with `between` between them.
+template <class Items, class Word>
+std::string joined(const Items& items, const Word& word, std::string_view between = ", ") {
+  std::string list;
+  for (const auto& item : items) {
+    if (!list.empty()) list += between;
+    list += std::invoke(word, item);
+  }
+  return list;
+}
 std::vector<std::string> split(std::string_view list);
 
 /// The fields of a line of a CSV file, also of one that a spreadsheet saved: with CR LF, or a byte order mark in front.

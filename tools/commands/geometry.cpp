@@ -168,9 +168,7 @@ RunConfig config_of(const GeometryFlags& flags) {
   if (!flags.data.empty()) config.settings.set("data", flags.data);
   config.settings.set("seed", flags.seed);
   config.settings.set("steps", flags.steps);
-  std::vector<std::string> scales;
-  for (const double scale : flags.scales) scales.push_back(number_text(scale));
-  config.settings.set("scales", joined(scales));
+  config.settings.set("scales", joined(flags.scales, number_text, ","));
   config.settings.set("smoke", smoke_epochs());
   return config;
 }

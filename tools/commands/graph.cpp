@@ -6,6 +6,7 @@
 #include "core/files/file.h"
 #include "core/threads/parallel.h"
 #include "models/analysis/tape_graph.h"
+#include "models/run/metrics.h"
 #include "models/run/run_folder.h"
 #include "tools/bench/training_steps.h"
 #include "tools/commands/commands.h"
@@ -24,11 +25,7 @@ struct GraphFlags {
   bool collapse = false, profile = false;
 };
 
-std::string names() {
-  std::string list;
-  for (const NamedTrainingStep& step : training_steps()) list += (list.empty() ? "" : ", ") + step.name;
-  return list;
-}
+std::string names() { return joined(training_steps(), &NamedTrainingStep::name); }
 
 const NamedTrainingStep& find_step(const std::string& name) {
   const NamedTrainingStep* const step = find_training_step(name);
@@ -38,12 +35,9 @@ const NamedTrainingStep& find_step(const std::string& name) {
 
 Norm norm_for(const NamedTrainingStep& step, const std::string& name) {
   if (name.empty()) return step.norms.front();
-  std::string list;
-  for (const Norm norm : step.norms) {
+  for (const Norm norm : step.norms)
     if (name == name_of(norm)) return norm;
-    list += text(list.empty() ? "" : ", ", name_of(norm));
-  }
-  fail<UsageError>("--norm ", name, ": ", step.name, " is built with one of ", list);
+  fail<UsageError>("--norm ", name, ": ", step.name, " is built with one of ", joined(step.norms, name_of));
 }
 
 /// Writes the graph, and the picture when Graphviz is there.

@@ -43,10 +43,8 @@ std::vector<LabTask> tasks_of(const LabFlags& flags) {
 
 void save_config(const LabTask& task, const std::vector<std::int64_t>& seeds, size_t smoke) {
   RunConfig config{.experiment = "lab", .variant = task.lab->name};
-  std::vector<std::string> words;
-  words.reserve(seeds.size());
-  for (const std::int64_t seed : seeds) words.push_back(text(seed));
-  config.settings.set("seeds", joined(words));
+  config.settings.set("seeds", joined(
+                                   seeds, [](std::int64_t seed) { return text(seed); }, ","));
   config.settings.set("smoke", smoke);
   write_config(task.folder, config);
 }

@@ -165,12 +165,11 @@ std::string table_of(const std::vector<Measured>& all, const PlacementFlags& fla
 }
 
 std::string report_of(const std::vector<Measured>& all, const PlacementFlags& flags) {
-  std::string depths;
-  for (const size_t depth : flags.depths) depths += (depths.empty() ? "" : ", ") + std::to_string(depth);
   const AtDepth& post = all.front().deepest();
   return text(
       "Transformers at initialization: width d = ", flags.width, ", ", flags.tokens,
-      " positions, one head with uniform attention, L = ", depths,
+      " positions, one head with uniform attention, L = ",
+      joined(flags.depths, [](size_t depth) { return text(depth); }),
       flags.seeds == 1 ? ", one seed" : text(", mean ± deviation over ", flags.seeds, " seeds"), ".\n\n",
       table_of(all, flags), "\nThe sums that post-LN normalizes in block ", post.depth,
       ", squared length / d: ", with_spread(post.of(&Stream::after_attention, post.depth - 1), "%.3f"),

@@ -1,6 +1,7 @@
 #include "tools/flags/completion.h"
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 
 namespace lamina {
 
@@ -25,10 +26,9 @@ void add(const Command& command, const std::string& path, Cases& cases) {
   for (const FlagView& flag : command.flags()) {
     if (!flag.name.starts_with("--")) continue;
     words += flag.name + ' ';
-    std::string values;
-    for (const std::string& choice : flag.choices) values += (values.empty() ? "" : " ") + choice;
-    if (!values.empty())
-      cases.values += text("    '", path, '|', flag.name, "') words='", values, "' ;;\n");
+    if (!flag.choices.empty())
+      cases.values += text("    '", path, '|', flag.name, "') words='",
+                           joined(flag.choices, std::identity(), " "), "' ;;\n");
     else if (flag.takes_value)
       cases.values += text("    '", path, '|', flag.name, "') return ;;\n");
   }

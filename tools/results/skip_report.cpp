@@ -61,11 +61,9 @@ void append_scores(const std::string& path, double updates, const TaskScores& sc
 }
 
 std::string line_of(const TaskScores& scores) {
-  std::string line;
-  for (const ScoreColumn& score : columns)
-    line += (line.empty() ? "" : ", ") + std::string(score.title) + " " +
-            formatted(score.format, scores.*score.value);
-  return line;
+  return joined(columns, [&](const ScoreColumn& score) {
+    return text(score.title, ' ', formatted(score.format, scores.*score.value));
+  });
 }
 
 TrainedVariant read_scores(const std::string& norm, const std::string& path) {
