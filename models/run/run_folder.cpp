@@ -153,6 +153,11 @@ std::string name_of_setting(std::string flag) {
   return flag;
 }
 
+std::string flag_of_setting(std::string name) {
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
 void Settings::refuse(std::string_view name, const std::string& value) {
   fail("settings: '", name, "' is ", value,
        ", which config.json cannot hold; a finite number is needed, an integer below 2^63");
@@ -171,6 +176,8 @@ void Settings::put(std::string_view name, SettingValue value) {
 bool Settings::has(std::string_view name) const {
   return std::ranges::any_of(entries_, [&](const auto& entry) { return entry.first == name; });
 }
+
+std::string Settings::word(std::string_view name) const { return has(name) ? text_of(find(name)) : ""; }
 
 const SettingValue& Settings::find(std::string_view name) const {
   for (const auto& [key, value] : entries_)

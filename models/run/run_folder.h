@@ -26,6 +26,8 @@ using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
 std::string text_of(const SettingValue& value);
 /// The name in config.json of a flag without its leading dashes: "train_on" for "train-on".
 std::string name_of_setting(std::string flag);
+/// And back: "--train-on".
+std::string flag_of_setting(std::string name);
 
 /// A run's settings by name, in the order in which they were first set.
 class Settings {
@@ -34,7 +36,7 @@ class Settings {
   /// what config.json cannot hold: larger integers and infinities.
   template <class Value>
   void set(std::string_view name, const Value& value) {
-    if constexpr (std::is_same_v<Value, bool>) {
+    if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, SettingValue>) {
       put(name, value);
     } else if constexpr (std::is_integral_v<Value>) {
       if (value > 0 && static_cast<std::int64_t>(value) < 0) refuse(name, text(value));
@@ -52,6 +54,8 @@ class Settings {
   Value get(std::string_view name) const;
 
   bool has(std::string_view name) const;
+  /// A value as its flag has it; empty where there is no such setting.
+  std::string word(std::string_view name) const;
   const std::vector<std::pair<std::string, SettingValue>>& entries() const { return entries_; }
   bool operator==(const Settings&) const = default;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
-#include <variant>
 
 #include "core/distributed/batch_part.h"
 #include "core/distributed/group.h"
@@ -40,9 +39,8 @@ std::vector<std::string> norms_of(const std::string& experiment, const std::vect
 
 const OptimizerEntry& optimizer_called(const std::string& name) {
   if (const OptimizerEntry* const entry = optimizer_named(name)) return *entry;
-  std::string names;
-  for (const OptimizerEntry& entry : optimizer_table) names += text(names.empty() ? "" : ", ", entry.name);
-  fail<UsageError>("--optimizer ", name, ": no such optimizer; there are ", names);
+  fail<UsageError>("--optimizer ", name, ": no such optimizer; there are ",
+                   joined(optimizer_table, &OptimizerEntry::name));
 }
 
 bool any_rank_interrupted() { return std::ranges::max(distributed::gather(interrupted() ? 1 : 0)) > 0; }
@@ -151,8 +149,7 @@ void TrainingCommand::require_fitting(const TrainingData& data) const {
 
 void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {
   Settings settings = whole;
-  for (const auto& [name, value] : variant.own.entries())
-    std::visit([&, &key = name](const auto& content) { settings.set(key, content); }, value);
+  for (const auto& [name, value] : variant.own.entries()) settings.set(name, value);
   fields.read(settings);
 }
 
@@ -196,15 +193,14 @@ Settings TrainingCommand::given_settings(const std::vector<Settings>& variants) 
   const Settings all = fields.settings();
   Settings given;
   for (const auto& [name, value] : all.entries()) {
-    std::string flag = name;
-    std::ranges::replace(flag, '_', '-');
+    const std::string flag = flag_of_setting(name), word = flag.substr(2);
     const bool tells_apart =
-        std::ranges::any_of(variants, [&](const Settings& each) { return each.has(flag); });
-    if (flag == "seed" || tells_apart || !command_.given("--" + flag)) continue;
-    if (flag == "record")
-      given.set(flag, "every=" + text_of(value));
+        std::ranges::any_of(variants, [&](const Settings& each) { return each.has(word); });
+    if (name == "seed" || tells_apart || !command_.given(flag)) continue;
+    if (name == "record")
+      given.set(word, "every=" + text_of(value));
     else
-      std::visit([&](const auto& content) { given.set(flag, content); }, value);
+      given.set(word, value);
   }
   return given;
 }
@@ -214,8 +210,7 @@ int TrainingCommand::run_study() const {
   for (const Variant& variant : variants()) {
     own.emplace_back();
     for (const auto& [name, value] : variant.own.entries())
-      if (command_.has("--" + name) && !text_of(value).empty())
-        std::visit([&, &key = name](const auto& content) { own.back().set(key, content); }, value);
+      if (command_.has("--" + name) && !text_of(value).empty()) own.back().set(name, value);
   }
   const Study study = study_of({.experiment = name_,
                                 .variants = own,

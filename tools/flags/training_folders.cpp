@@ -32,9 +32,7 @@ void report_change(const RunFolder& run, const std::string& began, const std::st
 /// "--lr 0.01: the run in runs/mnist began with 0.001", where a setting differs; for an empty value "none".
 std::string difference(const std::string& name, const std::string& now, const std::string& began,
                        const std::string& folder) {
-  const bool flag = name != "smoke";
-  std::string words = flag ? "--" + name : "LAMINA_SMOKE";
-  if (flag) std::ranges::replace(words, '_', '-');
+  const std::string words = name == "smoke" ? "LAMINA_SMOKE" : flag_of_setting(name);
   const auto value = [&](const std::string& content) {
     return content.empty() ? "none" : (name == "record" ? "every=" : "") + content;
   };
@@ -49,13 +47,6 @@ std::string data_line(const RunFolder& run, size_t number) {
   for (size_t i = 0; i < number && begin < lines.size(); ++i)
     begin = std::min(lines.find('\n', begin), lines.size() - 1) + 1;
   return lines.substr(begin, lines.find('\n', begin) - begin);
-}
-
-/// Empty where there is none.
-std::string text_in(const Settings& settings, const std::string& name) {
-  for (const auto& [key, value] : settings.entries())
-    if (key == name) return text_of(value);
-  return {};
 }
 
 constexpr const char* lengths[] = {"epochs", "updates"};
@@ -105,11 +96,9 @@ void TrainingCommand::require_same(const RunFolder& run) const {
   const Settings asked = fields.settings();
   const Settings& began = run.config().settings;
   for (const auto& [name, value] : asked.entries()) {
-    std::string flag = "--" + name;
-    std::ranges::replace(flag, '_', '-');
-    const bool given = name == "smoke" ? smoke > 0 : fields.given(flag);
-    if (given && began.has(name) && text_of(value) != text_in(began, name))
-      fail<UsageError>(difference(name, text_of(value), text_in(began, name), run.path()),
+    const bool given = name == "smoke" ? smoke > 0 : fields.given(flag_of_setting(name));
+    if (given && began.has(name) && text_of(value) != began.word(name))
+      fail<UsageError>(difference(name, text_of(value), began.word(name), run.path()),
                        "; leave it out, or start a new run in another folder");
   }
 }
@@ -130,12 +119,12 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
     fields.read(whole);
     require_same_folder(found);
     require_same_data(found);
-    const bool any_length = text_in(now, "decay") != "cosine";
+    const bool any_length = now.word("decay") != "cosine";
     for (const Settings* each : {&now, &began})
       for (const auto& [name, value] : each->entries())
         if (!(any_length && std::ranges::find(lengths, name) != std::end(lengths)) &&
-            text_in(now, name) != text_in(began, name))
-          fail<UsageError>(difference(name, text_in(now, name), text_in(began, name), folder),
+            now.word(name) != began.word(name))
+          fail<UsageError>(difference(name, now.word(name), began.word(name), folder),
                            "; give the same, or start anew in another folder with --out");
   }
 }

@@ -69,9 +69,7 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
     if (content.empty() || content == "false" || not_given || is_refused(run, name) ||
         is_no_flag(experiment, name))
       continue;
-    std::string flag = name;
-    std::ranges::replace(flag, '_', '-');
-    command += " --" + flag + flag_value(name, value);
+    command += ' ' + flag_of_setting(name) + flag_value(name, value);
   }
   if (!is_theory(experiment)) command += text(" --threads ", std::max(run.config->threads, 1));
   return command + " --out " + quoted(run.path);

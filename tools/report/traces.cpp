@@ -134,10 +134,7 @@ void tell_apart(std::vector<Trace>& traces) {
 }  // namespace
 
 std::string setting_of(const FoundRun& run, const std::string& name) {
-  if (!run.config) return {};
-  for (const auto& [key, value] : run.config->settings.entries())
-    if (key == name) return text_of(value);
-  return {};
+  return run.config ? run.config->settings.word(name) : "";
 }
 
 std::string part_of_data(const FoundRun& run) {
