@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 #include "tools/flags/command_line.h"
 #include "tools/peers/bursts.h"
@@ -45,6 +46,16 @@ inline std::vector<double> best_times(const std::vector<std::function<void()>>& 
       best[i] = std::min(best[i], (now() - begin) / calls);
     }
   return best;
+}
+
+/// MB that a call of `step` takes from the allocator, which then still has them in its cache.
+template <class Step>
+double memory_mb(const Step& step) {
+  memory::trim();
+  const size_t before = memory::statistics().bytes_in_use;
+  step();
+  const auto after = memory::statistics();
+  return static_cast<double>(after.bytes_in_use + after.bytes_cached - before) / (1 << 20);
 }
 
 /// How long to measure and with how many threads.

@@ -6,11 +6,11 @@
 //   build/bench_attention --width 64 --threads 1
 
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include "core/gemm/gemm.h"
 #include "core/math/random.h"
-#include "core/memory/allocator.h"
 #include "core/ops.h"
 #include "core/tape.h"
 #include "tools/bench/bench.h"
@@ -55,12 +55,8 @@ struct Cost {
 };
 
 Cost cost_of(Case step, double seconds) {
-  memory::trim();
-  const size_t before = memory::statistics().bytes_in_use;
-  step();
-  const auto after = memory::statistics();
-  return {bench::median(bench::times_of(seconds, 3, [&] { step(); })),
-          static_cast<double>(after.bytes_in_use + after.bytes_cached - before) / (1 << 20)};
+  const double mb = bench::memory_mb(std::ref(step));
+  return {bench::median(bench::times_of(seconds, 3, std::ref(step))), mb};
 }
 
 void print_table(const Sizes& sizes, double seconds) {

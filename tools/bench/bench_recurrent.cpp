@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/gemm/gemm.h"
-#include "core/memory/allocator.h"
 #include "core/ops.h"
 #include "core/tape.h"
 #include "core/threads/parallel.h"
@@ -58,19 +57,10 @@ class Model {
   std::unique_ptr<Recurrent> layer_;
 };
 
-/// What the first step of a model takes beyond the model itself.
-double memory_mb(const Model& model) {
-  memory::trim();
-  const size_t before = memory::statistics().bytes_in_use;
-  model();
-  const auto after = memory::statistics();
-  return static_cast<double>(after.bytes_in_use + after.bytes_cached - before) / (1 << 20);
-}
-
 /// Plain and layer norm take turns, so that both meet the same weather.
 void print_line(const Line& line, double seconds, double peak) {
   const Model plain(line, Norm::none), normalized(line, Norm::layer);
-  const double plain_mb = memory_mb(plain), normalized_mb = memory_mb(normalized);
+  const double plain_mb = bench::memory_mb(plain), normalized_mb = bench::memory_mb(normalized);
   std::vector<double> plain_ms, normalized_ms;
   const double start = bench::now();
   while (plain_ms.size() < 2 || bench::now() - start < seconds) {
