@@ -33,26 +33,19 @@ bool drawable(const Panel& panel, double x, double y) {
   return std::isfinite(x) && std::isfinite(y) && (x > 0 || !panel.log_x) && (y > 0 || !panel.log_y);
 }
 
-/// The curve's points as a gnuplot data block of that name; how many there are.
-size_t write_points(std::ostream& script, const std::string& name, const Panel& panel, const Curve& curve) {
-  size_t count = 0;
-  script << name << " << END\n";
-  for (size_t i = 0; i < curve.x.size(); ++i) {
-    if (!drawable(panel, curve.x[i], curve.y[i])) continue;
-    script << curve.x[i] << ' ' << curve.y[i] << '\n';
-    ++count;
-  }
-  script << "END\n";
-  return count;
-}
+using Numbers = std::vector<double>;
 
-/// The curve's band as a data block of x, low and high; how many rows it has.
-size_t write_band(std::ostream& script, const std::string& name, const Panel& panel, const Curve& curve) {
+/// A gnuplot data block of that name: a row of x and a number of each list where all of them can be drawn. Returns how many.
+size_t write_block(std::ostream& script, const std::string& name, const Panel& panel, const Numbers& x,
+                   const std::vector<const Numbers*>& lists) {
   size_t count = 0;
   script << name << " << END\n";
-  for (size_t i = 0; i < curve.low.size(); ++i) {
-    if (!drawable(panel, curve.x[i], curve.low[i]) || !drawable(panel, curve.x[i], curve.high[i])) continue;
-    script << curve.x[i] << ' ' << curve.low[i] << ' ' << curve.high[i] << '\n';
+  for (size_t i = 0; i < lists[0]->size(); ++i) {
+    const auto shown = [&](const Numbers* list) { return drawable(panel, x[i], (*list)[i]); };
+    if (!std::ranges::all_of(lists, shown)) continue;
+    script << x[i];
+    for (const Numbers* const list : lists) script << ' ' << (*list)[i];
+    script << '\n';
     ++count;
   }
   script << "END\n";
@@ -155,7 +148,7 @@ void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) 
     const Curve& curve = panel.curves[i];
     require_lengths(curve);
     const std::string block = text("$panel", panel_number, "_band", i);
-    if (!curve.low.empty() && write_band(script, block, panel, curve) > 0)
+    if (!curve.low.empty() && write_block(script, block, panel, curve.x, {&curve.low, &curve.high}) > 0)
       plot += (plot.empty() ? "plot " : ", ") + block +
               " using 1:2:3 with filledcurves fs transparent solid 0.18 noborder lc rgb '" +
               color_of(curve, i) + "' notitle";
@@ -163,7 +156,7 @@ void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) 
   for (size_t i = 0; i < panel.curves.size(); ++i) {
     const Curve& curve = panel.curves[i];
     const std::string block = text("$panel", panel_number, "_curve", i);
-    const size_t points = write_points(script, block, panel, curve);
+    const size_t points = write_block(script, block, panel, curve.x, {&curve.y});
     plot += (plot.empty() ? "plot " : ", ") + (points > 0 ? block + " using 1:2 " : "NaN ") +
             style(curve, i) + legend_entry(curve);
     any_points = any_points || points > 0;
