@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
 
 #include "core/threads/parallel.h"
@@ -95,27 +96,23 @@ std::string with_spread(const Moments& value, const char* format) {
   return value.count < 2 ? mean : mean + " ± " + formatted(format, value.deviation);
 }
 
-/// The exponent of L in the gradient of the last block's last matrix, of each seed.
-Moments exponent_seen(const Measured& each, size_t seeds) {
-  std::vector<double> exponents;
-  for (size_t i = 0; i < seeds; ++i) {
-    std::vector<double> depths, gradients;
-    for (const AtDepth& at : each.depths) {
-      depths.push_back(static_cast<double>(at.depth));
-      gradients.push_back(at.seen[i].gradient.back());
-    }
-    exponents.push_back(fitted_exponent(depths, gradients));
-  }
-  return moments_of(exponents);
-}
-
-double exponent_of_formula(const Measured& each) {
+/// The exponent of L in the gradient of the last block's last matrix, in the stream that is chosen at each depth.
+template <class StreamAt>
+double exponent_of(const Measured& each, const StreamAt& stream_at) {
   std::vector<double> depths, gradients;
   for (const AtDepth& at : each.depths) {
     depths.push_back(static_cast<double>(at.depth));
-    gradients.push_back(at.formula.gradient.back());
+    gradients.push_back(stream_at(at).gradient.back());
   }
   return fitted_exponent(depths, gradients);
+}
+
+/// Over the seeds.
+Moments exponent_seen(const Measured& each, size_t seeds) {
+  std::vector<double> exponents;
+  for (size_t i = 0; i < seeds; ++i)
+    exponents.push_back(exponent_of(each, [=](const AtDepth& at) { return at.seen[i]; }));
+  return moments_of(exponents);
 }
 
 /// First against last block's gradient in the deepest model.
@@ -158,8 +155,8 @@ std::string table_of(const std::vector<Measured>& all, const PlacementFlags& fla
                            with_spread(at.of(&Stream::after_block, depth - 1), "%.4g"),
                            formatted("%.4g", at.formula.after_block.back()), claim.length,
                            power ? with_spread(exponent_seen(each, flags.seeds), "%.2f") : "-",
-                           power ? formatted("%.2f", exponent_of_formula(each)) : "-", claim.exponent,
-                           with_spread(first_to_last(at), "%.3g")});
+                           power ? formatted("%.2f", exponent_of(each, std::mem_fn(&AtDepth::formula))) : "-",
+                           claim.exponent, with_spread(first_to_last(at), "%.3g")});
   }
   return table;
 }
@@ -180,17 +177,14 @@ std::string report_of(const std::vector<Measured>& all, const PlacementFlags& fl
 
 // --- Figures
 
-std::vector<double> numbers_up_to(size_t count) {
-  std::vector<double> numbers(count);
-  for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<double>(i + 1);
-  return numbers;
-}
-
 /// Mean over the seeds for each block of the deepest model.
 Curve by_block(const Measured& each, std::vector<double> Stream::*numbers, int color) {
   const AtDepth& at = each.deepest();
-  Curve curve{.title = each.how.title, .x = numbers_up_to(at.depth), .color = color};
-  for (size_t l = 0; l < at.depth; ++l) curve.y.push_back(at.of(numbers, l).mean);
+  Curve curve{.title = each.how.title, .color = color};
+  for (size_t l = 0; l < at.depth; ++l) {
+    curve.x.push_back(static_cast<double>(l + 1));
+    curve.y.push_back(at.of(numbers, l).mean);
+  }
   return curve;
 }
 
