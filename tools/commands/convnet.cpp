@@ -33,9 +33,10 @@ std::vector<Panel> maps_of(const std::vector<convnet::PositionStatistics>& layer
   return panels;
 }
 
-class ConvnetCommand final : public DigitCommand {
+class ConvnetCommand final : public DigitCommandOf<convnet::ConvnetExperiment> {
  public:
-  explicit ConvnetCommand(Command& command) : DigitCommand(command, {.epochs = {.paper = 20, .small = 2}}) {}
+  explicit ConvnetCommand(Command& command)
+      : DigitCommandOf(command, {.epochs = {.paper = 20, .small = 2}}) {}
 
   /// Writes positions.csv, positions.md and the figure positions.svg into the folder of a trained network.
   void study(const RunFolder& folder) {
@@ -51,11 +52,6 @@ class ConvnetCommand final : public DigitCommand {
     if (write_figure(folder.file("positions"), maps_of(layers)))
       std::cout << "figure: " << folder.file("positions.svg") << ", " << folder.file("positions.png")
                 << "\n\n";
-  }
-
- private:
-  std::unique_ptr<DigitExperiment> make() const override {
-    return std::make_unique<convnet::ConvnetExperiment>(data(), options());
   }
 };
 

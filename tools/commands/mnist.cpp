@@ -6,24 +6,11 @@
 
 namespace lamina {
 
-namespace {
-
-class MnistCommand final : public DigitCommand {
- public:
-  explicit MnistCommand(Command& command) : DigitCommand(command, {.epochs = {.paper = 60, .small = 5}}) {}
-
- private:
-  std::unique_ptr<DigitExperiment> make() const override {
-    return std::make_unique<mnist::MnistExperiment>(data(), options());
-  }
-};
-
-}  // namespace
-
 void add_mnist_command(Command& program) {
   Command& command = program.add_command("mnist", "permutation-invariant MNIST (Section 6.6, Figure 6)");
   command.footer("Example: lamina mnist --data mnist --norm none,batch,layer --batch 128,4 --epochs 10");
-  const auto mnist = std::make_shared<MnistCommand>(command);
+  const auto mnist = std::make_shared<DigitCommandOf<mnist::MnistExperiment>>(
+      command, CommonDefaults{.epochs = {.paper = 60, .small = 5}});
   command.action([mnist] { return mnist->run(); });
 }
 

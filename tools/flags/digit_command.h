@@ -35,4 +35,16 @@ class DigitCommand : public TrainingCommand {
   std::optional<MnistData> data_;
 };
 
+/// That of a kind of experiment.
+template <class SomeExperiment>
+class DigitCommandOf : public DigitCommand {
+ public:
+  using DigitCommand::DigitCommand;
+
+ private:
+  std::unique_ptr<DigitExperiment> make() const override {
+    return std::make_unique<SomeExperiment>(data(), options());
+  }
+};
+
 }  // namespace lamina
