@@ -299,8 +299,7 @@ void add_write(Command& command, const std::shared_ptr<TransformerCommand>& tran
   Command& write = command.add_command("write", "goes on with a text, by the best model of a run");
   write.footer(
       "When the text is longer than what the model sees at a time (--length of the run), it forgets the "
-      "older half of "
-      "it.\n"
+      "older half of it.\n"
       "Example: lamina transformer write runs/transformer \"It was \" --length 500 --temperature 0.8 --seed "
       "7");
   const auto flags = std::make_shared<WriteFlags>();

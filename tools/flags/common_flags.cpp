@@ -60,8 +60,7 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
   command
       .add("--seeds", seeds,
            "how many, from --seed on: a study with a run for each, as of lamina study; the same command goes "
-           "on "
-           "with it")
+           "on with it")
       .range(1, 1000)
       .excludes(resumes);
 }

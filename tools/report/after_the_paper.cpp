@@ -96,8 +96,7 @@ Exhibit language_model() {
       .subject = "Transformers: a language model of characters or words",
       .claim =
           "Every Transformer normalizes its layers. Later papers move the normalization (Xiong et al. 2020) "
-          "or "
-          "put something else in its place (Zhang and Sennrich 2019, Xu et al. 2019, Zhu et al. 2025).",
+          "or put something else in its place (Zhang and Sennrich 2019, Xu et al. 2019, Zhu et al. 2025).",
       .setting =
           "Ours: bits per character or word of text held out, with any norm at any place. Single runs, which "
           "say little about norms; the studies below have several seeds.",
@@ -148,8 +147,7 @@ Exhibit warmup() {
       "needs none, and ends as well.";
   exhibit.setting =
       "Ours: characters of one novel, 1000 updates, Adam at a constant rate after 0 or 200 updates of "
-      "warm-up, "
-      "2 or 8 layers of width 64. Lines: median of the seeds; bands: all of them.";
+      "warm-up, 2 or 8 layers of width 64. Lines: median of the seeds; bands: all of them.";
   exhibit.group = "placement";
   exhibit.facet = {"layers", "layers "};
   exhibit.distinctions = {{"warmup", "warm-up "}};
@@ -180,13 +178,11 @@ Exhibit passed_back() {
   Exhibit exhibit = study("gradient", "Xu et al. 2019", "What a norm passes back");
   exhibit.claim =
       "The derivatives of mean and deviation re-center and re-scale the gradient: what layer norm passes "
-      "back "
-      "has no component along 1 and none along its centred input. With constant statistics it has both.";
+      "back has no component along 1 and none along its centred input. With constant statistics it has both.";
   exhibit.setting =
       "Ours: of the gradient that each norm passes back to its input, the absolute components relative to "
-      "its "
-      "length, means over positions and layers, at the end of the training of the study above. A gradient of "
-      "random direction has 0.1 of both.";
+      "its length, means over positions and layers, at the end of the training of the study above. A "
+      "gradient of random direction has 0.1 of both.";
   exhibit.group = "norm";
   exhibit.measures = {{"along 1", "passed.along_one", Pick::last, 1, 2},
                       {"along the centred input", "passed.along_input", Pick::last, 1, 2},
@@ -201,8 +197,7 @@ Exhibit dyt() {
       "are scarce for the model, and worse where they are plenty.";
   exhibit.setting =
       "Ours: the first 0.1, 1 and 2.9 million characters of one novel, pre-LN with 4 layers of width 64, "
-      "3000 "
-      "updates. Lines: median of the seeds; bands: all of them.";
+      "3000 updates. Lines: median of the seeds; bands: all of them.";
   exhibit.group = "norm";
   exhibit.distinctions = {{"lr", "rate "}};
   exhibit.charts = {rates("At the end")};

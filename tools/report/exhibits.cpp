@@ -153,8 +153,7 @@ Exhibit figure_3() {
   exhibit.setting =
       "Six scores every 50,000 updates. BookCorpus, encoder and decoders of 2400 units, batch 64, vocabulary "
       "20,000. Table 3 has layer norm's scores after the last of a million updates; the baseline's are those "
-      "of "
-      "its curve after 800,000.";
+      "of its curve after 800,000.";
   exhibit.paper_data = "BookCorpus";
   for (const Measure& measure : exhibit.measures)
     if (measure.column != "sick_rho")
@@ -216,11 +215,10 @@ Exhibit figure_5() {
       .claim =
           "With layer norm the model reaches a log likelihood comparable to the baseline's, much faster.",
       .setting =
-          "Negative log likelihood, train and test, against updates on a log axis; the paper does not say "
-          "of how much of a line. IAM-OnDB, three LSTM layers of 400 units, batch 8, sequences of 500 "
-          "points, Adam. Ours: means over 128 "
-          "test lines and 64 training lines every 200 updates, offsets divided by their deviations; another "
-          "data set, or another pen, has another level.",
+          "Negative log likelihood, train and test, against updates on a log axis; the paper does not say of "
+          "how much of a line. IAM-OnDB, three LSTM layers of 400 units, batch 8, sequences of 500 points, "
+          "Adam. Ours: means over 128 test lines and 64 training lines every 200 updates, offsets divided by "
+          "their deviations; another data set, or another pen, has another level.",
       .command = "lamina handwriting --data DIR --norm none,layer --out runs/handwriting",
       .readme = "models/handwriting/README.md",
       .experiment = "handwriting",

@@ -87,10 +87,8 @@ Json speed_exhibit(const std::vector<std::string>& files) {
            "plain one."},
           {"setting",
            "Forward, loss, backward and Adam on random data. Times are lower quartiles of bursts; PyTorch's "
-           "are of its "
-           "fastest mode. \"variant / none\" is the cost of normalization, 1 being none; \"% of peak\" "
-           "counts the "
-           "products of a step only."},
+           "are of its fastest mode. \"variant / none\" is the cost of normalization, 1 being none; \"% of "
+           "peak\" counts the products of a step only."},
           {"finding", ""},
           {"command", "make bench"},
           {"readme", "tools/bench/README.md"},

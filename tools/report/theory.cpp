@@ -106,11 +106,9 @@ Exhibit magnitude() {
   exhibit.setting = "Ours: mean curvature along the gain when all inputs are multiplied by a factor.";
   exhibit.finding =
       "(32) is not exact under batch norm. It leaves (a_i - mu_i)(a_j - mu_j) / (sigma_i sigma_j) out, whose "
-      "mean over the "
-      "data is 1 for i = j: that is exact for Gaussian outputs, whose covariance is the same for all cases, "
-      "and wrong for "
-      "Bernoulli and categorical ones. (34), of weight norm, grows with the inputs as the standard model "
-      "does.";
+      "mean over the data is 1 for i = j: that is exact for Gaussian outputs, whose covariance is the same "
+      "for all cases, and wrong for Bernoulli and categorical ones. (34), of weight norm, grows with the "
+      "inputs as the standard model does.";
   exhibit.file = "gain.csv";
   exhibit.facet = {"outputs", ""};
   exhibit.charts = {
@@ -128,12 +126,9 @@ Exhibit fisher() {
       "differentiation, by block, relative to its largest entry; rounding is some 1e-16.";
   exhibit.finding =
       "Two formulas are not exact; their cells are marked. (13) under layer norm: it differentiates each "
-      "output with respect "
-      "to its own unit's weights, but mu and sigma are shared, so every output depends on every unit's "
-      "weights, and all "
-      "blocks with weights are wrong; those of gains and biases are right. (32) under batch norm is exact "
-      "for Gaussian "
-      "outputs only.";
+      "output with respect to its own unit's weights, but mu and sigma are shared, so every output depends "
+      "on every unit's weights, and all blocks with weights are wrong; those of gains and biases are right. "
+      "(32) under batch norm is exact for Gaussian outputs only.";
   exhibit.file = "formulas.csv";
   exhibit.tables = {{.title = "Formula against autodiff",
                      .names = {"outputs", "norm"},
