@@ -81,8 +81,8 @@ void RowStep::forward(const Step& at, const Share& share, const Desk& own) {
   measure(input_norm_, at.x);
   measure(hidden_norm_, hidden_sums(at));
   share.wait();
-  merge_ranks(input_norm_, at, share);
-  merge_ranks(hidden_norm_, at, share);
+  input_norm_.merge_ranks(at.t, share, counted(at));
+  hidden_norm_.merge_ranks(at.t, share, counted(at));
   if (begin < end) measure_row(at, begin);
   for (size_t r = begin; r < end; ++r) {
     if (r + 2 < end) {
@@ -103,18 +103,11 @@ void RowStep::forward(const Step& at, const Share& share, const Desk& own) {
     share.wait();
     measure(memory_norm_, at.c);
     share.wait();
-    merge_ranks(memory_norm_, at, share);
+    memory_norm_.merge_ranks(at.t, share, counted(at));
     for (size_t r = begin; r < end; ++r)
       if (!padded(at, r)) emit_row(at, r, own);
   }
   for (size_t r = begin; record_.wanted() && r < end; ++r) record_.hidden(at.t, r, at.h[r], size_);
-}
-
-/// Where ranks synchronize a norm's statistics, one thread exchanges what all of them have measured.
-void RowStep::merge_ranks(StepNorm& norm, const Step& at, const Share& share) {
-  if (!norm.synchronized()) return;
-  if (share.thread == 0) norm.merge_ranks(at.t, counted(at));
-  share.wait();
 }
 
 /// Computes the statistics of layer norm.
@@ -156,10 +149,6 @@ void RowStep::emit_row(const Step& at, size_t r, const Desk& own) {
   form().output.forward(size_, gates_row(at, r, own), c, at.h[r]);
 }
 
-void RowStep::finish_forward(size_t t, const real* mask) const {
-  if (record_.wanted()) record_.finish_forward(t, mask);
-}
-
 // ---------------------------------------------------------------- backward
 
 /// The backward pass of a step except the product.
@@ -167,20 +156,8 @@ void RowStep::backward(const Step& at, const Gradients& d, const Share& share, D
   const auto columns = [&](StepNorm& norm, size_t sums, const real* raw, real* dnormalized) {
     if (norm.by_rows()) return;
     share.wait();
-    real *const dgain = own.sums.running() + sums, *const dbias = dgain + norm.width();
-    share.for_columns(norm.width(), [&](size_t begin, size_t end) {
-      if (norm.synchronized())
-        norm.sum_columns(at.t, begin, end, raw, dnormalized, counted(at), dgain, dbias);
-      else
-        norm.backward_columns(at.t, begin, end, raw, dnormalized, counted(at), dgain, dbias);
-    });
-    if (!norm.synchronized()) return;
-    share.wait();
-    if (share.thread == 0) norm.sum_ranks(at.t);
-    share.wait();
-    share.for_columns(norm.width(), [&](size_t begin, size_t end) {
-      norm.subtract_columns(at.t, begin, end, raw, dnormalized, counted(at));
-    });
+    real* const dgain = own.sums.running() + sums;
+    norm.backward_columns(at.t, share, raw, dnormalized, counted(at), dgain, dgain + norm.width());
   };
   const auto [begin, end] = share.rows;
   if (memory_norm_.by_rows()) {
@@ -282,10 +259,6 @@ void RowStep::close_row(const Step& at, const Gradients& d, size_t r, const Back
   else
     through(hidden_norm_, sums_of_hidden(), at.kept[r], row.dkept, d.kept[r]);
   through(input_norm_, 0, at.x[r], row.dgates, d.x[r]);
-}
-
-void RowStep::finish_backward(size_t t, const real* mask) const {
-  if (record_.wanted()) record_.finish_backward(t, mask);
 }
 
 void RowStep::contribute(const Workspace& all) const {

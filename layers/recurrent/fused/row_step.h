@@ -106,8 +106,12 @@ class RowStep {
   void contribute(const Workspace& all) const;
 
   /// To be called once all cases have finished a step.
-  void finish_forward(size_t t, const real* mask = nullptr) const;
-  void finish_backward(size_t t, const real* mask = nullptr) const;
+  void finish_forward(size_t t, const real* mask = nullptr) const {
+    if (record_.wanted()) record_.finish_forward(t, mask);
+  }
+  void finish_backward(size_t t, const real* mask = nullptr) const {
+    if (record_.wanted()) record_.finish_backward(t, mask);
+  }
 
   /// Visits, matrix by matrix, the data of these rows that the backward pass reads and that no later step has
   /// read, as if rows were contiguous.
@@ -150,7 +154,6 @@ class RowStep {
   size_t sums_of_memory() const { return 4 * width_; }
   size_t sums_size() const { return 4 * width_ + 2 * size_; }
 
-  void merge_ranks(StepNorm& norm, const Step& at, const Share& share);
   void measure_row(const Step& at, size_t r);
   void update_row(const Step& at, size_t r, const Desk& own, real* next) const;
   void emit_row(const Step& at, size_t r, const Desk& own);

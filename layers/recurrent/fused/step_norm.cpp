@@ -73,11 +73,15 @@ void StepNorm::measure_columns(size_t t, size_t begin, size_t end, const real* r
   if (!synchronized_) settle(t, begin, end, count);
 }
 
-void StepNorm::merge_ranks(size_t t, const real* mask) {
-  const std::span statistics(means(t), 2 * width());
-  all_cases_[t] = column_norm::merge_ranks(cases_of(nullptr, mask).count(), 0, statistics.first(width()),
-                                           statistics.last(width()));
-  settle(t, 0, width(), all_cases_[t]);
+void StepNorm::merge_ranks(size_t t, const Share& share, const real* mask) {
+  if (!synchronized_) return;
+  if (share.thread == 0) {
+    const std::span statistics(means(t), 2 * width());
+    all_cases_[t] = column_norm::merge_ranks(cases_of(nullptr, mask).count(), 0, statistics.first(width()),
+                                             statistics.last(width()));
+    settle(t, 0, width(), all_cases_[t]);
+  }
+  share.wait();
 }
 
 /// What is behind the means of step t, the variance over `count` cases, becomes the inverse deviation.
@@ -124,35 +128,32 @@ void StepNorm::backward_row(size_t t, size_t row, const real* raw, const real* d
   }
 }
 
-void StepNorm::backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d,
-                                const real* mask, real* dgain, real* dbias) const {
+void StepNorm::backward_columns(size_t t, const Share& share, const real* raw, real* d, const real* mask,
+                                real* dgain, real* dbias) {
   const column_norm::Cases cases = cases_of(raw, mask);
-  const auto count = static_cast<real>(cases.count());
-  column_norm::backward(cases, d, {means(t), means(t) + width()}, parameters_.gain.data(), {count, count},
-                        begin, end, {d, false}, dgain, dbias);
-}
-
-void StepNorm::sum_columns(size_t t, size_t begin, size_t end, const real* raw, const real* d,
-                           const real* mask, real* dgain, real* dbias) {
-  real *const level = sums_.data(), *const along = level + width();
-  column_norm::sum_derivatives(cases_of(raw, mask), d, {means(t), means(t) + width()}, begin, end,
-                               level + begin, along + begin);
-  for (size_t c = begin; c < end; ++c) {
-    dbias[c] += level[c];
-    dgain[c] += along[c];
+  const column_norm::Statistics s{means(t), means(t) + width()};
+  const real* const gain = parameters_.gain.data();
+  if (!synchronized_) {
+    const auto count = static_cast<real>(cases.count());
+    share.for_columns(width(), [&](size_t begin, size_t end) {
+      column_norm::backward(cases, d, s, gain, {count, count}, begin, end, {d, false}, dgain, dbias);
+    });
+    return;
   }
-}
-
-void StepNorm::sum_ranks(size_t t) {
-  column_norm::sum_ranks(sums_.values());
-  for (real& sum : sums_.values()) sum /= all_cases_[t];
-}
-
-void StepNorm::subtract_columns(size_t t, size_t begin, size_t end, const real* raw, real* d,
-                                const real* mask) const {
-  const real *const level = sums_.data(), *const along = level + width();
-  column_norm::subtract_means(cases_of(raw, mask), d, {means(t), means(t) + width()}, parameters_.gain.data(),
-                              begin, end, level + begin, along + begin, {d, false});
+  real *const level = sums_.data(), *const along = level + width();
+  share.for_columns(width(), [&](size_t begin, size_t end) {
+    column_norm::sum_derivatives(cases, d, s, begin, end, level + begin, along + begin);
+    for (size_t c = begin; c < end; ++c) dbias[c] += level[c], dgain[c] += along[c];
+  });
+  share.wait();
+  if (share.thread == 0) {
+    column_norm::sum_ranks(sums_.values());
+    for (real& sum : sums_.values()) sum /= all_cases_[t];
+  }
+  share.wait();
+  share.for_columns(width(), [&](size_t begin, size_t end) {
+    column_norm::subtract_means(cases, d, s, gain, begin, end, level + begin, along + begin, {d, false});
+  });
 }
 
 void StepNorm::contribute(const real* sums, size_t threads, size_t stride) const {

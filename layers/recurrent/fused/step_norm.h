@@ -15,6 +15,7 @@
 #include <string>
 
 #include "layers/norms/norm.h"
+#include "layers/recurrent/fused/thread_schedule.h"
 #include "layers/statistics/column_norm.h"
 #include "layers/statistics/population.h"
 
@@ -61,11 +62,10 @@ class StepNorm {
   void measure_row(size_t t, size_t row, const real* raw);
   /// Batch norm: those of the columns [begin, end) of step t, raw [rows x width], which enter the
   /// population's in the modes that change these. Where ranks synchronize them, they are those of the own cases, until
-  /// one thread calls merge_ranks().
+  /// all threads have called merge_ranks().
   void measure_columns(size_t t, size_t begin, size_t end, const real* raw, const real* mask);
-  /// Whether a step's statistics are over the cases of all ranks, which must have equally many steps.
-  bool synchronized() const { return synchronized_; }
-  void merge_ranks(size_t t, const real* mask);
+  /// Where ranks synchronize, they must have equally many steps: one thread exchanges what all of them have measured.
+  void merge_ranks(size_t t, const Share& share, const real* mask);
   /// out = gain (raw - mean) / deviation + bias, for one row.
   void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
 
@@ -73,16 +73,10 @@ class StepNorm {
   /// [width].
   void backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw, real* dgain,
                     real* dbias) const;
-  /// The same in place for the columns [begin, end) of all rows under batch norm; rows that are padded must
-  /// hold zeros.
-  void backward_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask,
-                        real* dgain, real* dbias) const;
-  /// The same where ranks synchronize, in three parts: sums over the own cases, over ranks (called by one thread), and
-  /// what follows from them.
-  void sum_columns(size_t t, size_t begin, size_t end, const real* raw, const real* d, const real* mask,
-                   real* dgain, real* dbias);
-  void sum_ranks(size_t t);
-  void subtract_columns(size_t t, size_t begin, size_t end, const real* raw, real* d, const real* mask) const;
+  /// The same in place for the share's columns of all rows under batch norm; rows that are padded must hold zeros. All
+  /// threads call it: where ranks synchronize, one exchanges their sums.
+  void backward_columns(size_t t, const Share& share, const real* raw, real* d, const real* mask, real* dgain,
+                        real* dbias);
 
   /// Adds the sums of each of `threads` threads, gain [width] then bias [width] at multiples of `stride`, to
   /// the gradients of gain and bias.
