@@ -26,14 +26,6 @@ Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon) {
 
 namespace {
 
-void require_features(const char* op, const Tensor& a, const Tensor& parameter, const char* which) {
-  if (a.shape().rank() == 0 || a.columns() == 0)
-    fail(op, ": ", a.shape(), " has no features in its last axis");
-  if (parameter.shape() != Shape{a.columns()})
-    fail(op, ": the ", which, " is ", parameter.shape(), ", the input ", a.shape(), "; it must be [",
-         a.columns(), "]");
-}
-
 template <bool centered>
 Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
   const size_t rows = a.rows(), columns = a.columns();
@@ -67,12 +59,14 @@ Tensor normalize_rows(const char* op, const Tensor& a, const Tensor& gain, const
 }  // namespace
 
 Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
+  require_features("layer_norm", a);
   require_features("layer_norm", a, gain, "gain");
   require_features("layer_norm", a, bias, "bias");
   return normalize_rows<true>("layer_norm", a, gain, bias, epsilon);
 }
 
 Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon) {
+  require_features("rms_norm", a);
   require_features("rms_norm", a, gain, "gain");
   return normalize_rows<false>("rms_norm", a, gain, Tensor::zeros({a.columns()}), epsilon);
 }

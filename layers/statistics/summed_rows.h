@@ -16,6 +16,18 @@ namespace lamina {
 /// For parallel_for: how many rows are worth a share, where each number costs a few passes.
 constexpr size_t row_grain(size_t columns) { return grain_of(columns, elementwise_grain / 4); }
 
+/// Throw Error naming the op and the shapes for rows without a number, and for a parameter, the "gain", that has not one for
+/// each number of a row.
+inline void require_features(const char* op, const Tensor& a) {
+  if (a.shape().rank() == 0 || a.columns() == 0)
+    fail(op, ": ", a.shape(), " has no features in its last axis");
+}
+inline void require_features(const char* op, const Tensor& a, const Tensor& parameter, const char* which) {
+  if (parameter.shape() != Shape{a.columns()})
+    fail(op, ": the ", which, " is ", parameter.shape(), ", the input ", a.shape(), "; it must be [",
+         a.columns(), "]");
+}
+
 class SummedRows {
  public:
   /// row(r, sums) for each row r of [rows x columns]; it adds what the row contributes to sums [width].

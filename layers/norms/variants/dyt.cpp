@@ -13,16 +13,6 @@ Tensor composed::dyt(const Tensor& a, const Tensor& alpha, const Tensor& gain, c
 
 namespace {
 
-void require_shapes(const Tensor& a, const Tensor& alpha, const Tensor& gain, const Tensor& bias) {
-  if (a.shape().rank() == 0 || a.columns() == 0)
-    fail("dyt: ", a.shape(), " has no features in its last axis");
-  if (alpha.shape() != Shape{1}) fail("dyt: alpha is ", alpha.shape(), "; it must be [1]");
-  for (const auto& [parameter, which] : {std::pair{&gain, "gain"}, {&bias, "bias"}})
-    if (parameter->shape() != Shape{a.columns()})
-      fail("dyt: the ", which, " is ", parameter->shape(), ", the input ", a.shape(), "; it must be [",
-           a.columns(), "]");
-}
-
 /// y_i = gain_i tanh(alpha a_i) + bias_i
 void apply(const real* a, size_t size, real alpha, const real* gain, const real* bias, real* y) {
 #pragma omp simd
@@ -52,7 +42,10 @@ void backward(const real* a, const real* dy, size_t size, real alpha, const real
 }  // namespace
 
 Tensor dyt(const Tensor& a, const Tensor& alpha, const Tensor& gain, const Tensor& bias) {
-  require_shapes(a, alpha, gain, bias);
+  require_features("dyt", a);
+  if (alpha.shape() != Shape{1}) fail("dyt: alpha is ", alpha.shape(), "; it must be [1]");
+  require_features("dyt", a, gain, "gain");
+  require_features("dyt", a, bias, "bias");
   const size_t rows = a.rows(), columns = a.columns();
   Tensor y(a.shape());
   parallel_for(rows, row_grain(columns),

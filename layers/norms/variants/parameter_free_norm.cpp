@@ -66,8 +66,7 @@ struct Row {
 template <class Value, class Backward>
 Tensor normalize_rows(const char* op, const Tensor& a, real epsilon, const Value& value,
                       const Backward& backward) {
-  if (a.shape().rank() == 0 || a.columns() == 0)
-    fail(op, ": ", a.shape(), " has no features in its last axis");
+  require_features(op, a);
   const size_t rows = a.rows(), columns = a.columns();
   Tensor y(a.shape()), statistics({rows, 2});
   auto* const kept = reinterpret_cast<row_norm::Statistics*>(statistics.data());
