@@ -58,10 +58,11 @@ std::set<std::string, std::less<>> words_in(const std::vector<std::string>& sent
   return found;
 }
 
-/// Only what the regression is fitted on, and what is then looked up: a file of millions of words may be larger than
-/// the memory. As in the public code, no phrases ("New_York").
-WordVectors vectors_for(const std::string& path, const Vocabulary& vocabulary,
-                        const std::vector<std::string>& sentences) {
+/// Nothing without a file, and of it only what the regression is fitted on, and what is then looked up: a file of millions
+/// of words may be larger than the memory. As in the public code, no phrases ("New_York").
+std::optional<WordVectors> vectors_for(const std::string& path, const Vocabulary& vocabulary,
+                                       const std::vector<std::string>& sentences) {
+  if (path.empty()) return {};
   const auto needed = words_in(sentences);
   return read_word_vectors(path, [&](std::string_view word) {
     return word.find('_') == word.npos &&
@@ -127,8 +128,7 @@ int run_encode(SkipCommand& skip, const EncodeFlags& flags) {
   Trained trained(skip, folder);
   load_model(folder, trained.parameters);
   const std::vector<std::string> lines = lines_of_standard_input();
-  std::optional<WordVectors> vectors;
-  if (!flags.word_vectors.empty()) vectors = vectors_for(flags.word_vectors, trained.vocabulary, lines);
+  const auto vectors = vectors_for(flags.word_vectors, trained.vocabulary, lines);
   const WordTable words = expanded(flags.word_vectors, trained.words(), vectors);
   const std::string bytes = npy_bytes(encode(trained.encoder, words, lines));
   std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
@@ -289,9 +289,7 @@ void evaluate_run(SkipCommand& skip, const RunFolder& run, const TaskData& data,
   const std::vector<std::uint64_t> snapshots = missing_snapshots(run, flags);
   if (snapshots.empty()) return;
   Trained trained(skip, run);
-  std::optional<WordVectors> vectors;
-  if (!flags.word_vectors.empty())
-    vectors = vectors_for(flags.word_vectors, trained.vocabulary, data.sentences());
+  const auto vectors = vectors_for(flags.word_vectors, trained.vocabulary, data.sentences());
   Progress progress(
       {.total = static_cast<long>(snapshots.size() * evaluation_steps(flags.options())), .unit = "fit"});
   for (const std::uint64_t updates : snapshots) {
