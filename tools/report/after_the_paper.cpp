@@ -24,6 +24,18 @@ Exhibit placement(const char* id, const char* subject) {
           .on_data = false};
 }
 
+/// A column of that file against "block", of the deepest model alone, or "depth"; dotted what theory says of it.
+ChartPlan beside_theory(const char* title, const std::string& x, const std::string& y, const char* y_label) {
+  return {.title = title,
+          .x = x,
+          .x_label = x == "depth" ? "blocks L" : "block l",
+          .y = y,
+          .y_label = y_label,
+          .log_x = x == "depth",
+          .log_y = true,
+          .theory = {"formula_" + y, "mean field"}};
+}
+
 Exhibit stream() {
   Exhibit exhibit = placement("placement-stream", "A Transformer's stream before training");
   exhibit.claim =
@@ -31,13 +43,8 @@ Exhibit stream() {
       "with the blocks, after block l between (1 + l / 2) d and (1 + 3 l / 2) d. Behind each sum (post-LN) "
       "it stays the same at every depth.";
   exhibit.largest = "depth";
-  exhibit.charts = {{.title = "Squared length / d by block, deepest model",
-                     .x = "block",
-                     .x_label = "block l",
-                     .y = "after_block",
-                     .y_label = "squared length / d",
-                     .log_y = true,
-                     .theory = {"formula_after_block", "mean field"}}};
+  exhibit.charts = {beside_theory("Squared length / d by block, deepest model", "block", "after_block",
+                                  "squared length / d")};
   exhibit.measures = {{"blocks", "block"},
                       {"after the first block", "after_block", Pick::first},
                       {"after the last", "after_block"},
@@ -51,14 +58,7 @@ Exhibit gradient_by_depth() {
       "The gradient of the last block's last matrix does not depend on the number L of blocks under post-LN, "
       "and falls like 1 / sqrt(L) under pre-LN: so post-LN needs a small learning rate at first.";
   exhibit.end_of = "depth";
-  exhibit.charts = {{.title = "Gradient of the last block",
-                     .x = "depth",
-                     .x_label = "blocks L",
-                     .y = "gradient",
-                     .y_label = "norm of dL/dW(2,L)",
-                     .log_x = true,
-                     .log_y = true,
-                     .theory = {"formula_gradient", "mean field"}}};
+  exhibit.charts = {beside_theory("Gradient of the last block", "depth", "gradient", "norm of dL/dW(2,L)")};
   exhibit.measures = {{"fewest blocks", "depth", Pick::first},
                       {"gradient", "gradient", Pick::first},
                       {"most blocks", "depth"},
@@ -73,13 +73,8 @@ Exhibit gradient_by_block() {
       "Under pre-LN the gradients are about as large in every block; under post-LN they are largest in the "
       "last ones.";
   exhibit.largest = "depth";
-  exhibit.charts = {{.title = "Gradient by block, deepest model",
-                     .x = "block",
-                     .x_label = "block l",
-                     .y = "gradient",
-                     .y_label = "norm of dL/dW(2,l)",
-                     .log_y = true,
-                     .theory = {"formula_gradient", "mean field"}}};
+  exhibit.charts = {
+      beside_theory("Gradient by block, deepest model", "block", "gradient", "norm of dL/dW(2,l)")};
   exhibit.measures = {{"blocks", "block"},
                       {"first block", "gradient", Pick::first},
                       {"last block", "gradient"},
@@ -129,8 +124,8 @@ Exhibit study(const char* name, const char* paper, const char* subject) {
 }
 
 /// The bits at the end against the learning rate: median and range of the seeds.
-ChartPlan rates(const char* title) {
-  return {.title = title,
+ChartPlan rates() {
+  return {.title = "At the end",
           .x = "lr",
           .x_label = "learning rate",
           .y = "valid_bits",
@@ -151,7 +146,7 @@ Exhibit warmup() {
   exhibit.group = "placement";
   exhibit.facet = {"layers", "layers "};
   exhibit.distinctions = {{"warmup", "warm-up "}};
-  exhibit.charts = {rates("At the end")};
+  exhibit.charts = {rates()};
   exhibit.measures = {{"lowest bits", "valid_bits", Pick::lowest, 1, 4},
                       {"at rate", "valid_bits", Pick::where_lowest, 1, 2, "lr"}};
   return exhibit;
@@ -167,7 +162,7 @@ Exhibit norms() {
       "Ours: characters of one novel, pre-LN with 4 layers of width 64, 2000 updates. Lines: median of the "
       "seeds; bands: all of them.";
   exhibit.group = "norm";
-  exhibit.charts = {rates("At the end")};
+  exhibit.charts = {rates()};
   exhibit.measures = {{"lowest bits", "valid_bits", Pick::lowest, 1, 4},
                       {"at rate", "valid_bits", Pick::where_lowest, 1, 2, "lr"},
                       {"lowest test bits", "test_bits", Pick::lowest, 1, 4}};
@@ -200,7 +195,7 @@ Exhibit dyt() {
       "3000 updates. Lines: median of the seeds; bands: all of them.";
   exhibit.group = "norm";
   exhibit.distinctions = {{"lr", "rate "}};
-  exhibit.charts = {rates("At the end")};
+  exhibit.charts = {rates()};
   exhibit.charts[0].x = "train-on";
   exhibit.charts[0].x_label = "characters to train on";
   exhibit.measures = {{"lowest bits", "valid_bits", Pick::lowest, 1, 4},
