@@ -19,7 +19,6 @@ namespace {
 
 using namespace lamina;
 
-/// One line of the table.
 struct Line {
   bool lstm;
   size_t steps, batch, input, hidden;

@@ -181,7 +181,6 @@ class ReaderCommand final : public TrainingCommand {
     return {.source = data_->source, .cases = data_->train.count, .called = "training questions"};
   }
 
-  /// Trains a variant and tests its best model.
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     ReaderExperiment experiment(*data_, options(), folder);
     const std::uint64_t updates = updates_in_all(updates_, experiment.steps_per_epoch());

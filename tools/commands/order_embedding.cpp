@@ -156,7 +156,6 @@ class OrderCommand final : public TrainingCommand {
     return {.source = data_->source, .cases = data_->train.images, .called = "training images"};
   }
 
-  /// Trains a variant and tests its best model.
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     OrderExperiment experiment(*data_, options(), folder);
     const Outcome outcome = train(folder, experiment.parameters, *experiment.optimizer, experiment,

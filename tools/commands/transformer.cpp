@@ -193,7 +193,6 @@ class TransformerCommand final : public TrainingCommand {
                        "; choose a multiple of ", groups);
   }
 
-  /// Trains a variant and tests its best model.
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
     const std::uint64_t updates = updates_in_all(updates_, data_texts() / batch());
     TransformerExperiment experiment(*data_, options(updates), folder);

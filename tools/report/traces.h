@@ -31,7 +31,6 @@ struct Trace {
 /// Whether a run is one of an exhibit's, even when its file is missing.
 bool belongs(const FoundRun& run, const Exhibit& exhibit);
 
-/// Whether an exhibit shows this study.
 bool shows(const Exhibit& exhibit, const FoundStudy& study);
 
 /// All traces of an exhibit; runs without the exhibit's file have none.

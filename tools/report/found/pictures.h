@@ -25,7 +25,6 @@ std::vector<FoundPicture> pictures_in(const std::string& folder);
 /// Whether a name is one of the plan's.
 bool fits(const PicturePlan& plan, const std::string& file);
 
-/// Bytes as base64.
 std::string base64(const std::string& bytes);
 
 }  // namespace lamina
