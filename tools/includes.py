@@ -18,7 +18,7 @@ import sys
 STANDARD = {
     "algorithm": "min max clamp minmax fill fill_n copy copy_n find find_if count count_if sort equal all_of any_of none_of unique"
     " transform max_element min_element minmax_element upper_bound lower_bound is_sorted mismatch move swap ranges::*",
-    "functional": "function reference_wrapper less greater equal_to minus plus hash ref cref ranges::greater ranges::less",
+    "functional": "function identity invoke mem_fn reference_wrapper less greater equal_to minus plus hash ref cref ranges::greater ranges::less",
     "ranges": "ranges::size ranges::begin ranges::end ranges::iota_view views::*",
     "iterator": "back_inserter distance istream_iterator iter_value_t size ssize begin end ranges::size ranges::begin ranges::end next prev",
     "array": "array to_array",
