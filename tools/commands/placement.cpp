@@ -69,7 +69,6 @@ std::vector<Measured> measure(const PlacementFlags& flags) {
 
 std::string to_csv(const std::vector<Measured>& all) {
   std::string csv =
-      ""
       "placement,depth,block,after_attention,after_attention_deviation,after_block,after_block_deviation,"
       "gradient,gradient_deviation,formula_after_attention,formula_after_block,formula_gradient\n";
   for (const Measured& each : all)
