@@ -10,7 +10,8 @@
 namespace lamina {
 
 // Functions of one variable: y = f(x), dx = dy f'(x), the derivative written with x or y, whichever is
-// shorter. The function for dx gets dy as well: dy / x rounds once, dy times 1 / x twice.
+// shorter. The function for dx gets dy as well: dy / x rounds once, dy times 1 / x twice. Where the derivative is 0 because
+// x is cut off, dy is left out, not multiplied: of sqrt(relu(x)) it is infinite there.
 
 namespace {
 
@@ -96,7 +97,7 @@ Tensor sigmoid(const Tensor& x) {
 Tensor relu(const Tensor& x) {
   return unary(
       {"relu", OpKind::relu}, x, [](real v) { return v < 0 ? 0 : v; },
-      [](real dy, real v, real) { return dy * (v > 0 ? real(1) : real(0)); });
+      [](real dy, real v, real) { return v > 0 ? dy : 0; });
 }
 
 Tensor erf(const Tensor& x) {
@@ -125,7 +126,7 @@ Tensor clamp(const Tensor& x, real low, real high) {
       "clamp", x, [=](real v) { return v < low    ? low
                                        : v > high ? high
                                                   : v; },
-      [=](real dy, real v, real) { return dy * static_cast<real>(v >= low && v <= high); });
+      [=](real dy, real v, real) { return v >= low && v <= high ? dy : 0; });
 }
 
 Tensor leaky_relu(const Tensor& x, real slope) {

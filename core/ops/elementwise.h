@@ -48,15 +48,15 @@ Tensor square(const Tensor& x);
 Tensor abs(const Tensor& x);  ///< derivative 0 at 0
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + e^-x)
-Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN; derivative 0 at 0
-Tensor erf(const Tensor& x);      ///< 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x
+Tensor relu(const Tensor& x);  ///< max(x, 0); NaN stays NaN; derivative 0 up to 0, also where dy is infinite
+Tensor erf(const Tensor& x);   ///< 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x
 
 /// x^power: 1 for power 0, with derivative 0; NaN for x < 0 unless the power is a whole number. At x = 0 the
 /// derivative of a power below 1 is infinite.
 Tensor pow(const Tensor& x, real power);
 
-/// x limited to [low, high]; NaN stays NaN. The derivative is 1 inside and at the limits, 0 outside. Either limit may
-/// be infinite; throws Error when low is above high or one of them is NaN.
+/// x limited to [low, high]; NaN stays NaN. The derivative is 1 inside and at the limits; outside it is 0, also where dy
+/// is infinite. Either limit may be infinite; throws Error when low is above high or one of them is NaN.
 Tensor clamp(const Tensor& x, real low, real high);
 
 // Activations; a NaN stays NaN.

@@ -18,12 +18,12 @@ real part(const real* added, size_t i) {
 
 struct Tanh {
   static real f(real a) { return scalar::tanh(a); }
-  static real derivative(real h) { return 1 - h * h; }
+  static real back(real dh, real h) { return dh * (1 - h * h); }
 };
 
 struct Relu {
   static real f(real a) { return a < 0 ? 0 : a; }
-  static real derivative(real h) { return h > 0 ? real(1) : real(0); }
+  static real back(real dh, real h) { return h > 0 ? dh : 0; }
 };
 
 /// h = f(a);  da = dh f'(a), which both functions compute from h
@@ -44,7 +44,7 @@ class SimpleCell final : public Cell {
     real *const da = row.dgates, *const dprevious = row.dprevious;
 #pragma omp simd
     for (size_t j = 0; j < row.hidden; ++j) {
-      da[j] = dh[j] * Function::derivative(h[j]);
+      da[j] = Function::back(dh[j], h[j]);
       dprevious[j] = 0;
     }
   }

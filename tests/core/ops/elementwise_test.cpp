@@ -73,6 +73,18 @@ TEST_CASE("abs and relu have derivative 0 at 0, and keep NaN") {
     if (std::string(f.name) != "relu of negative numbers") CHECK(std::isnan(f.apply(nan)[0]));
 }
 
+TEST_CASE("what relu and clamp cut off gets derivative 0, also where the one that arrives is infinite") {
+  const auto derivative = [](const std::function<Tensor(const Tensor&)>& function) {
+    Tensor x = Tensor::from({3}, {-1, 4, 9}).require_gradient();
+    Tape tape;
+    tape.backward(sum(function(x)));
+    return x.gradient();
+  };
+  CHECK(difference(derivative([](const Tensor& x) { return sqrt(relu(x)); }), {0, 0.25, 1.0 / 6}) <= ulp);
+  CHECK(difference(derivative([](const Tensor& x) { return log(relu(x)); }), {0, 0.25, 1.0 / 9}) <= ulp);
+  CHECK(difference(derivative([](const Tensor& x) { return sqrt(clamp(x, 0, 5)); }), {0, 0.25, 0}) <= ulp);
+}
+
 TEST_CASE("the second operand is repeated: values") {
   const Tensor a = Tensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor row = Tensor::from({3}, {10, 20, 30}), column = Tensor::from({2, 1}, {10, 20});

@@ -180,6 +180,15 @@ TEST_CASE("batch norm of equal cases leaves nothing of them, whatever rounding t
   CHECK(std::ranges::all_of(h.values(), [](real value) { return value == 0; }));
 }
 
+TEST_CASE("what a relu cell cuts off gets derivative 0, also where the one that arrives is infinite") {
+  Parameters parameters(1);
+  const Rnn rnn(parameters, "rnn", {.input = 1, .hidden = 2}, relu_cell());
+  std::ranges::copy(std::vector<real>{1, -1}, Tensor(rnn.input_weight).data());
+  Tape tape;
+  tape.backward(sum(sqrt(rnn(Tensor::full({1, 1, 1}, 4)).hidden)));  // h = 4 and 0
+  CHECK(difference(rnn.bias.gradient(), {0.25, 0}) <= ulp);
+}
+
 TEST_CASE("errors of recurrent layers name shapes") {
   Parameters parameters(1);
   const auto make = [&](const RecurrentOptions& options) { Lstm(parameters, "bad", options); };
