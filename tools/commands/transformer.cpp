@@ -188,9 +188,11 @@ class TransformerCommand final : public TrainingCommand {
       fail<UsageError>("--positions rotary: pairs of numbers are turned, and --width ", width_, " / --heads ",
                        heads_, " is odd; choose an even width of heads");
     constexpr size_t groups = NormalizationOptions{}.groups;
-    if (std::ranges::find(norms, std::string(name_of(Norm::group))) != norms.end() && width_ % groups != 0)
+    if (std::ranges::find(norms, std::string(name_of(Norm::group))) != norms.end() &&
+        (width_ % groups != 0 || width_ == groups))
       fail<UsageError>("--norm group: its ", groups, " groups do not divide --width ", width_,
-                       "; choose a multiple of ", groups);
+                       " into parts of two and more; choose a multiple of ", groups, ", from ", 2 * groups,
+                       " on");
   }
 
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {

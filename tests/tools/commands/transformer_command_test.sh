@@ -80,6 +80,7 @@ check "a length beyond the text" refuses 2 "--length 30000: the text to train on
 check "a batch larger than the text" refuses 2 "--batch 4000" transformer --batch 4000 --out a
 check "a ghost batch of one part" refuses 2 "--norm ghost-batch: its parts have 32 cases or more, so that --batch 16 is one part" transformer --norm ghost-batch --batch 16 --out a
 check "a width that the groups do not divide" refuses 2 "--norm group: its 8 groups do not divide --width 20" transformer --norm layer,group --width 20 --heads 2 --out a
+check "a width that leaves each group a single number" refuses 2 "do not divide --width 8 into parts of two and more" transformer --norm group --width 8 --heads 2 --out a
 check "an unknown placement" refuses 2 "--placement" transformer --placement behind
 check "an unknown norm" refuses 2 "--norm" transformer --norm instance
 check "a book without a folder" refuses 2 "--book emma: without --data" transformer --book emma --out a
