@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "models/evidence/kept_numbers.h"
+#include "models/evidence/verdict.h"
 #include "models/run/interrupt.h"
 #include "models/run/metrics.h"
 #include "models/run/progress.h"
@@ -240,6 +242,22 @@ void StudyQueue::end(Run& run) {
   look_at(run);
   status_.line(text(name_of(how.outcome), ": ", run.run.name, how.reason.empty() ? "" : ", " + how.reason,
                     "; ", totals()));
+  require_what_is_named();
+}
+
+/// Once, when every variant has a run that ended: what these do not measure, the others will not either.
+void StudyQueue::require_what_is_named() {
+  std::set<std::size_t> all, with_result;
+  for (const Run& run : runs_) {
+    all.insert(run.run.combination);
+    if (run.how.outcome == RunEnd::finished || run.how.outcome == RunEnd::diverged)
+      with_result.insert(run.run.combination);
+  }
+  if (required_ || with_result != all) return;
+  required_ = true;
+  const std::vector<MeasuredRun> measured = measured_runs(study_, options_.folder);
+  require_metrics(study_, measured);
+  for (const Claim& claim : study_.claims) judge(claim, study_, measured);
 }
 
 void StudyQueue::stop_all() {

@@ -29,6 +29,7 @@ class StudyQueue {
   StudyQueue(const Study& study, const std::vector<StudyRun>& runs, const QueueOptions& options);
 
   /// Trains until all runs have ended, or until Ctrl-C, which saves all that are at work. Returns whether all ended.
+  /// DataError, and all are saved, when one run of each variant shows that the study names what they do not measure.
   bool train();
 
   std::size_t failed() const;
@@ -50,6 +51,7 @@ class StudyQueue {
   void look_at_children();
   static void look_at(Run& run);
   void end(Run& run);
+  void require_what_is_named();
   void stop_all();
   void show();
 
@@ -66,6 +68,7 @@ class StudyQueue {
   std::size_t kept_ = 0;  ///< of them in numbers.json alone
   StatusLine status_;
   std::size_t looks_ = 0;
+  bool required_ = false;
 };
 
 }  // namespace lamina

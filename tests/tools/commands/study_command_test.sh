@@ -88,6 +88,15 @@ study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "vari
 check "other settings" refuses 1 "s.json: lr 0.5 and not no lr in grows/study.json; put it back" study s.json --out grows
 LAMINA_SMOKE=2 check "another LAMINA_SMOKE" refuses 1 "grows/study.json" study s.json --out grows
 
+# --- what only runs tell is asked of the first ones
+study '{"experiment": "mnist", "settings": {"preset": "small", "record": "every=5"}, "variants": {"norm": ["batch", "layer"]}, "seeds": [1, 2, 3], "metrics": "gian.mean"}'
+check "what no run records" refuses 1 "s.json: metrics: 'gian.mean' is no metric of these runs" study s.json --out asked --jobs 1
+check "is said after one run of each variant" [ "$(line_of starts)" = 2 ]
+study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["batch", "layer"]}, "seeds": [1, 2, 3],
+  "claims": [{"metric": "test_error", "take": "mean of last 9", "lower": {"norm": "layer"}, "than": {"norm": "batch"}}]}'
+check "and so is a mean of more than they measure" refuses 1 "s.json: 'mean of last 9' of 'test_error': layer-seed1 has only 1" study s.json --out asked-again --jobs 1
+check "then as well" [ "$(line_of starts)" = 2 ]
+
 # --- runs that the study did not begin, and folders of single runs
 study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "variants": {"norm": ["none"]}}'
 "$lamina" mnist --preset small --norm none --out adopted/none-seed1 >/dev/null 2>err || cat err
