@@ -11,7 +11,7 @@
 #include "models/convnet/model.h"
 #include "models/mnist/model.h"
 #include "optim/adam.h"
-#include "tools/bench/training_steps.h"
+#include "tools/bench/timed_steps.h"
 #include "tools/peers/small_case.h"
 
 namespace {

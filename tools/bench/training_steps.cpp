@@ -12,28 +12,11 @@
 #include "models/mnist/experiment.h"
 #include "models/order_embedding/model.h"
 #include "models/skip_thoughts/model.h"
-#include "models/transformer/writing.h"
+#include "tools/bench/timed_steps.h"
 
 namespace lamina {
 
 namespace {
-
-Tensor normal(Shape shape) {
-  Tensor values(shape);
-  Random(2).fill_normal(values.data(), values.size(), 0, 1);
-  return values;
-}
-
-/// Sentences of equal length, of random words.
-TokenBatch random_sentences(size_t steps, size_t rows, size_t vocabulary, std::uint64_t seed = 3) {
-  TokenBatch batch;
-  batch.steps = steps;
-  batch.rows = rows;
-  Random random(seed);
-  for (size_t i = 0; i < steps * rows; ++i)
-    batch.tokens.push_back(static_cast<int>(random.below(static_cast<std::uint32_t>(vocabulary))));
-  return batch;
-}
 
 /// A layer as `make bench` times it.
 template <class Layer>
@@ -144,92 +127,6 @@ std::vector<Norm> norms_of_blocks() {
 }
 
 }  // namespace
-
-template <class Model, class Options>
-TrainingStep classifier_step(const TrainingStepOptions& options) {
-  const auto parameters = std::make_shared<Parameters>(1);
-  const auto model = std::make_shared<Model>(*parameters, Options{.norm = options.norm});
-  const Tensor images = normal({options.batch, 784});
-  std::vector<int> labels(options.batch);
-  Random random(3);
-  for (int& label : labels) label = static_cast<int>(random.below(10));
-  return {.parameters = parameters,
-          .loss = [=] { return cross_entropy((*model)(images, Mode::train), labels); },
-          .use = [=] { (*model)(images, Mode::evaluate); }};
-}
-
-template TrainingStep classifier_step<mnist::Model, mnist::ModelOptions>(const TrainingStepOptions&);
-template TrainingStep classifier_step<convnet::Model, convnet::ModelOptions>(const TrainingStepOptions&);
-
-template <class Layer>
-TrainingStep recurrent_step(const SequenceSizes& sizes) {
-  const auto parameters = std::make_shared<Parameters>(1);
-  const auto layer = std::make_shared<Layer>(
-      *parameters, "layer",
-      RecurrentOptions{.input = sizes.input, .hidden = sizes.hidden, .norm = sizes.norm});
-  const Tensor x = normal({sizes.steps, sizes.batch, sizes.input});
-  return {.parameters = parameters,
-          .loss =
-              [=] {
-                const Tensor states = (*layer)(x).hidden;
-                const Scope scope("loss");
-                return mean_square(states);
-              },
-          .use = [=] { (*layer)(x, {.mode = Mode::evaluate}); }};
-}
-
-namespace {
-
-constexpr size_t characters = 80;
-
-std::shared_ptr<transformer::Model> language_model(Parameters& parameters, const LanguageModelSizes& sizes) {
-  return std::make_shared<transformer::Model>(parameters, transformer::ModelOptions{.vocabulary = characters,
-                                                                                    .width = sizes.width,
-                                                                                    .layers = sizes.layers,
-                                                                                    .heads = sizes.heads,
-                                                                                    .length = sizes.length,
-                                                                                    .norm = sizes.norm});
-}
-
-}  // namespace
-
-TrainingStep language_model_step(const LanguageModelSizes& sizes) {
-  const auto parameters = std::make_shared<Parameters>(1);
-  const auto model = language_model(*parameters, sizes);
-  const auto texts =
-      std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters));
-  const auto next =
-      std::make_shared<const TokenBatch>(random_sentences(sizes.batch, sizes.length, characters, 4));
-  return {.parameters = parameters,
-          .loss =
-              [=, rows = sizes.batch] {
-                return model->loss(texts->tokens, next->tokens, rows, Mode::train, Random(5));
-              },
-          .use = [=, rows = sizes.batch] { (*model)(texts->tokens, rows); }};
-}
-
-WritingStep writing_step(const LanguageModelSizes& sizes) {
-  struct Writer {
-    std::shared_ptr<transformer::Model> model;
-    transformer::Caches caches;
-    Random random{2};
-    size_t written = 0;
-    int last = 0;
-  };
-  const auto parameters = std::make_shared<Parameters>(1);
-  const auto model = language_model(*parameters, sizes);
-  const auto writer = std::make_shared<Writer>(Writer{.model = model, .caches = model->caches()});
-  return {.parameters = parameters, .next = [writer, length = sizes.length] {
-            if (writer->written++ % length == 0)
-              for (KeyValueCache& cache : writer->caches) cache.reset();
-            const Tensor logits = writer->model->next({&writer->last, 1}, writer->caches);
-            return writer->last = transformer::draw_token(logits.values(), {}, writer->random);
-          }};
-}
-
-template TrainingStep recurrent_step<Rnn>(const SequenceSizes&);
-template TrainingStep recurrent_step<Lstm>(const SequenceSizes&);
-template TrainingStep recurrent_step<Gru>(const SequenceSizes&);
 
 const std::vector<NamedTrainingStep>& training_steps() {
   static const std::vector<Norm> dense = {Norm::layer, Norm::none, Norm::batch, Norm::weight};
