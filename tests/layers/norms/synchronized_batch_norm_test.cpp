@@ -177,10 +177,10 @@ TEST_CASE("synchronized batch norm: statistics may be changed before the backwar
     const Tensor a = leaf({5, 3}, 1);
     Tape tape;
     Tensor mean({3}), variance({3});
-    const real cases = column_norm::measure_over_ranks(a, mask, 0, mean, variance);
+    const real all = column_norm::measure_over_ranks(a, mask, 0, mean, variance);
     const Tensor y = column_norm::normalize(
-        {.op = "batch_norm", .epsilon = real(1e-5), .mask = mask, .measured = true, .cases_of_ranks = cases},
-        a, gain, bias, mean, variance);
+        {.op = "batch_norm", .epsilon = real(1e-5), .mask = mask, .measured = true, .cases_of_ranks = all}, a,
+        gain, bias, mean, variance);
     if (change) std::ranges::fill(mean.values(), real{7});
     if (change_mask) mask[0] = 0;
     tape.backward(weighted(y));
