@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "core/error.h"
 #include "core/files/folder.h"
@@ -204,6 +205,18 @@ std::vector<Series> over_steps(const std::vector<RecordRow>& rows, const std::st
     x = row.step;
     return true;
   });
+}
+
+std::vector<Series> weight_gradients(const std::vector<RecordRow>& rows) {
+  std::set<std::pair<std::string, std::string>> weights;  // layer and parameter
+  std::string owner;
+  for (const RecordRow& row : rows)
+    if (matches(row.quantity, "length.mean", owner)) weights.emplace(row.layer, owner);
+  std::vector<RecordRow> gradients;
+  for (const RecordRow& row : rows)
+    if (matches(row.quantity, "gradient", owner) && weights.contains({row.layer, owner}))
+      gradients.push_back(row);
+  return over_steps(gradients, "gradient");
 }
 
 std::vector<Series> over_time(const std::vector<RecordRow>& rows, const std::string& quantity,

@@ -54,7 +54,11 @@ struct Series {
 /// steps; for a recurrent layer, means over its time steps.
 std::vector<Series> over_steps(const std::vector<RecordRow>& rows, const std::string& quantity);
 
-/// The same over a recurrent layer's time steps within one recorded step.
+/// The lengths of the gradients of all weights over training steps, under whatever name a layer has them: recurrent layers
+/// and embeddings too. Weights are what has weight vectors.
+std::vector<Series> weight_gradients(const std::vector<RecordRow>& rows);
+
+/// The same as over_steps() over a recurrent layer's time steps within one recorded step.
 std::vector<Series> over_time(const std::vector<RecordRow>& rows, const std::string& quantity,
                               std::uint64_t step);
 

@@ -20,6 +20,7 @@ struct InspectFlags {
 struct PanelPlan {
   const char *title, *quantity;
   bool log_y;
+  bool of_weights = false;  ///< of all weights, and of nothing else that has the quantity
 };
 
 constexpr PanelPlan step_panels[] = {
@@ -29,7 +30,7 @@ constexpr PanelPlan step_panels[] = {
     {"Length of weight vectors", "length.mean", false},
     {"Angle turned per update [rad]", "angle.mean", true},
     {"Relative change per update", "change.mean", true},
-    {"Gradient of weights", "weight.gradient", true},
+    {"Gradient of weights", "gradient", true, true},
     {"Gains: mean", "gain.mean", false},
     {"Dead units (fraction)", "outputs.dead", false}};
 
@@ -43,7 +44,7 @@ std::vector<Panel> figure_over_steps(const std::vector<RecordRow>& rows) {
   std::vector<Panel> panels;
   for (const PanelPlan& plan : step_panels) {
     Panel panel{.title = plan.title, .x_label = "training step", .log_y = plan.log_y};
-    for (const Series& series : over_steps(rows, plan.quantity))
+    for (const Series& series : plan.of_weights ? weight_gradients(rows) : over_steps(rows, plan.quantity))
       panel.curves.push_back({.title = series.title, .x = series.x, .y = series.y});
     if (!panel.curves.empty()) panels.push_back(panel);
   }

@@ -84,6 +84,29 @@ TEST_CASE("a record as series and tables") {
   CHECK(contains(step_tables(rows, 9), "| out |  |  | 0.0625 |  |  |"));
 }
 
+TEST_CASE("the gradients of all weights: of recurrent layers and embeddings too, and of nothing else") {
+  const std::vector<RecordRow> all = {{1, "rnn", "hidden.gradient", 1, 9},
+                                      {1, "rnn", "input_weight.gradient", 0, 3},
+                                      {1, "rnn", "hidden_weight.gradient", 0, 4},
+                                      {1, "rnn", "bias.gradient", 0, 9},
+                                      {1, "words", "value.gradient", 0, 5},
+                                      {1, "out", "weight.gradient", 0, 6},
+                                      {1, "out", "bias.gradient", 0, 9},
+                                      {1, "rnn", "input_weight.length.mean", 0, 1},
+                                      {1, "rnn", "hidden_weight.length.mean", 0, 1},
+                                      {1, "words", "value.length.mean", 0, 1},
+                                      {1, "out", "weight.length.mean", 0, 1}};
+  const std::vector<Series> gradients = weight_gradients(all);
+  std::vector<std::string> titles;
+  std::vector<double> values;
+  for (const Series& series : gradients) {
+    titles.push_back(series.title);
+    values.push_back(series.y.at(0));
+  }
+  CHECK(titles == std::vector<std::string>{"rnn input_weight", "rnn hidden_weight", "words", "out"});
+  CHECK(values == std::vector<double>{3, 4, 5, 6});
+}
+
 TEST_CASE("folders without a run, or with several") {
   const TemporaryFolder scratch;
   CHECK(message_of<DataError>([&] { RunFolder::open(scratch.path()); }) ==

@@ -20,6 +20,10 @@ check "inspects a record" shows "In training step 9" inspect recorded --out seen
 check "its tables are aligned, and fit" [ "$(grep -c '^|' out)" = 0 -a "$(awk 'length($0) > 80' out | wc -l)" = 0 ]
 check "writes a table" [ -s seen/inspect.csv ]
 check "and a figure" [ -s seen/inspect.svg ]
+"$lamina" order-embedding --norm layer --record every=4 --out recurrent >/dev/null || echo "training failed"
+check "inspects recurrent layers" shows "gru hidden_weight" inspect recurrent --out recurrent
+check "whose weights are in the panels of lengths, angles, changes and gradients" \
+      [ "$(grep -c '<title>gru hidden_weight' recurrent/inspect.svg)" = 4 ]
 check "one layer" shows "hidden1.norm.gain        [1000] " inspect recorded --layer hidden1 --out seen
 check "only that layer" [ "$(grep -c logits out)" = 0 ]
 check "a run without a record says how to record" shows "--record every=100" inspect plain/none-b128
