@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 #include "tools/programs/run_program.h"
 #include "tools/results/palette.h"
 
@@ -34,6 +35,13 @@ bool drawable(const Panel& panel, double x, double y) {
 }
 
 using Numbers = std::vector<double>;
+
+/// How many points of a curve can be drawn.
+size_t points_of(const Panel& panel, const Curve& curve) {
+  size_t count = 0;
+  for (size_t i = 0; i < curve.x.size(); ++i) count += drawable(panel, curve.x[i], curve.y[i]);
+  return count;
+}
 
 /// A gnuplot data block of that name: a row of x and a number of each list where all of them can be drawn. Returns how many.
 size_t write_block(std::ostream& script, const std::string& name, const Panel& panel, const Numbers& x,
@@ -66,17 +74,25 @@ std::string dash_of(Line line) {
   return list.empty() ? "1" : list + ')';
 }
 
-std::string style(const Curve& curve, size_t number) {
+/// Its own, but where the colours have been used up: there the next kind of line, so that no two curves look alike.
+Line line_of(const Curve& curve, size_t number) {
+  if (curve.color >= 0 || curve.line != Line::solid) return curve.line;
+  return static_cast<Line>(number / plain_colors % dashes.size());
+}
+
+std::string style(const Panel& panel, size_t number) {
+  const Curve& curve = panel.curves[number];
   if (curve.pale)  // two bytes of alpha stand before the colour
     return "with lines lw 0.8 dt 1 lc rgb '#A0" + color_of(curve, number).substr(1) + "'";
   const std::string colored = " lc rgb '" + color_of(curve, number) + "'";
   // A line of one point is invisible, so short runs get marks as well.
-  const std::string marks = curve.x.size() <= 12 ? "with linespoints pt 7 ps 0.45" : "with lines";
-  return marks + " lw 2 dt " + dash_of(curve.line) + colored;
+  const std::string marks = points_of(panel, curve) <= 12 ? "with linespoints pt 7 ps 0.45" : "with lines";
+  return marks + " lw 2 dt " + dash_of(line_of(curve, number)) + colored;
 }
 
 std::string log_axis(const char* axis, bool on) {
-  if (!on) return text("unset logscale ", axis, "\nset format ", axis, " '%g'\n");
+  // As many digits as tell the marks of a narrow axis apart: its numbers may differ in the seventh.
+  if (!on) return text("unset logscale ", axis, "\nset format ", axis, " '%.10g'\n");
   return text("set logscale ", axis, "\nset format ", axis, " '10^{%T}'\n");
 }
 
@@ -90,10 +106,11 @@ void write_titles(std::ostream& script, const Panel& panel) {
          << "set ylabel " << quoted(panel.y_label) << " noenhanced\n";
 }
 
-/// The ends of an axis or colour scale as gnuplot writes them.
+/// The ends of an axis or colour scale as gnuplot writes them; it refuses an axis between two that are one.
 std::string range(const std::optional<double>& low, const std::optional<double>& high) {
+  if (low && high && !(*low < *high)) return "[*:*]";
   const auto bound = [](const std::optional<double>& value) {
-    return value ? text(*value) : std::string("*");
+    return value ? number_text(*value) : std::string("*");
   };
   return "[" + bound(low) + ':' + bound(high) + "]";
 }
@@ -158,7 +175,7 @@ void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) 
     const std::string block = text("$panel", panel_number, "_curve", i);
     const size_t points = write_block(script, block, panel, curve.x, {&curve.y});
     plot += (plot.empty() ? "plot " : ", ") + (points > 0 ? block + " using 1:2 " : "NaN ") +
-            style(curve, i) + legend_entry(curve);
+            style(panel, i) + legend_entry(curve);
     any_points = any_points || points > 0;
   }
   write_titles(script, panel);
@@ -253,8 +270,7 @@ void write_shared_legend(std::ostream& script, const Layout& layout, const Panel
          << "unset border\nunset tics\nunset grid\nunset title\nunset xlabel\nunset ylabel\nunset logscale\n"
          << "unset label 1\nset xrange [0:1]\nset yrange [0:1]\n";
   for (size_t i = 0; i < panel.curves.size(); ++i)
-    script << (i == 0 ? "plot " : ", ") << "NaN " << style(panel.curves[i], i)
-           << legend_entry(panel.curves[i]);
+    script << (i == 0 ? "plot " : ", ") << "NaN " << style(panel, i) << legend_entry(panel.curves[i]);
   script << '\n';
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "tools/results/palette.h"
 
 using namespace lamina;
 namespace fs = std::filesystem;
@@ -95,6 +96,55 @@ TEST_CASE("values that cannot be drawn are left out" * doctest::skip(no_gnuplot(
   const Panel nothing = {.title = "none", .log_y = true, .curves = {{.title = "b", .x = {1}, .y = {nan}}}};
   const Panel flat = {.title = "flat", .y_min = 0, .curves = {{.title = "c", .x = {1, 2}, .y = {0, 0}}}};
   CHECK(write_figure((scratch.path / "figure").string(), {gaps, nothing, flat}));
+}
+
+TEST_CASE("of many curves without a colour of their own no two look alike" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const auto is_dashed = [&](size_t curves) {
+    Panel panel{.title = "many"};
+    for (size_t i = 0; i < curves; ++i)
+      panel.curves.push_back({.title = std::to_string(i), .x = {1, 2}, .y = {1, static_cast<double>(i)}});
+    REQUIRE(write_figure(scratch.path / "many", {panel}));
+    return read_file(scratch.path / "many.svg").find("stroke-dasharray") != std::string::npos;
+  };
+  CHECK(!is_dashed(plain_colors));
+  CHECK(is_dashed(plain_colors + 1));
+}
+
+TEST_CASE("a curve of which one point can be drawn shows it" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  Curve one{.title = "one", .x = {}, .y = {}};
+  for (int i = 0; i < 20; ++i) {
+    one.x.push_back(i);
+    one.y.push_back(i == 7 ? 3 : std::nan(""));
+  }
+  Curve line = one;
+  line.y = line.x;
+  REQUIRE(write_figure(scratch.path / "one", {{.curves = {one, line}}}));
+  const std::string svg = read_file(scratch.path / "one.svg");
+  const std::string mark = "'#gpPt6' transform";
+  const size_t first = svg.find(mark);  // in the panel, and beside the title
+  REQUIRE(first != std::string::npos);
+  CHECK(svg.find(mark, first + 1) != std::string::npos);
+}
+
+TEST_CASE("the marks of a narrow axis differ" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const Panel narrow{.curves = {{.x = {1e6, 1e6 + 1, 1e6 + 2}, .y = {1.414213, 1.414214, 1.414217}}}};
+  REQUIRE(write_figure(scratch.path / "narrow", {narrow}));
+  const std::string svg = read_file(scratch.path / "narrow.svg");
+  for (const char* mark : {">1000001<", ">1000002<", ">1.414213<", ">1.414215<"})
+    CHECK(svg.find(mark) != std::string::npos);
+}
+
+TEST_CASE("ends of an axis that are one, or nearly" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const auto drawn = [&](double low, double high) {
+    return write_figure(scratch.path / "ends",
+                        {{.y_min = low, .y_max = high, .curves = {{.x = {1, 2}, .y = {low, high}}}}});
+  };
+  CHECK(drawn(0, 0));
+  CHECK(drawn(1000000.25, 1000000.5));
 }
 
 TEST_CASE("a heat map's rows and columns can have names" * doctest::skip(no_gnuplot())) {
