@@ -172,7 +172,9 @@ Lab variable_length() {
           "updates with 32 sequences of 5 to 30 steps, of which few are long; padded steps do not enter "
           "batch "
           "norm's statistics, or do (with padding). Test: 1000 sequences of 60 steps, in use, that is "
-          "with population statistics, those of step 30 from there on.",
+          "with population statistics, those of step 30 from there on; with the statistics of each batch "
+          "100 batches as in training, and at each step the mean over the batches that have a case there, "
+          "however many, of its cases' mean.",
       .measure = measure,
       .claims = {is_higher("Batch norm is worse at steps 21 to 30, which few cases reach, than at 1 to 10",
                            {.variant = "batch", .quantity = late}, {.variant = "batch", .quantity = early}),
@@ -199,7 +201,7 @@ Lab variable_length() {
                  {.title = "With the statistics of each batch",
                   .quantity = "error by batch statistics",
                   .x_label = "step",
-                  .y_label = "mean squared error",
+                  .y_label = "mean squared error, mean over batches",
                   .log_y = true},
                  {.title = "Who gets that far",
                   .quantity = "cases that reach a step",

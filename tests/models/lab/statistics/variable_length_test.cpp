@@ -35,3 +35,9 @@ TEST_CASE("the error of a step is the mean over the cases that reach it") {
   CHECK(errors[1] == 4);
   CHECK(std::isnan(errors[2]));
 }
+
+TEST_CASE("the axis says that the error by batch statistics is a mean over batches, not over cases") {
+  for (const LabChart& chart : variable_length().charts)
+    if (chart.quantity == "error by batch statistics")
+      CHECK(chart.y_label == "mean squared error, mean over batches");
+}
