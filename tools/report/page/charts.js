@@ -14,6 +14,7 @@ const Charts = (() => {
   const power = (value) => "10" + raised(Math.round(Math.log10(value)));
   function number(value, digits = 4) {
     if (value == null) return "–";
+    if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value); // counts are read exactly
     const text = String(Number(value.toPrecision(digits)));
     const short = /e/.test(text) || (value !== 0 && Math.abs(value) < 1e-3) || Math.abs(value) >= 1e6;
     if (!short) return text;
@@ -66,7 +67,24 @@ const Charts = (() => {
     const stride = Math.ceil((last - first) / 8), digits = last - first > 2 ? [1] : [1, 2, 5];
     const marks = [];
     for (let power = first; power <= last; power += stride) marks.push(...digits.map((digit) => Number(`${digit}e${power}`)));
-    return marks.filter((mark) => mark >= min && mark <= max);
+    const shown = marks.filter((mark) => mark >= min && mark <= max);
+    return shown.length > 1 ? shown : evenly(min, max);
+  }
+
+  // Marks at equal distances, some three to ten.
+  function evenly(min, max) {
+    const power = 10 ** Math.floor(Math.log10(max - min));
+    const step = [1, 0.5, 0.2].map((part) => part * power).find((each) => (max - min) / each >= 3);
+    const marks = [];
+    for (let i = Math.ceil(min / step - 1e-6); i * step <= max + 1e-6 * step; ++i) marks.push(Number((i * step).toPrecision(12)));
+    return marks;
+  }
+
+  // The numbers at an axis' marks, with as many digits as tell neighbours apart.
+  function labels(marks) {
+    const closest = Math.min(...marks.slice(1).map((mark, i) => mark - marks[i]));
+    const digits = Math.ceil(Math.log10(Math.max(...marks.map(Math.abs)) / closest)) + 2;
+    return marks.map((mark) => number(mark, Math.min(Math.max(digits, 4), 15) || 4));
   }
 
   function axis(label, log, extra) {
@@ -75,7 +93,7 @@ const Charts = (() => {
       label, labelSize: 20, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
       stroke: color("--faint"), labelGap: 2,
       grid: { stroke: color("--grid"), width: 1 }, ticks: { stroke: color("--grid"), width: 1, size: 5 },
-      values: (_, splits) => splits.map((v) => (log && splits.at(-1) / splits[0] > 1e4 ? power(v) : number(v))),
+      values: (_, splits) => (log && splits.at(-1) / splits[0] > 1e4 ? splits.map(power) : labels(splits)),
       ...extra,
     };
   }
@@ -309,5 +327,5 @@ const Charts = (() => {
   for (const query of ["(prefers-color-scheme: dark)", "print"])
     matchMedia(query).addEventListener("change", () => all.forEach((chart) => chart.draw()));
 
-  return { Chart, number, paperKey };
+  return { Chart, number, decades, labels, paperKey };
 })();
