@@ -31,12 +31,14 @@ Curve numbers_of(const Trace& trace, const ChartPlan& chart) {
             .low = trace.column(chart.low),
             .high = trace.column(chart.high)};
   std::vector<Table> tables;
+  Diverged diverged{.as_lowest = chart.best_is_highest};
   for (const Trace& seed : trace.seeds) {
+    diverged.runs.push_back(seed.run->diverged.has_value());
     Table& table = tables.emplace_back(Table{.columns = {"x", "y"}, .rows = {}});
     const std::vector<double> xs = seed.column(chart.x), ys = seed.column(chart.y);
     for (size_t i = 0; i < std::min(xs.size(), ys.size()); ++i) table.rows.push_back({xs[i], ys[i]});
   }
-  return median_curve(tables, "x", "y", {});
+  return median_curve(tables, "x", "y", {}, diverged);
 }
 
 /// The points of a curve; of a long one evenly spaced points and the last. Without a number it has none, but lists of them.

@@ -24,8 +24,12 @@ bool shows_training(const Exhibit& exhibit) {
 std::vector<ChartPlan> recall_charts() {
   std::vector<ChartPlan> charts;
   for (const char* k : {"1", "5", "10"})
-    charts.push_back(
-        {text("Image R@", k), "step", "updates", text("valid_image_r", k), text("recall at ", k, " [%]")});
+    charts.push_back({.title = text("Image R@", k),
+                      .x = "step",
+                      .x_label = "updates",
+                      .y = text("valid_image_r", k),
+                      .y_label = text("recall at ", k, " [%]"),
+                      .best_is_highest = true});
   return charts;
 }
 
@@ -157,7 +161,12 @@ Exhibit figure_3() {
   exhibit.paper_data = "BookCorpus";
   for (const Measure& measure : exhibit.measures)
     if (measure.column != "sick_rho")
-      exhibit.charts.push_back({measure.title, "step", "updates", measure.column, measure.title});
+      exhibit.charts.push_back({.title = measure.title,
+                                .x = "step",
+                                .x_label = "updates",
+                                .y = measure.column,
+                                .y_label = measure.title,
+                                .best_is_highest = measure.column != "sick_mse"});
   return exhibit;
 }
 

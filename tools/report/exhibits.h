@@ -22,6 +22,7 @@ struct ChartPlan {
   std::vector<Level> levels = {};
   std::string low = {}, high = {};  ///< columns of a band around each curve
   Level theory = {};                ///< beside each curve, the column that holds what theory says of it
+  bool best_is_highest = false;     ///< a run that diverged counts as the worst
 };
 
 enum class Pick { first, last, lowest, highest, where_lowest, where_highest };

@@ -94,14 +94,19 @@ Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, con
   std::vector<Curve> singles;
   for (size_t i = 0; i < combinations.size(); ++i) {
     std::vector<Table> tables;
-    for (const MeasuredRun& run : runs)
-      if (const Table* const table = run.table_with(metric);
-          run.run.combination == combinations[i] && table != nullptr && table != &run.test)
-        tables.push_back(*table);
+    Diverged diverged{.as_lowest = study.best_is_highest(metric)};
+    for (const MeasuredRun& run : runs) {
+      const Table* const table = run.table_with(metric);
+      const bool lost = run.end.outcome == RunEnd::diverged;
+      if (run.run.combination != combinations[i] || table == &run.test || (table == nullptr && !lost))
+        continue;
+      tables.push_back(table != nullptr ? *table : Table{.columns = {"step", metric}, .rows = {}});
+      diverged.runs.push_back(lost);
+    }
     const Line line = i < 8 ? Line::solid : i < 16 ? Line::dashed : Line::dotted;
-    panel.curves.push_back(
-        median_curve(tables, "step", metric,
-                     {.title = title_in_panel(study, combinations[i]), .line = line, .color = colors[i]}));
+    panel.curves.push_back(median_curve(
+        tables, "step", metric,
+        {.title = title_in_panel(study, combinations[i]), .line = line, .color = colors[i]}, diverged));
     if (single)
       std::ranges::copy(single_curves(tables, "step", metric, panel.curves.back()),
                         std::back_inserter(singles));

@@ -68,6 +68,22 @@ TEST_CASE("a run that diverged has no number, and is counted") {
   CHECK(shown["runs"][0]["problems"].empty());
 }
 
+TEST_CASE("the median of seeds does not forget those that diverged") {
+  const TemporaryFolder root;
+  const auto curve = [&](const char* experiment, const char* exhibit, const std::string& column) {
+    for (const int seed : {1, 2, 3}) {
+      const std::string folder = text(root.path(), '/', experiment, seed);
+      make_run_of(
+          experiment, folder, {{"norm", "layer"}, {"seed", seed}, {"data", "files"}},
+          text("epoch,step,", column, "\n1,10,", seed, seed == 3 ? "\n" : text("\n2,20,", seed, '\n')));
+      if (seed == 3) write_file(folder + "/diverged.txt", "the loss is nan in step 15\n");
+    }
+    return exhibit_on(root.path(), exhibit)["charts"][0]["curves"][0]["y"];
+  };
+  CHECK(curve("mnist", "figure-6", "train_nll") == Json({2, 2}));  // not 1.5
+  CHECK(curve("order-embedding", "figure-1", "valid_image_r1") == Json({2, 1}));
+}
+
 TEST_CASE("a measure of which no seed has a number is a curve without points") {
   const TemporaryFolder root;
   for (const int seed : {1, 2})

@@ -33,6 +33,21 @@ TEST_CASE("band: the median of runs and their range") {
   CHECK(single_curves(runs, "step", "loss", curve).size() == 3);
 }
 
+TEST_CASE("band: runs that diverged count as the worst from there on, and not as if they had not been") {
+  const std::vector<Table> runs{run_of({3, 2, 1}), run_of({5, 4, 2}), run_of({4})};
+  Diverged last{.runs = {false, false, true}};
+  const Curve lower = median_curve(runs, "step", "loss", {}, last);
+  CHECK(lower.y == std::vector<double>{4, 4, 2});
+  CHECK(lower.low == std::vector<double>{3, 2, 1});
+  CHECK(lower.high == std::vector<double>{5, 4, 2});
+  last.as_lowest = true;
+  CHECK(median_curve(runs, "step", "loss", {}, last).y == std::vector<double>{4, 2, 1});
+  const Curve half =
+      median_curve({run_of({3, 2, 1}), run_of({4})}, "step", "loss", {}, {.runs = {false, true}});
+  CHECK(half.x == std::vector<double>{10});
+  CHECK(median_curve({run_of({3}), run_of({})}, "step", "loss", {}, {.runs = {false, true}}).x.empty());
+}
+
 TEST_CASE("band: one run has none, and no run is an empty curve") {
   const Curve one = median_curve({run_of({3, 2})}, "step", "loss", {});
   CHECK(one.y == std::vector<double>{3, 2});

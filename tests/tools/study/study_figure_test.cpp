@@ -37,6 +37,22 @@ TEST_CASE("a figure has a panel for each metric, however many there are") {
   CHECK(compared_figure(study, {run}, false).size() == 11);
 }
 
+TEST_CASE("a figure's median does not forget the runs that diverged, also before their first row") {
+  const Study study = study_from("s.json", R"({"experiment": "mnist", "seeds": [1, 2, 3]})");
+  std::vector<MeasuredRun> runs;
+  for (const StudyRun& run : study.runs())
+    runs.push_back({.run = run,
+                    .end = {.outcome = RunEnd::finished},
+                    .curves = {.columns = {"epoch", "step", "valid_loss"},
+                               .rows = {{1, 10, 3 * static_cast<double>(run.seed)}, {2, 20, 1}}}});
+  runs[1].curves.rows.pop_back();
+  runs[2].curves = {};
+  for (const size_t lost : {1U, 2U}) runs[lost].end.outcome = RunEnd::diverged;
+  const Curve curve = study_figure(study, runs, false).at(0).curves.at(0);
+  CHECK(curve.x == std::vector<double>{10});
+  CHECK(curve.y == std::vector<double>{6});
+}
+
 TEST_CASE("a table of a metric has the numbers of runs that finished, and counts those that diverged") {
   const Study study = study_from("s.json", R"({"experiment": "mnist", "seeds": [1, 2, 3],
       "variants": {"norm": ["none", "layer"]}})");
