@@ -1,6 +1,7 @@
 #include "tools/study/experiment_metrics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,19 @@ bool records(const Study& study) {
          });
 }
 
+/// What was chosen on the test set would be judged on the cases that chose it, and would look better than it is.
+void require_choice_before_test(const Study& study, const ExperimentMetrics& own) {
+  if (!study.choose.starts_with("test_")) return;
+  std::vector<std::string> others;
+  for (const std::string_view beginning : {"valid_", "train_"})
+    if (others.empty())
+      std::ranges::copy_if(own.curves, std::back_inserter(others),
+                           [&](const std::string& name) { return name.starts_with(beginning); });
+  fail<DataError>(study.file, ": choose: '", study.choose,
+                  "' is measured on the test set, on which what is chosen is to be judged; name one of ",
+                  joined(others));
+}
+
 /// What is recorded, "weight.length.mean", has a point in its name, and only a run tells which there are.
 bool may_be_recorded(const std::string& metric) { return metric.find('.') != std::string::npos; }
 
@@ -73,6 +87,7 @@ void require_metrics_of_experiment(const Study& study) {
       fail<DataError>(study.file, ": ", place, ": '", metric,
                       "' is recorded by runs with \"record\": \"every=100\" alone; add that to 'settings'");
   }
+  require_choice_before_test(study, *own);
   for (const Claim& claim : study.claims)
     if (claim.direction == Claim::faster || claim.take.kind == Take::Kind::where_best)
       for (const std::string& metric : {claim.metric, claim.take.other})

@@ -5,8 +5,8 @@
 
 namespace lamina {
 
-/// DataError where the study names a metric that no run of its experiment has and that cannot be recorded either, and where
-/// a claim needs the course of one that is measured once, in the test.
+/// DataError where the study names a metric that no run of its experiment has and that cannot be recorded either, where it
+/// chooses by one of the test set, and where a claim needs the course of one that is measured once, in the test.
 void require_metrics_of_experiment(const Study& study);
 
 }  // namespace lamina

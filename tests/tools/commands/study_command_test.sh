@@ -175,6 +175,7 @@ mistake "typo in a key" '{"experiment": "mnist", "sedes": [1]}' "'sedes' is no k
 mistake "empty list" '{"experiment": "mnist", "seeds": []}' "'seeds' is an empty list"
 mistake "no JSON" '{"experiment": "mnist",}' "is not JSON ("
 mistake "unknown metric" '{"experiment": "mnist", "choose": "valid_eror"}' "choose: 'valid_eror' is no metric of lamina mnist; there are train_nll,valid_nll,"
+mistake "a choice on the test set" '{"experiment": "mnist", "choose": "test_error"}' "choose: 'test_error' is measured on the test set, on which"
 mistake "what nothing records" '{"experiment": "mnist", "metrics": "gain.mean"}' "metrics: 'gain.mean' is recorded by runs with"
 claims() { echo '{"experiment": "transformer", "variants": {"norm": ["none", "layer"]}, "claims": [{"metric": "test_bits", '"$1"', "than": {"norm": "none"}}]}'; }
 mistake "a test where another metric is best" "$(claims '"take": "where valid_bits is best", "lower": {"norm": "layer"}')" "a claim needs the course of 'test_bits', which runs measure once"
