@@ -38,26 +38,39 @@ std::string difference(const Json& now, const Json& before) {
   return "other settings";
 }
 
-Json kept_json(const Study& study, size_t smoke) {
+/// In float, studies have always been kept without their scalar type.
+constexpr const char* unnamed_scalar = "float";
+
+Json kept_json(const Study& study, size_t smoke, const std::string& scalar) {
   Json combinations = Json::object();
   for (const Combination& each : study.combinations) combinations[each.name] = json_of(each.settings);
-  return {{"study", std::filesystem::path(study.file).stem().string()},
-          {"experiment", study.experiment},
-          {"settings", json_of(study.settings)},
-          {"threads", study.threads},
-          {"smoke", smoke},
-          {"combinations", combinations}};
+  Json json{{"study", std::filesystem::path(study.file).stem().string()},
+            {"experiment", study.experiment},
+            {"settings", json_of(study.settings)},
+            {"threads", study.threads},
+            {"smoke", smoke},
+            {"combinations", combinations}};
+  if (scalar != unnamed_scalar) json["scalar"] = scalar;
+  return json;
 }
 
 }  // namespace
 
-std::string kept_of(const Study& study, size_t smoke) { return kept_json(study, smoke).dump(2) + '\n'; }
+std::string kept_of(const Study& study, size_t smoke) {
+  return kept_json(study, smoke, scalar_name).dump(2) + '\n';
+}
 
 std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
                              const std::string& kept) {
-  Json now = kept_json(study, smoke.value_or(0)), before;
+  Json now;
   try {
-    before = Json::parse(kept);
+    const Json before = Json::parse(kept);
+    const auto scalar = before.value<std::string>("scalar", unnamed_scalar);
+    if (smoke && scalar != scalar_name)
+      fail<DataError>(study.file, ": ", kept_file, " is of runs in ", scalar, ", and this program is in ",
+                      scalar_name, "; go on with the program built by make REAL=", scalar,
+                      ", or name another folder with --out");
+    now = kept_json(study, smoke.value_or(0), scalar);
     if (!smoke) now["smoke"] = before.at("smoke");
     const auto refuse = [&](const std::string& what) {
       fail<DataError>(study.file, ": ", what, " in ", kept_file,

@@ -28,7 +28,6 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr size_t largest_config = size_t{1} << 20;
-constexpr const char* scalar_name = std::is_same_v<real, double> ? "double" : "float";
 
 Json to_json(const RunConfig& config) {
   Json settings = Json::object();
@@ -140,6 +139,8 @@ std::string make_default_folder(const RunConfig& config) {
 }
 
 }  // namespace
+
+const char* const scalar_name = std::is_same_v<real, double> ? "double" : "float";
 
 std::string text_of(const SettingValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";

@@ -17,6 +17,9 @@
 
 namespace lamina {
 
+/// "float" or "double": of this program.
+extern const char* const scalar_name;
+
 /// Of a run that diverged: a line that says what was not finite. It stays until the run goes on.
 inline constexpr const char* diverged_file = "diverged.txt";
 

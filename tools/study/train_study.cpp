@@ -46,6 +46,15 @@ void require_settings(const Study& study, const StudyRun& run, const RunFolder& 
   }
 }
 
+/// Nor does it go on in another scalar type, in which other runs would not be comparable with it.
+void require_scalar(const Study& study, const RunFolder& found) {
+  const std::string& scalar = found.config().scalar;
+  if (scalar != scalar_name)
+    fail<DataError>(study.file, ": the run in ", found.path(), " is in ", scalar, ", and this program is in ",
+                    scalar_name, "; go on with the program built by make REAL=", scalar,
+                    ", or name another folder with --out");
+}
+
 /// Runs that are there already must be this study's. study.json says so, also of the settings that it leaves open and of
 /// runs whose numbers alone are left.
 void require_own_runs(const Study& study, const std::string& folder, size_t smoke) {
@@ -53,7 +62,11 @@ void require_own_runs(const Study& study, const std::string& folder, size_t smok
     const std::string path = folder + '/' + each.run.name;
     const bool is_run = exists(path + "/config.json");
     if (each.end.damaged || (!is_run && !each.ended())) continue;
-    if (is_run) require_settings(study, each.run, open_run(study.experiment, "--out", path), smoke);
+    if (is_run) {
+      const RunFolder found = open_run(study.experiment, "--out", path);
+      require_scalar(study, found);
+      require_settings(study, each.run, found, smoke);
+    }
     if (!exists(folder + "/study.json"))
       fail<DataError>(
           study.file, ": ",

@@ -166,6 +166,24 @@ TEST_CASE("study: seeds, variants and claims can change, settings of runs cannot
         }).starts_with("d/study.json: is damaged"));
 }
 
+TEST_CASE("study: runs in float and in double are not mixed, and the tables of either can be looked at") {
+  const Study study = study_of("");
+  const std::string in_float =
+      R"({"study": "s", "experiment": "mnist", "settings": {}, "threads": 1, "smoke": 0,
+    "combinations": {"run": {}})";
+  const std::string own = scalar_name, other = own == "float" ? "double" : "float";
+  const auto kept_in = [&](const std::string& scalar) {
+    return in_float + (scalar == "float" ? "}" : R"(, "scalar": "double"})");
+  };
+  CHECK(merged_with_kept(study, 0, "d/study.json", kept_in(own)) == kept_of(study, 0));
+  CHECK(message_of<DataError>([&] { merged_with_kept(study, 0, "d/study.json", kept_in(other)); }) ==
+        "s.json: d/study.json is of runs in " + other + ", and this program is in " + own +
+            "; go on with the program built by make REAL=" + other + ", or name another folder with --out");
+  CHECK(merged_with_kept(study, {}, "d/study.json", kept_in("double")).find(R"("scalar": "double")") !=
+        std::string::npos);
+  CHECK(merged_with_kept(study, {}, "d/study.json", kept_in("float")).find("scalar") == std::string::npos);
+}
+
 TEST_CASE("study: how a run ended is read as it was written") {
   const TemporaryFolder folder;
   CHECK(read_end(folder.path()).outcome == RunEnd::waiting);

@@ -104,6 +104,8 @@ check "a run of another rate" refuses 1 "s.json: lr 0.5: the run in adopted/none
 sed -i 's/, "lr": 0.5/, "record": "every=5"/' s.json
 check "a run with another record" refuses 1 "s.json: record every=5: the run in adopted/none-seed1 began with 0; name" study s.json --out adopted
 sed -i 's/, "record": "every=5"/, "lr": "1e-3"/' s.json
+cp -r adopted doubled && sed -i 's/"scalar": "float"/"scalar": "double"/' doubled/none-seed1/config.json
+check "a run in double" refuses 1 "s.json: the run in doubled/none-seed1 is in double, and this program is in float; go on with" study s.json --out doubled
 check "a run without the study's settings" refuses 1 "adopted/none-seed1 holds a run, but no adopted/study.json" study s.json --out adopted
 check "a study in a run's folder" refuses 2 "--out adopted/none-seed1: holds a run" study s.json --out adopted/none-seed1
 check "and its tables" refuses 2 "--out adopted/none-seed1: holds a run" study s.json --out adopted/none-seed1 --tables
