@@ -39,10 +39,11 @@ std::string difference(const std::string& name, const std::string& now, const st
   return text(words, ' ', value(now), ": the run in ", folder, " began with ", value(began));
 }
 
-/// The line of this number, from 0, of a run's data_file; empty where there is none.
-std::string data_line(const RunFolder& run, size_t number) {
-  if (!exists(run.file(data_file))) return {};
-  const std::string lines = read_file(run.file(data_file));
+/// The line of this number, from 0, of the data_file in a run's folder; empty where there is none.
+std::string data_line(const std::string& folder, size_t number) {
+  const std::string path = folder + '/' + data_file;
+  if (!exists(path)) return {};
+  const std::string lines = read_file(path);
   size_t begin = 0;
   for (size_t i = 0; i < number && begin < lines.size(); ++i)
     begin = std::min(lines.find('\n', begin), lines.size() - 1) + 1;
@@ -131,19 +132,24 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
 
 /// Where --data is not the folder that it was, and that is still there, the command was started in another directory. A run
 /// that was moved with its data goes on.
-void TrainingCommand::require_same_folder(const RunFolder& run) const {
-  if (!RunFolder::is_ours() || data_folder.empty()) return;
-  const std::string began = data_line(run, 0);
+void require_data_folder(const RunFolder& run, const std::string& data) {
+  const std::string began = data_line(run.path(), 0);
   std::error_code missing;
-  if (is_folder(began) && !std::filesystem::equivalent(began, data_folder, missing))
-    fail<UsageError>("--data ", data_folder, ": the run in ", run.path(), " began with ", began,
+  if (is_folder(began) && !std::filesystem::equivalent(began, data, missing))
+    fail<UsageError>("--data ", data, ": the run in ", run.path(), " began with ", began,
                      ", which is another folder; call lamina from the directory that it began in");
+}
+
+std::string data_digest_of(const std::string& run_folder) { return data_line(run_folder, 1); }
+
+void TrainingCommand::require_same_folder(const RunFolder& run) const {
+  if (RunFolder::is_ours() && !data_folder.empty()) require_data_folder(run, data_folder);
 }
 
 /// The numbers of words and classes come from the data: with others they would be those of other words.
 void TrainingCommand::require_same_data(const RunFolder& run) const {
   if (!RunFolder::is_ours() || data_folder.empty()) return;
-  const std::string began = data_line(run, 1);
+  const std::string began = data_digest_of(run.path());
   if (!began.empty() && began != data_digest_)
     fail<DataError>("--data ", data_folder, ": its files are not those that the run in ", run.path(),
                     " began with; put them back, or start a new run in another folder");

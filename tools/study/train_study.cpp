@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -66,6 +67,8 @@ void require_own_runs(const Study& study, const std::string& folder, size_t smok
       const RunFolder found = open_run(study.experiment, "--out", path);
       require_scalar(study, found);
       require_settings(study, each.run, found, smoke);
+      if (const std::string data = found.config().settings.word("data"); !data.empty())
+        require_data_folder(found, data);
     }
     if (!exists(folder + "/study.json"))
       fail<DataError>(
@@ -76,6 +79,20 @@ void require_own_runs(const Study& study, const std::string& folder, size_t smok
   }
 }
 
+/// Runs of one variant differ in the seed alone: files of the data that changed meanwhile would make two samples of them.
+void require_same_data(const Study& study, const std::string& folder) {
+  std::map<size_t, std::string> first;  // of each variant the first run that says what it read
+  for (const StudyRun& run : study.runs()) {
+    const std::string path = folder + '/' + run.name, digest = data_digest_of(path);
+    if (digest.empty()) continue;
+    const std::string& before = first.try_emplace(run.combination, path).first->second;
+    if (data_digest_of(before) != digest)
+      fail<DataError>(study.file, ": the runs in ", before, " and ", path,
+                      " began with other files in their --data folder; put back the files of one of them, "
+                      "and remove the other run");
+  }
+}
+
 /// What the runs in the folder were trained with must be what the study says.
 void keep(const Study& study, const std::string& folder) {
   const std::string file = folder + "/study.json";
@@ -83,6 +100,7 @@ void keep(const Study& study, const std::string& folder) {
   const std::string kept =
       exists(file) ? merged_with_kept(study, smoke, file, read_file(file)) : kept_of(study, smoke);
   require_own_runs(study, folder, smoke);
+  require_same_data(study, folder);
   write_file(file, kept);
 }
 
@@ -133,6 +151,7 @@ int train_study(const Study& study, const StudyPlan& plan) {
     failed = queue.failed();
     before = std::exchange(runs, runs_in(study, plan.folder));
   }
+  require_same_data(study, plan.folder);
   std::cout << '\n';
   report_study(study, plan.folder, plan.single);
   return failed > 0 ? 1 : 0;

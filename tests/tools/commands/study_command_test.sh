@@ -112,6 +112,18 @@ check "and its tables" refuses 2 "--out adopted/none-seed1: holds a run" study s
 check "a run in a study's folder" refuses 2 "--out grows: holds a study" mnist --preset small --out grows
 check "neither replaces anything" [ "$(grep -c 'seeds: ' grows/summary.md)$(grep -c 'seeds: ' adopted/none-seed1/summary.md)" = 10 ]
 
+# --- other data
+mkdir -p here/books there/books
+for _ in $(seq 30); do echo "It was tea time, and she went on."; done >here/books/emma.txt
+tr et te <here/books/emma.txt >there/books/emma.txt
+study '{"experiment": "transformer", "settings": {"preset": "small", "layers": 1, "updates": 2, "validate-every": 1, "batch": 8, "length": 8, "data": "books"}, "seeds": [1]}'
+(cd here && "$lamina" study ../s.json --out ../read >/dev/null 2>err) || cat here/err
+sed -i 's/\[1\]/[1, 2]/' s.json
+check "another folder of that name" eval '(cd there && refuses 2 "--data books: the run in ../read/run-seed1 began with $(dirname "$PWD")/here/books, which is another folder" study ../s.json --out ../read)'
+cp there/books/emma.txt here/books/emma.txt
+check "a book that has changed" eval '(cd here && refuses 1 "../s.json: the runs in ../read/run-seed1 and ../read/run-seed2 began with other files in their --data folder" study ../s.json --out ../read)'
+check "  is said before anything else is trained, too" eval '(cd here && sed -i "s/1, 2/1, 2, 3/" ../s.json && ! "$lamina" study ../s.json --out ../read >out 2>err && ! grep -q ^starts out)'
+
 # --- --seeds, the short form
 "$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 2 --seed 4 --out short >out 2>err || cat out err
 check "a run for each variant and seed" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
