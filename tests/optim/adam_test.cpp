@@ -123,6 +123,25 @@ TEST_CASE("adam: decoupled decay shrinks weights without touching the moments") 
   CHECK(adam.first_moment[0] == 0);
 }
 
+TEST_CASE("adam: a decay smaller than the rounding of a weight is not lost among steps that are larger") {
+  constexpr int steps = 500;
+  const auto mean_after = [](double decay) {
+    Parameters parameters(1);
+    const Tensor w = parameters.add("w", Tensor::full({1000}, real(0.75)));
+    Adam adam(parameters, {.learning_rate = real(1e-6), .weight_decay = static_cast<real>(decay)});
+    Random random(2);
+    for (int step = 0; step < steps; ++step) {
+      for (real& g : parameters.gradients()) g = random.normal();
+      adam.step();
+    }
+    double mean = 0;
+    for (size_t i = 0; i < w.size(); ++i) mean += static_cast<double>(w[i]) / 1000;
+    return mean;
+  };
+  CHECK(mean_after(0) - mean_after(0.01) ==
+        doctest::Approx(0.75 * (1 - std::pow(1 - 1e-8, steps))).epsilon(0.03).scale(0));
+}
+
 TEST_CASE("adam: the learning rate may change between steps") {
   Parameters parameters(1);
   Tensor w = parameters.add("w", Tensor::ones({1}));
