@@ -88,7 +88,7 @@ class TrainingCommand : public CommonFlags {
 
  private:
   std::optional<RunFolder> folder_to_resume();
-  void require_same(const RunFolder& run) const;
+  void take_over(const RunFolder& run) const;
   void require_same_variants(const std::vector<Variant>& all, const std::string& path);
   void require_same_start() const;
   void require_same_folder(const RunFolder& run) const;

@@ -92,13 +92,15 @@ RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& wh
 
 // --- Those that are there
 
-/// The settings that a run began with are those it goes on with.
-void TrainingCommand::require_same(const RunFolder& run) const {
+/// The settings that a run began with are those it goes on with, defaults for what its config.json does not keep.
+void TrainingCommand::take_over(const RunFolder& run) const {
   const Settings asked = fields.settings();
-  const Settings& began = run.config().settings;
+  const bool cut_down = smoke > 0;
+  fields.read(run.config().settings);
+  const Settings began = fields.settings();
   for (const auto& [name, value] : asked.entries()) {
-    const bool given = name == "smoke" ? smoke > 0 : fields.given(flag_of_setting(name));
-    if (given && began.has(name) && text_of(value) != began.word(name))
+    const bool given = name == "smoke" ? cut_down : fields.given(flag_of_setting(name));
+    if (given && text_of(value) != began.word(name))
       fail<UsageError>(difference(name, text_of(value), began.word(name), run.path()),
                        "; leave it out, or start a new run in another folder");
   }
@@ -182,7 +184,7 @@ std::optional<RunFolder> TrainingCommand::folder_to_resume() {
   if (!resume) return {};
   RunFolder folder = RunFolder::resume(out, name_);
   const RunConfig& began = folder.config();
-  require_same(folder);
+  take_over(folder);
   if (const size_t ranks = distributed::group().size(); ranks != began.ranks)
     report_change(folder, text(began.ranks, " ranks"), text(ranks));
   else if (threads == 0)
@@ -192,7 +194,6 @@ std::optional<RunFolder> TrainingCommand::folder_to_resume() {
   if (began.version != version)  // presets and built-in data may be others
     report_change(folder, "version " + began.version, version);
   if (began.backend != gemm_backend()) report_change(folder, began.backend, gemm_backend());
-  fields.read(began.settings);
   require_same_folder(folder);
   return folder;
 }
