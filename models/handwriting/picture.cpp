@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 
 #include "core/error.h"
+#include "models/text/utf8.h"
 
 namespace lamina::handwriting {
 
@@ -149,15 +151,17 @@ Image image_of(const std::vector<std::vector<PenPoint>>& lines) {
 
 Image window_image_of(const Writing& writing, const std::string& text) {
   constexpr size_t most_cell_height = 16, cell_width = 2, labels = 24, most_columns = 2048, most_rows = 8192;
-  const size_t characters = text.size(), steps = writing.points.size();
+  const size_t characters = symbols_of(text).size(), steps = writing.points.size();
   const size_t points =
       (steps + most_columns - 1) / most_columns;  // of a column, which shows the largest phi
   const size_t columns = (steps + points - 1) / points;
   const size_t cell_height = std::clamp(most_rows / characters, size_t{1}, most_cell_height);
   Image image(labels + columns * cell_width, characters * cell_height, paper);
+  std::string_view rest = text;
   for (size_t u = 0; u < characters; ++u) {
+    const std::string own(take_bytes_of_character(rest));
     if (u % (most_cell_height / cell_height) == 0) {
-      const std::vector<PenPoint> letter = write_text(text.substr(u, 1), plain_hand(), Random(1));
+      const std::vector<PenPoint> letter = write_text(own, plain_hand(), Random(1));
       const auto middle = static_cast<float>(cell_height * u) + 11;
       draw_line(image, {&letter, 6, -0.7F, -middle / 6}, 1.2F);
     }

@@ -80,7 +80,7 @@ Writing write(const Model& model, const std::string& text, const WritingOptions&
   const std::vector<int> own = symbols_of(text);
   symbols.insert(symbols.end(), own.begin(), own.end());
 
-  const size_t most = options.most_points > 0 ? options.most_points : points_per_character * text.size();
+  const size_t most = options.most_points > 0 ? options.most_points : points_per_character * own.size();
   Writer writer(model, symbols, given.count() + most);
   Tensor output;
   for (size_t i = 0; i < given.count(); ++i)

@@ -46,6 +46,12 @@ char32_t take_character(std::string_view& text) {
   return first.character;
 }
 
+std::string_view take_bytes_of_character(std::string_view& text) {
+  const std::string_view before = text;
+  take_character(text);
+  return before.substr(0, before.size() - text.size());
+}
+
 void append_character(std::string& text, char32_t character) {
   const auto rest = [&](unsigned shift) {
     text += static_cast<char>(0x80U | ((character >> shift) & 0x3FU));

@@ -10,6 +10,9 @@ namespace lamina {
 /// `text` must not be empty.
 char32_t take_character(std::string_view& text);
 
+/// The same as the bytes that `text` begins with: one or more.
+std::string_view take_bytes_of_character(std::string_view& text);
+
 /// Appends a character.
 void append_character(std::string& text, char32_t character);
 

@@ -20,11 +20,7 @@ constexpr const char* vocabulary_file = "/vocabulary.txt";
 constexpr char32_t byte_order_mark = 0xFEFF;
 
 void for_each_character(std::string_view text, const std::function<void(std::string_view)>& body) {
-  while (!text.empty()) {
-    const std::string_view before = text;
-    take_character(text);
-    body(before.substr(0, before.size() - text.size()));
-  }
+  while (!text.empty()) body(take_bytes_of_character(text));
 }
 
 /// A paragraph ends where a line is empty. Line breaks inside are only the width of the page.

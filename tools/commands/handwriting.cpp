@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "core/files/file.h"
 #include "core/files/folder.h"
@@ -11,6 +12,7 @@
 #include "models/handwriting/experiment.h"
 #include "models/handwriting/picture.h"
 #include "models/pictures/picture_file.h"
+#include "models/text/utf8.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/training_command.h"
 
@@ -40,12 +42,14 @@ void save_lines(const RunFolder& folder, const std::string& name, const Lines& l
 /// A text that the network knows all characters of, and of a length that it can be written in one line.
 void require_text(const std::string& text) {
   constexpr size_t most_characters = 1000;
-  if (text.size() > most_characters)
-    fail<UsageError>("write: the text has ", text.size(), " characters; give at most ", most_characters,
+  if (const size_t count = symbols_of(text).size(); count > most_characters)
+    fail<UsageError>("write: the text has ", count, " characters; give at most ", most_characters,
                      " at a time");
   std::string strange;
-  for (const char c : text)
-    if (symbol_of(c) == unknown_symbol && strange.find(c) == std::string::npos) strange += c;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view own = take_bytes_of_character(rest);
+    if (symbol_of(own.front()) == unknown_symbol && strange.find(own) == std::string::npos) strange += own;
+  }
   if (!strange.empty())
     fail<UsageError>("write: the network does not know '", strange,
                      "'; it writes letters, space, full stop, comma and apostrophe");

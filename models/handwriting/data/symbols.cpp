@@ -1,5 +1,7 @@
 #include "models/handwriting/data/symbols.h"
 
+#include "models/text/utf8.h"
+
 namespace lamina::handwriting {
 
 const std::string& alphabet() {
@@ -12,10 +14,11 @@ int symbol_of(char character) {
   return found == std::string::npos ? unknown_symbol : static_cast<int>(found) + 1;
 }
 
-std::vector<int> symbols_of(const std::string& text) {
+std::vector<int> symbols_of(std::string_view text) {
   std::vector<int> symbols;
   symbols.reserve(text.size());
-  for (const char c : text) symbols.push_back(symbol_of(c));
+  while (!text.empty())  // the first byte of a longer one is in no alphabet either
+    symbols.push_back(symbol_of(take_bytes_of_character(text).front()));
   return symbols;
 }
 

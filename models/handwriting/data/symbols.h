@@ -4,6 +4,7 @@
 // set is unspecified there.)
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lamina::handwriting {
@@ -17,7 +18,7 @@ const std::string& alphabet();
 /// A character's symbol, or unknown_symbol.
 int symbol_of(char character);
 
-/// Each character's symbol.
-std::vector<int> symbols_of(const std::string& text);
+/// The symbol of each character of UTF-8; a byte that belongs to none is a character, as in Latin-1.
+std::vector<int> symbols_of(std::string_view text);
 
 }  // namespace lamina::handwriting

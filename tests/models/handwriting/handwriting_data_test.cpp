@@ -61,6 +61,12 @@ TEST_CASE("handwriting: 57 symbols, each its own") {
   for (const char c : {'7', '!', '\n', '\xe9'}) CHECK(hw::symbol_of(c) == hw::unknown_symbol);
 }
 
+TEST_CASE("handwriting: a character of several bytes is one symbol, as its byte in Latin-1 is") {
+  const std::vector<int> once{hw::symbol_of('a'), hw::unknown_symbol, hw::symbol_of('z')};
+  for (const char* const text : {"a\xC3\xA9z", "a\xE9z", "a\xE2\x80\x9Dz", "a7z"})
+    CHECK(hw::symbols_of(text) == once);
+}
+
 TEST_CASE("handwriting: built-in lines repeat, are normalized, and no test text or hand is trained on") {
   const hw::Data data = hw::synthetic_lines(3, 120, 40), again = hw::synthetic_lines(3, 120, 40);
   CHECK(data.train[7].points == again.train[7].points);

@@ -64,6 +64,9 @@ TEST_CASE("pictures: the window is dark where phi is large") {
   CHECK(image.at(image.width - 1, 20)[0] < 60);
   CHECK(image.at(image.width - 1, 4)[0] == 255);
   CHECK(image.at(image.width - 6, 4)[0] < 60);
+  const Image of_two = hw::window_image_of(writing, "a\xC3\xA9");  // two characters, three bytes
+  CHECK(of_two.height == image.height);
+  CHECK(of_two.at(image.width - 1, 20)[0] < 60);
 }
 
 TEST_CASE("pictures: however long the writing, they stay of a size that can be looked at") {

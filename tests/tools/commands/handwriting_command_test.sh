@@ -12,6 +12,7 @@ check "missing data folder" refuses 1 "nowhere: no lineStrokes" handwriting --da
 check "write without a run" refuses 2 "RUN" handwriting write
 check "write what is no run" refuses 1 "nothing: is not a run" handwriting write nothing "a text"
 check "symbols outside the alphabet are named" refuses 2 "does not know '4!'" handwriting write nothing "no. 44!!"
+check "so are those of several bytes" refuses 2 "does not know 'éè'" handwriting write nothing "né, né, è"
 check "a text without end" refuses 2 "give at most 1000" handwriting write nothing "$(printf 'a%.0s' {1..1001})"
 mkdir other && cat >other/config.json <<'END'
 {"experiment": "mnist", "variant": "", "settings": {}, "lamina": "", "scalar": "float", "threads": 1, "backend": ""}
