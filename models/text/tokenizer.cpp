@@ -37,6 +37,16 @@ bool joins(char32_t left, char32_t mark, char32_t right) {
 
 constexpr std::array<std::string_view, 7> clitics{"n't", "'s", "'m", "'d", "'ll", "'re", "'ve"};
 
+char32_t plain_apostrophe(char32_t c) { return c == 0x2019 ? U'\'' : c; }
+
+/// The clitic that a part is, however it is written; nothing for any other part.
+std::string_view as_clitic(std::string_view part) {
+  std::string plain;
+  while (!part.empty()) append_character(plain, plain_apostrophe(lower(take_character(part))));
+  const auto* const clitic = std::ranges::find(clitics, plain);
+  return clitic == clitics.end() ? std::string_view() : *clitic;
+}
+
 }  // namespace
 
 std::vector<std::string_view> split_words(std::string_view line) {
@@ -60,10 +70,7 @@ std::vector<std::string> tokenize(std::string_view text) { return words_as_writt
 
 std::vector<std::string> words_as_written(std::string_view text) {
   std::u32string characters;
-  while (!text.empty()) {
-    const char32_t c = take_character(text);
-    characters += c == 0x2019 ? U'\'' : c;
-  }
+  while (!text.empty()) characters += plain_apostrophe(take_character(text));
   std::vector<std::string> words;
   bool inside = false;  // a word that the next letter or digit belongs to
   for (size_t i = 0; i < characters.size(); ++i) {
@@ -82,8 +89,8 @@ std::vector<std::string> words_as_written(std::string_view text) {
 std::vector<std::string> tokenize_apart(std::string_view text) {
   std::vector<std::string> words;
   for (const std::string_view part : split_words(text)) {
-    if (std::ranges::find(clitics, part) != clitics.end()) {
-      words.emplace_back(part);
+    if (const std::string_view whole = as_clitic(part); !whole.empty()) {
+      words.emplace_back(whole);
       continue;
     }
     for (std::string& word : tokenize(part)) {

@@ -139,6 +139,13 @@ TEST_CASE(
   CHECK(tokenize(from_latin1("humor\x85it")) == Words{"humor", "it"});
 }
 
+TEST_CASE("tokenizer: contractions that are apart already stay whole, however they are written") {
+  for (const char* const clitic : {"'s", "'S", "\xE2\x80\x99s"})
+    CHECK(tokenize_apart(text("it ", clitic, " so")) == Words{"it", "'s", "so"});
+  CHECK(tokenize_apart("they \xE2\x80\x99LL , does N\xE2\x80\x99T") ==
+        Words{"they", "'ll", ",", "does", "n't"});
+}
+
 TEST_CASE("vocabulary: most frequent first, <eos> and <unk> reserved") {
   WordCounter counter;
   for (const char* word : {"b", "a", "c", "a", "b", "d", "<unk>", "<eos>", "d", "d"}) counter.add(word);
