@@ -45,12 +45,14 @@ bool is_of_run(const std::string& folder, const std::string& file) {
 
 }  // namespace
 
-LineReader::LineReader(const std::string& path, size_t position, size_t longest, size_t end)
+LineReader::LineReader(const std::string& path, size_t position, size_t longest, size_t end,
+                       OneByteText one_byte)
     : path_(path),
       file_(path),
       position_(position),
       longest_(longest),
-      end_(std::min(end, file_.bytes().size())) {
+      end_(std::min(end, file_.bytes().size())),
+      one_byte_(one_byte) {
   if (position_ == 0) position_ = file_.bytes().size() - without_byte_order_mark(file_.bytes()).size();
   if (position == 0 && position_ == file_.bytes().size())
     fail<DataError>(path, ": is empty; download it again");
@@ -74,12 +76,12 @@ bool LineReader::next(std::string& text) {
   if (line.find('\0') != line.npos)
     fail<DataError>(path_, ":", 1 + std::ranges::count(file_.bytes().substr(0, begin), '\n'),
                     ": holds a zero byte, so it is not plain text; save it as UTF-8 (iconv -t UTF-8)");
-  text = is_utf8(line) ? std::string(line) : from_latin1(line);
+  text = is_utf8(line) ? std::string(line) : one_byte_(line);
   return true;
 }
 
-std::vector<std::string> read_lines(const std::string& path) {
-  LineReader reader(path);
+std::vector<std::string> read_lines(const std::string& path, OneByteText one_byte) {
+  LineReader reader(path, 0, LineReader::unlimited, LineReader::unlimited, one_byte);
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) lines.push_back(line);
   return lines;

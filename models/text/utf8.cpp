@@ -1,5 +1,6 @@
 #include "models/text/utf8.h"
 
+#include <array>
 #include <cstddef>
 
 namespace lamina {
@@ -91,6 +92,19 @@ bool is_utf8(std::string_view text) {
 std::string from_latin1(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) append_character(text, static_cast<unsigned char>(byte));
+  return text;
+}
+
+std::string from_windows_1252(std::string_view bytes) {
+  constexpr std::array<char32_t, 0x20> others{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                              0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
+                                              0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                              0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
+  std::string text;
+  for (const char byte : bytes) {
+    const auto code = static_cast<unsigned char>(byte);
+    append_character(text, code >= 0x80 && code < 0xA0 ? others.at(code - 0x80U) : code);
+  }
   return text;
 }
 

@@ -24,4 +24,8 @@ std::string_view without_byte_order_mark(std::string_view text);
 /// Latin-1 (one byte per character) as UTF-8.
 std::string from_latin1(std::string_view bytes);
 
+/// Windows-1252 as UTF-8: Latin-1 with curly quotes, dashes and others in place of its control characters, 0x80 to 0x9F, of
+/// which five stay. Browsers read what is called Latin-1 so (WHATWG's Encoding Standard).
+std::string from_windows_1252(std::string_view bytes);
+
 }  // namespace lamina

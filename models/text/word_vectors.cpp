@@ -105,7 +105,7 @@ class Reader {
 
   /// Whether the word's numbers are needed.
   bool begin_word(std::string_view bytes) {
-    std::string word = is_utf8(bytes) ? std::string(bytes) : from_latin1(bytes);
+    std::string word = is_utf8(bytes) ? std::string(bytes) : from_windows_1252(bytes);
     if (word.empty() || !wanted_(word) || !seen_.insert(word).second) return false;
     vectors_.words.push_back(std::move(word));
     return true;

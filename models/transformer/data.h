@@ -22,7 +22,7 @@ struct Data {
 inline constexpr size_t most_words = 10000;
 
 /// Reads the plain texts (*.txt) in a folder and below it, but for those in the folders of runs, in the order of their
-/// names, or the one named `book` ("emma" or "emma.txt"), in UTF-8 or Latin-1. Of a book of Project Gutenberg the notices
+/// names, or the one named `book` ("emma" or "emma.txt"), in UTF-8 or Windows-1252. Of a book of Project Gutenberg the notices
 /// before and after the text are left out. Throws DataError, naming the file and the remedy, when there is none, one is
 /// empty or not text, or two are the same (require_different()); UsageError for a book that is not there, or in two folders.
 Data load_books(const std::string& folder, Unit unit, const std::string& book = {});

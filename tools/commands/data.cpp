@@ -28,7 +28,7 @@ void add_cloze_command(Command& data) {
       data.add_command("cloze", "cloze questions for lamina attentive-reader, from books in plain text");
   command.footer("Example: lamina data cloze holmes.txt emma.txt --out data/cloze");
   const auto flags = std::make_shared<ClozeFlags>();
-  command.add("BOOK", flags->books, "files, in UTF-8 or Latin-1").required();
+  command.add("BOOK", flags->books, "files, in UTF-8 or Windows-1252").required();
   command.add("--out", flags->out, "folder for training/, validation/ and test/, one .question file each")
       .required();
   command.add("--seed", flags->seed, "of the anonymous numbers").non_negative().show_default();

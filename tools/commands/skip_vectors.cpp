@@ -112,7 +112,7 @@ std::vector<std::string> lines_of_standard_input() {
     if (line.ends_with('\r')) line.pop_back();
     if (line.find('\0') != line.npos)
       fail<DataError>("standard input:", lines.size() + 1, ": holds a zero byte, so it is not plain text");
-    lines.push_back(is_utf8(line) ? line : from_latin1(line));
+    lines.push_back(is_utf8(line) ? line : from_windows_1252(line));
   }
   if (lines.empty())
     fail<DataError>("standard input: is empty; give a sentence a line, as in encode RUN < lines");

@@ -86,7 +86,7 @@ std::vector<Classification> read_classifications(const std::string& folder) {
     for (const auto& [file, label] : {std::pair(positive, 1), std::pair(negative, 0)}) {
       const std::string path = find_file(folder, "sentiment", file);
       const size_t before = task.sentences.size();
-      for (std::string& line : read_lines(path))
+      for (std::string& line : read_lines(path, from_latin1))  // as the public code does
         if (!split_words(line).empty()) task.sentences.push_back(std::move(line));
       if (task.sentences.size() == before)  // with a single class, every guess is right
         fail<DataError>(path, ": holds no sentences; download it again");

@@ -5,7 +5,8 @@
 //   SICK   SICK_train.txt, SICK_trial.txt, SICK_test_annotated.txt: pairs of sentences and their relatedness,
 //          from 1 to 5; columns separated by tabs, a header first
 //   MR     rt-polarity.pos, .neg                 CR     custrev.pos, .neg
-//   SUBJ   subj.subjective, subj.objective       MPQA   mpqa.pos, .neg: one sentence or phrase per line
+//   SUBJ   subj.subjective, subj.objective       MPQA   mpqa.pos, .neg: one sentence or phrase per line, in Latin-1 where
+//          it is not UTF-8, as the public code reads them
 
 #include <string>
 #include <vector>

@@ -45,7 +45,7 @@ struct TaskFiles {
                  header + "1\tA dog runs\tA dog is running\t4.9\tYES\r\n2\tNo\tA cat\t1\tNO\r\n");
     for (const char* name : {"rt-polarity.pos", "rt-polarity.neg", "custrev.pos", "custrev.neg",
                              "subj.subjective", "subj.objective", "mpqa.pos", "mpqa.neg"})
-      write_file(folder / ("sentiment/" + std::string(name)), "good\n\nvery caf\xE9 \n");
+      write_file(folder / ("sentiment/" + std::string(name)), "good\n\nvery caf\xE9\x85 \n");
   }
 };
 
@@ -180,7 +180,7 @@ TEST_CASE("tasks: the original files, and what is wrong with others") {
   REQUIRE(tasks.size() == 4);
   CHECK(tasks[2].name == "SUBJ");
   CHECK(tasks[2].sentences ==
-        std::vector<std::string>{"good", "very caf\xC3\xA9 ", "good", "very caf\xC3\xA9 "});
+        std::vector<std::string>{"good", "very caf\xC3\xA9\xC2\x85 ", "good", "very caf\xC3\xA9\xC2\x85 "});
   CHECK(tasks[2].labels == std::vector<int>{1, 1, 0, 0});
 
   const auto complaint = [&](const std::string& line) {

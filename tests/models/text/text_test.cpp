@@ -57,10 +57,17 @@ TEST_CASE("lines: LF and CR LF, with and without a last end") {
   CHECK(lines_of("a\r\r\n\r\r\nb\rc") == Words{"a", "", "b\rc"});
 }
 
-TEST_CASE("lines: a byte order mark goes, Latin-1 becomes UTF-8, line by line") {
+TEST_CASE("lines: a byte order mark goes, Windows-1252 becomes UTF-8, line by line") {
   CHECK(lines_of("\xEF\xBB\xBF"
                  "caf\xC3\xA9\r\n") == Words{"caf\xC3\xA9"});
   CHECK(lines_of("caf\xE9\ncaf\xC3\xA9\n") == Words{"caf\xC3\xA9", "caf\xC3\xA9"});
+  CHECK(lines_of("\x93"
+                 "Don\x92t \x96 \x80\x9F\x81\x94\n") ==
+        Words{"\xE2\x80\x9C"
+              "Don\xE2\x80\x99t \xE2\x80\x93 \xE2\x82\xAC\xC5\xB8\xC2\x81\xE2\x80\x9D"});
+  const TemporaryFolder folder;
+  write_file(folder / "dots", "humor\x85it\n");
+  CHECK(read_lines(folder / "dots", from_latin1) == Words{"humor\xC2\x85it"});
 }
 
 TEST_CASE("lines: what is no text is refused with file, line and remedy") {
