@@ -8,7 +8,7 @@
 //
 // Normalizations: none, or layer norm of all three layers (Eq. 20-22).
 //
-// As in Graves's Section 2.1, derivatives of a line's loss are clipped to [-100, 100] at the network's
+// As in Graves's Sections 2.1 and 4.2, derivatives of a line's loss are clipped to [-100, 100] at the network's
 // outputs and to [-10, 10] at the summed inputs of the LSTMs.
 
 #include "core/parameters.h"

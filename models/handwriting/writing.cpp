@@ -45,7 +45,7 @@ class Writer {
   /// phi(t, u) after the last point.
   const std::vector<real>& window() const { return phi_; }
 
-  /// Whether the window gives more weight to the place after the text than to any character (Section 5.5).
+  /// Whether the window gives more weight to the place after the text than to any character (Graves 2013, Section 5.3).
   bool left_text() const {
     const size_t count = kappa_.size();
     const auto end = static_cast<real>(text_.size());

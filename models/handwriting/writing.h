@@ -1,5 +1,5 @@
 #pragma once
-// The trained network writes a text (Graves 2013, Sections 5.4 to 5.6): each point is drawn from the
+// The trained network writes a text (Graves 2013, Sections 5.3 to 5.5): each point is drawn from the
 // network's distribution and fed back as its next input.
 
 #include <optional>
