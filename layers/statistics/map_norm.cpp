@@ -367,23 +367,25 @@ Tensor normalize(const Op& op, const Map& map, const Sharing& sharing, real epsi
       average_groups(channels, groups, map.positions(), along);
       input_derivative(in, u, level, along, members, da.values + n * map.area(), da.add);
     });
+    if (over_images && da.values != nullptr) {
+      Tensor means({2, channels});
+      real *const along = means.data(), *const level = along + channels;
+      column_sums(shares, 0, 2 * channels, along,
+                  [=](size_t share) { return [=](size_t i) { return sums[share * stride + i]; }; });
+      for (size_t c = 0; c < channels; ++c) {
+        along[c] *= gain[c] / degrees;
+        level[c] *= gain[c] / cases;
+      }
+      for_each_image(map, [&](size_t n, size_t) {
+        const Image in = image(n);
+        input_derivative(in, upstream(in, dy + n * map.out_area()), level, along, members,
+                         da.values + n * map.area(), da.add);
+      });
+    }
+    // Last: da, written above, may be the gradient of the same tensor.
     contribute_summed_rows(gain, shares, [=](size_t share, size_t i) { return sums[share * stride + i]; });
     contribute_summed_rows(bias, shares,
                            [=](size_t share, size_t i) { return sums[share * stride + units + i]; });
-    if (!over_images || da.values == nullptr) return;
-    Tensor means({2, channels});
-    real *const along = means.data(), *const level = along + channels;
-    column_sums(shares, 0, 2 * channels, along,
-                [=](size_t share) { return [=](size_t i) { return sums[share * stride + i]; }; });
-    for (size_t c = 0; c < channels; ++c) {
-      along[c] *= gain[c] / degrees;
-      level[c] *= gain[c] / cases;
-    }
-    for_each_image(map, [&](size_t n, size_t) {
-      const Image in = image(n);
-      input_derivative(in, upstream(in, dy + n * map.out_area()), level, along, members,
-                       da.values + n * map.area(), da.add);
-    });
   });
 }
 

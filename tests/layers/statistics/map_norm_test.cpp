@@ -117,6 +117,20 @@ TEST_CASE("batch norm of maps: fused equals composed, and gradients") {
     check_gradients(in, [&] { return weighted(fused(BatchNormMapsOptions{.variance = variance})(in)); });
 }
 
+TEST_CASE("normalization of maps: gain and bias may be parts of what is normalized") {
+  const auto with_own_parts = [](const Layer& layer) -> Layer {
+    return [=](const std::vector<Tensor>& in) {
+      const Tensor pixels = in[0].reshape({18, 5});
+      return layer({in[0], pixels.step(1), pixels.step(4)});
+    };
+  };
+  const std::vector<Tensor> in = {sample({2, 3, 3, 5}, 1, -2, 2)};
+  const BatchNormMapsOptions over_images;
+  const GroupNormOptions of_each;
+  check_twins(with_own_parts(fused(over_images)), with_own_parts(twin(over_images)), in, twin_tolerance(18));
+  check_twins(with_own_parts(fused(of_each)), with_own_parts(twin(of_each)), in, twin_tolerance(45));
+}
+
 TEST_CASE("normalization of maps: one and two threads agree") {
   const std::vector<Tensor> in = inputs({6, 14, 14, 32}, {32});
   const ReluPool then = {.relu = true, .window = 2};
