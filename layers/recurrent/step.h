@@ -31,7 +31,7 @@ class StepLinear {
 
   /// x [rows x in] -> [rows x out]. Throws Error for another shape, after `steps` calls, and when the tape
   /// that records is not the one the session was opened on, or has run backward since: the gradient of the
-  /// weight would be lost.
+  /// weight would be lost. In a pause of that tape the result is a constant.
   Tensor operator()(const Tensor& x);
 
  private:

@@ -24,7 +24,8 @@ void multiply(size_t rows, const real* a, const PackedMatrix& b, real* c, bool a
 
 }  // namespace
 
-/// What the steps share. Without a tape nothing is gathered.
+/// What the steps share. Without a tape nothing is gathered, nor of a step in a pause of the tape: were its result a part
+/// of `outputs`, what reads it would add to the gradient of the weight.
 struct StepLinear::Gathered {
   Tensor weight, bias;
   PackedMatrix forward, backward;
@@ -33,7 +34,7 @@ struct StepLinear::Gathered {
   Tensor opening;  ///< output of the first node: never read, but each step sends it a gradient of 0,
                    ///< which makes the tape run the node
   Tape* tape = nullptr;
-  size_t steps = 0, rows = 0, done = 0;
+  size_t steps = 0, rows = 0, done = 0, kept = 0;  ///< kept: of those done, the ones that were gathered
   bool finished = false;
 
   void contribute_parameters();
@@ -46,7 +47,7 @@ void StepLinear::Gathered::contribute_parameters() {
   finished = !Tape::retaining();
   const real* const dy = outputs.gradient_data();
   if (dy == nullptr) return;
-  const size_t in = weight.rows(), out = weight.columns(), count = done * rows;
+  const size_t in = weight.rows(), out = weight.columns(), count = kept * rows;
   if (weight.needs_gradient()) {
     const GradientSink sink = weight.gradient_sink();
     gemm(in, out, count, inputs.data(), in, dy, out, sink.values, out,
@@ -56,9 +57,11 @@ void StepLinear::Gathered::contribute_parameters() {
 }
 
 Tensor StepLinear::Gathered::step(const Tensor& x) {
-  const size_t t = done++;
-  Tensor y = tape != nullptr ? outputs.step(t) : Tensor({rows, weight.columns()});
-  if (inputs.defined()) std::ranges::copy(x.values(), inputs.step(t).data());
+  ++done;
+  const bool gathers = tape != nullptr && Tape::current() == tape;
+  Tensor y = gathers ? outputs.step(kept) : Tensor({rows, weight.columns()});
+  if (gathers && inputs.defined()) std::ranges::copy(x.values(), inputs.step(kept).data());
+  if (gathers) ++kept;
   if (bias.defined())
     for (size_t r = 0; r < rows; ++r)
       std::ranges::copy(std::as_const(bias).values(), y.data_unwatched() + r * bias.size());

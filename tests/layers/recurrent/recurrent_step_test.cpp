@@ -70,6 +70,34 @@ TEST_CASE("step_linear without a tape computes and gathers nothing") {
   CHECK_ERROR(step(x), "step_linear: the session was opened for 100 steps and this is one more");
 }
 
+TEST_CASE("step_linear: a step in a pause is a constant, wherever it stands among the others") {
+  Parameters parameters(1);
+  const Linear layer(parameters, "layer", {.input = 3, .output = 4});
+  Tensor x = leaf({3, 2, 3}, 1);
+  const auto in_pause = [](const auto& step, const Tensor& at) {
+    const Tape::Pause pause;
+    return step(at);
+  };
+  for (size_t paused = 0; paused < 3; ++paused) {
+    CAPTURE(paused);
+    const auto loss_of = [&](auto&& step) {
+      Tensor total = Tensor::zeros({});
+      for (size_t t = 0; t < 3; ++t)
+        total = total + weighted(square(t == paused ? in_pause(step, x.step(t)) : step(x.step(t))));
+      return total;
+    };
+    const auto expected = gradients_of(parameters, x, [&] { return loss_of(layer); });
+    const auto found = gradients_of(parameters, x, [&] {
+      StepLinear step(layer, 3, 2);
+      return loss_of([&](const Tensor& at) { return step(at); });
+    });
+    for (size_t i = 0; i < found.size(); ++i) {
+      CAPTURE(i);
+      CHECK(difference(found[i], expected[i]) < (sizeof(real) == 8 ? 1e-12 : 1e-4));
+    }
+  }
+}
+
 TEST_CASE("a NaN is found in the step that made it") {
   Parameters parameters(1);
   const Linear layer(parameters, "layer", {.input = 2, .output = 2});
