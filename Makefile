@@ -491,6 +491,7 @@ ROOT = $(DESTDIR)$(abspath $(PREFIX))
 LIB = $(ROOT)/lib
 installed = $(call build_folder,$(REAL),$(1))
 install:  ## installs headers, libraries, pkg-config and CMake files under PREFIX, staged in DESTDIR; for AVX2 and AVX-512, or for ARCH
+	$(if $(word 2,$(ROOT)),$(error '$(DESTDIR)$(PREFIX)': make and pkg-config end a name at a space; install into a folder without one, named from / on))
 	@echo "building $(NAME) and $(TRAIN_NAME) for $(ARCHS)"
 	@+$(SUBMAKE) INSTALLED=1 ARCH=$(BASE_ARCH) all-libraries
 	@+for arch in $(WIDER_ARCHS); do $(SUBMAKE) INSTALLED=1 ARCH=$$arch shared-library || exit; done

@@ -47,6 +47,12 @@ nonsense_is_named() {
 # Read once, the standard headers take a third of the compiler's time less.
 install() { make -j2 install PRECOMPILED=1 "$@"; }
 
+refuses_a_space() {  # and has built nothing by then
+  ! make install "$@" >"$scratch/said" 2>&1 && grep -qF 'make and pkg-config end a name at a space' "$scratch/said" && ! grep -q '^building' "$scratch/said"
+}
+check "a PREFIX with a space in it is refused" refuses_a_space "PREFIX=$scratch/a folder"
+check "a DESTDIR as well" refuses_a_space "PREFIX=/opt/lamina" "DESTDIR=$scratch/a folder"
+
 check "make install" install "PREFIX=$prefix"
 check "the pkg-config file is valid" pkg-config --validate lamina
 check "a program builds" build_program lamina lamina
