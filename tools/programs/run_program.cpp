@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,10 +23,21 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// A file without a name, which is gone when it is closed.
+/// A file in memory, which is gone when it is closed. One in /tmp would be cut short where that is full, and gnuplot does not
+/// look whether what it writes is written.
 File unnamed_file() {
-  File file(std::tmpfile(), std::fclose);
-  if (!file) fail<DataError>("no temporary file (", std::strerror(errno), "); free some space in /tmp");
+  const int number = ::memfd_create("lamina", MFD_CLOEXEC);
+  File file(number < 0 ? nullptr : ::fdopen(number, "w+b"), std::fclose);
+  if (!file) fail<DataError>("no file in memory (", std::strerror(errno), "); end other programs");
+  return file;
+}
+
+File file_with(const std::string& bytes) {
+  File file = unnamed_file();
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() || std::fflush(file.get()) != 0)
+    fail<DataError>("a file in memory cannot be written (", std::strerror(errno),
+                    "); end other programs, or raise the limit (ulimit -f)");
+  std::rewind(file.get());
   return file;
 }
 
@@ -54,11 +66,7 @@ struct Outcome {
 // Input, output and messages pass through nameless files: pipes in both directions could each wait for the
 // other.
 Outcome run(const std::vector<std::string>& command, const std::string& input) {
-  const File in = unnamed_file(), out = unnamed_file(), errors = unnamed_file();
-  std::fwrite(input.data(), 1, input.size(), in.get());
-  std::fflush(in.get());
-  std::rewind(in.get());
-
+  const File in = file_with(input), out = unnamed_file(), errors = unnamed_file();
   posix_spawn_file_actions_t redirect;
   posix_spawn_file_actions_init(&redirect);
   posix_spawn_file_actions_adddup2(&redirect, fileno(in.get()), STDIN_FILENO);

@@ -14,8 +14,8 @@ struct DrawingProgram {
 };
 
 /// Runs the program without a shell and writes what it draws to `path`. When it is not installed, or fails, prints a
-/// line to standard error that says what to do and returns false. DataError when there is no room for a temporary file
-/// or for the picture.
+/// line to standard error that says what to do and returns false. DataError when there is no room for what it is told, or
+/// for the picture.
 bool draw_by(const DrawingProgram& program, const std::string& input, const std::string& path);
 
 }  // namespace lamina
