@@ -61,10 +61,17 @@ template <class Value>
 void read_words(const Words& words, const FlagRules& rules, Value& value) {
   read_word(words.back(), rules, value);
 }
+/// What stands twice in a list is told by its value: 4 and 04 are the same.
 template <class Item>
 void read_words(const Words& words, const FlagRules& rules, std::vector<Item>& values) {
   values.clear();
-  for (const std::string& word : words) read_word(word, rules, values.emplace_back());
+  for (const std::string& word : words) {
+    Item value{};
+    read_word(word, rules, value);
+    if (rules.separated_by_commas && std::ranges::find(values, value) != values.end())
+      fail<UsageError>(word, " is given twice; once is enough");
+    values.push_back(value);
+  }
 }
 
 /// What CLI11 calls with the words of a flag: `read` gets those that are right, and mistakes name the flag.

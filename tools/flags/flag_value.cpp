@@ -81,8 +81,6 @@ std::vector<std::string> checked_words(const std::vector<std::string>& given, co
   for (const std::string& value : given)
     for (const std::string& word : rules.separated_by_commas ? split(value) : std::vector{value}) {
       check_word(word, value, rules);
-      if (rules.separated_by_commas && std::ranges::find(words, word) != words.end())
-        fail<UsageError>(word, " is given twice; once is enough");
       words.push_back(word);
     }
   return words;

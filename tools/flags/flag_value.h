@@ -55,7 +55,7 @@ struct FlagRules {
 };
 
 /// The words of a flag, lists taken apart, after the checks of words (numbers are checked when they are read).
-/// Throws UsageError for an empty word, for one that a list has twice, and for what the rules do not allow.
+/// Throws UsageError for an empty word, and for what the rules do not allow.
 std::vector<std::string> checked_words(const std::vector<std::string>& given, const FlagRules& rules);
 
 }  // namespace lamina

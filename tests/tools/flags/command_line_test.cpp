@@ -228,6 +228,32 @@ TEST_CASE("what is not a number or not there names its flag") {
   CHECK(sizes == std::vector<std::int64_t>{4, 128});
 }
 
+TEST_CASE("nothing stands twice in a list, in whatever words") {
+  Command program("program", "takes lists");
+  std::vector<size_t> sizes;
+  std::vector<double> scales;
+  std::vector<std::string> names, files;
+  program.add("--sizes", sizes, "integers").separated_by_commas();
+  program.add("--scales", scales, "numbers").separated_by_commas();
+  program.add("--names", names, "words").separated_by_commas();
+  program.add("FILES", files, "no list");
+  program.action([] { return 0; });
+  const std::vector<std::vector<const char*>> right{
+      {"--sizes", "4,40"}, {"--scales", "1,-1"}, {"--names", "4,04"}, {"a", "a"}};
+  for (const auto& arguments : right) CHECK(run(program, arguments).code == 0);
+  const std::vector<std::vector<const char*>> twice{{"--sizes", "4,04"},
+                                                    {"--scales", "0.5,1,5e-1"},
+                                                    {"--names", "a,b,a"},
+                                                    {"--names", "a", "--names", "a"}};
+  for (const auto& arguments : twice) {
+    const Ending ending = run(program, arguments);
+    CHECK(ending.code == 2);
+    CHECK_MESSAGE(ending.complained.find(" is given twice; once is enough") != std::string::npos,
+                  arguments.back());
+  }
+  CHECK(run(program, {"--sizes", "4,04"}).complained.starts_with("program: --sizes: 04 is given twice;"));
+}
+
 TEST_CASE("a program whose output cannot be written says so and fails") {
   struct : std::streambuf {
   } full;  // accepts nothing, like /dev/full

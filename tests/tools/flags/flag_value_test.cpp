@@ -70,9 +70,3 @@ TEST_CASE("lists are taken apart at commas, and no place in them is empty") {
           }).ends_with("an empty place between its commas"));
   CHECK(message_of<UsageError>([&] { checked_words({""}, word); }).starts_with("the value is empty"));
 }
-
-TEST_CASE("nothing stands twice in a list") {
-  const FlagRules list{.separated_by_commas = true};
-  for (const std::vector<std::string>& given : {std::vector<std::string>{"a,b,a"}, {"a", "a"}})
-    CHECK(message_of<UsageError>([&] { checked_words(given, list); }) == "a is given twice; once is enough");
-}
