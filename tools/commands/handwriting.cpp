@@ -1,6 +1,7 @@
 // lamina handwriting: Section 6.5 and Figure 5. Trains the synthesis network on lines of handwriting with each chosen
 // normalization; `write` writes a text with a trained network, `pen` with the synthetic pen.
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <string_view>
@@ -196,6 +197,8 @@ int run_pen(const PenFlags& flags) {
       fail<UsageError>("--out ", flags.out, ": ", ending,
                        " is for what is put beside the strokes; give the file another ending, as in ",
                        std::filesystem::path(flags.out).replace_extension(".xml").string());
+  if (std::ranges::any_of(flags.text, [](char c) { return c < ' ' || c > '~'; }))
+    fail<UsageError>("pen: the text has characters that are not printable ASCII; leave them out");
   const std::vector<PenPoint> points =
       write_text(flags.text, draw_hand(flags.seed, flags.hand), Random(flags.seed, flags.hand));
   if (points.empty()) fail<UsageError>("pen: no printable characters in the text; give some in quotes");

@@ -19,6 +19,8 @@ mkdir other && cat >other/config.json <<'END'
 END
 check "write with another experiment's run" refuses 2 "a run of lamina mnist" handwriting write other "a text"
 check "pen without anything to write" refuses 2 "no printable characters" handwriting pen "  "
+check "pen with a letter that it would leave out" refuses 2 "not printable ASCII" handwriting pen "déjà vu"
+check "pen with two lines" refuses 2 "not printable ASCII" handwriting pen $'one\ntwo'
 
 # --- the pen's files are a data set
 mkdir -p iam/lineStrokes/a01/a01-000 iam/ascii/a01/a01-000
