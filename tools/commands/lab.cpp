@@ -109,7 +109,12 @@ int run(const LabFlags& flags) {
   }
   if (!flags.rows.empty()) {
     if (flags.all()) fail<UsageError>("--rows: takes the rows of one lab; name it in place of all");
-    measure_seed(lab_named(flags.name), flags.seed, flags.rows);
+    const Lab& lab = lab_named(flags.name);
+    // Known before minutes of measuring.
+    const std::string folder = std::filesystem::path(flags.rows).parent_path().string();
+    if (!folder.empty() && !is_folder(folder))
+      fail<UsageError>("--rows ", flags.rows, ": there is no folder ", folder, "; create it first");
+    measure_seed(lab, flags.seed, flags.rows);
     return 0;
   }
   return flags.from.empty() ? measure(flags) : show(flags);

@@ -19,6 +19,8 @@ done
 for flag in seeds seed jobs from out rows; do
   check "--$flag without a lab" refuses 2 "NAME" lab --$flag 2
 done
+check "a missing folder of rows, before they are measured" refuses 2 "--rows nowhere/rows.csv: there is no folder nowhere" \
+  lab reparameterization --rows nowhere/rows.csv
 check "--seeds of the rows of one seed" refuses 2 "excludes" lab reparameterization --rows rows.csv --seeds 2
 
 LAMINA_SMOKE=1 "$lamina" lab all --out smoke >smoke.txt
