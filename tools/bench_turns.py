@@ -46,23 +46,25 @@ class Resident:
     """A program that times a burst whenever it is asked to."""
 
     def __init__(self, command, extra_environment=None):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env={**environment(), **(extra_environment or {})})
+        try:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                            env={**environment(), **(extra_environment or {})})
+        except OSError as problem:
+            sys.exit(f"{command[0]}: {problem.strerror}")
 
     def ask(self, line):
-        """The answer, or None where the program has ended."""
         try:
             self.process.stdin.write(f"{line}\n")
             self.process.stdin.flush()
-            return self.process.stdout.readline() or None
+            answer = self.process.stdout.readline()
         except BrokenPipeError:
-            return None
+            answer = ""
+        if not answer:
+            sys.exit(f"{' '.join(map(str, self.process.args))} ended in the middle; run it by hand")
+        return answer
 
     def burst(self, seconds):
-        answer = self.ask(seconds)
-        if answer is None:
-            sys.exit(f"{' '.join(map(str, self.process.args))} ended in the middle; run it by hand")
-        return float(answer)
+        return float(self.ask(seconds))
 
     def close(self):
         self.process.stdin.close()

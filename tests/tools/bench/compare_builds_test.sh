@@ -76,4 +76,12 @@ check "and named, in one line" grep -qxF '/bin/true does not list its cases; `ma
 if "$top/tools/compare-builds" /bin/true "$steps" --case mnist_mlp_b4 --variant none >out 2>err; then refused=false; else refused=true; fi
 check "a program that cannot do it is named" grep -qE '^/bin/true .* ended in the middle' err
 check "and the exit code is not 0" $refused
+if "$top/tools/compare-builds" ./nowhere "$steps" --case mnist_mlp_b4 >out 2>err; then refused=false; else refused=true; fi
+check "a program that is not there is refused" $refused
+check "and named, in one line" grep -qxF './nowhere: No such file or directory' err
+for flag in --processes --bursts --burst; do
+  if "$top/tools/compare-builds" ./new_steps ./new_steps $flag 0 >out 2>err; then refused=false; else refused=true; fi
+  check "$flag 0, which would compare nothing, is refused" $refused
+  check "and named" grep -qF -- "error: --processes and --bursts are at least 1" err
+done
 finish
