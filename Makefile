@@ -12,6 +12,10 @@ build_folder = build$(if $(call variant,$(1),$(2)),/variant$(call variant,$(1),$
 BUILD := $(call build_folder,$(REAL),$(if $(INSTALLED),$(ARCH)))
 VERSION = $(shell sed -n 's/.*version = "\(.*\)".*/\1/p' core/version.h)
 
+ifneq ($(filter-out float double,$(REAL)),)
+$(error REAL=$(REAL): it is float or double)  # and would be taken for float
+endif
+
 WARNINGS_OF_BOTH := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 # clang makes it an error when a loop marked simd stays scalar; g++ 12 takes `"text" + std::string()` for overlapping
 # memory (its bug 105651), and on ARM a list of initializers for uninitialized.
@@ -50,6 +54,9 @@ LDLIBS := $(LIBRARY_LIBS) -lz -lpugixml -Wl,--as-needed -lcpp-httplib
 # MPI, for several processes that train together, where its compiler is: MPI=0 leaves it out, MPI=1 insists. What is
 # installed and what the sanitizers check has none. Only core/distributed/mpi.cpp is compiled with its flags.
 MPI ?= $(if $(shell command -v mpicxx 2>/dev/null),1,0)
+ifneq ($(filter-out 0 1,$(MPI)),)
+$(error MPI=$(MPI): it is 0 or 1)  # and would be taken for 0
+endif
 ifeq ($(MPI)$(INSTALLED)$(SANITIZE),1)
 MPI_WORDS := $(shell mpicxx -show)
 MPI_FLAGS := -DLAMINA_MPI $(patsubst -I%,-isystem %,$(filter -I%,$(MPI_WORDS)))
