@@ -28,6 +28,11 @@ check "more training cases than there are" refuses 2 "--train-on 1281: there are
 check "no training cases, which would be all of them" refuses 2 "--train-on: 0 is not" mnist --train-on 0 --out few
 check "a batch larger than what is trained on" refuses 2 "--batch 128: there are only 100" mnist --train-on 100 --out few
 check "and no folder is left of them" [ ! -e few ]
+for norm in batch batch-renorm; do
+  check "$norm of single cases, before the variants in front are trained" refuses 2 "--batch 1: a single case has no variance, which --norm $norm needs" \
+    mnist --norm "layer,$norm" --batch 2,1 --out single
+done
+check "and no folder is left of it" [ ! -e single ]
 mkdir taken && echo '{}' >taken/config.json
 check "a folder that holds a run" refuses 2 "--out taken" mnist --out taken
 
