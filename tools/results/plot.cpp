@@ -18,7 +18,7 @@ namespace {
 // Pixels in the SVG; the PNG has twice as many of everything.
 constexpr double panel_width = 500, panel_height = 360;
 constexpr double left_margin = 84, right_margin = 24, top_margin = 44, bottom_margin = 58;
-constexpr double legend_row = 26;
+constexpr double legend_row = 26, legend_line = 19.5;  // the place for a row, and what gnuplot needs of it
 
 /// gnuplot's single-quoted string: nothing in it is special but the quote, and it ends with its line.
 std::string quoted(const std::string& text) {
@@ -209,7 +209,11 @@ class Layout {
     }
     constexpr size_t half_a_panel = 16;  // characters of a title beside another below a single panel
     const size_t entries_in_a_row = shared_legend_ ? 2 * columns_ : longest > half_a_panel ? 1 : 2;
-    legend_rows_ = (entries + entries_in_a_row - 1) / entries_in_a_row;
+    const double room = shared_legend_ ? width() : panel_width - right_margin - left_margin;
+    const double fitting = std::max(1.0, std::floor(room / entry_width(longest)));
+    const double lines = std::ceil(static_cast<double>(entries) / fitting);  // that gnuplot makes of it
+    legend_rows_ = std::max((entries + entries_in_a_row - 1) / entries_in_a_row,
+                            static_cast<size_t>(std::ceil(lines * legend_line / legend_row)));
   }
 
   double width() const { return panel_width * static_cast<double>(columns_); }
@@ -248,6 +252,9 @@ class Layout {
     for (const std::string& name : names) longest = std::max(longest, name.size());
     return std::max(left_margin, 20 + 7 * static_cast<double>(longest));
   }
+  /// How wide gnuplot takes an entry to be in an SVG, whose letters it cannot measure. Entries below the foot of the page
+  /// are left out without a word.
+  static double entry_width(size_t characters) { return 9.1 * static_cast<double>(characters + 8); }
   double legend_height() const { return 10 + legend_row * static_cast<double>(legend_rows_); }
   double row_height() const { return panel_height + (shared_legend_ ? 0 : legend_height()); }
   std::string margins(double left, double right, double bottom, double top) const {

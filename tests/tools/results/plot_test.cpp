@@ -111,6 +111,24 @@ TEST_CASE("of many curves without a colour of their own no two look alike" * doc
   CHECK(is_dashed(plain_colors + 1));
 }
 
+TEST_CASE("no curve is left out of the legend, however long the titles are" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  constexpr size_t curves = 12;
+  for (const size_t panels : {1U, 2U, 3U})
+    for (const size_t length : {12U, 16U, 32U, 50U, 90U}) {
+      Panel panel;
+      for (size_t i = 0; i < curves; ++i)
+        panel.curves.push_back(
+            {.title = std::string(length, static_cast<char>('a' + i)), .x = {1}, .y = {1}});
+      REQUIRE(write_figure(scratch.path / "legend", std::vector(panels, panel)));
+      const std::string svg = read_file(scratch.path / "legend.svg");
+      CAPTURE(panels);
+      CAPTURE(length);
+      for (const Curve& curve : panel.curves)
+        CHECK(svg.find("<text>" + curve.title + "<") != std::string::npos);
+    }
+}
+
 TEST_CASE("a curve of which one point can be drawn shows it" * doctest::skip(no_gnuplot())) {
   const Scratch scratch;
   Curve one{.title = "one", .x = {}, .y = {}};
