@@ -76,8 +76,7 @@ std::string dash_of(Line line) {
 
 /// Its own, but where the colours have been used up: there the next kind of line, so that no two curves look alike.
 Line line_of(const Curve& curve, size_t number) {
-  if (curve.color >= 0 || curve.line != Line::solid) return curve.line;
-  return static_cast<Line>(number / plain_colors % dashes.size());
+  return curve.color >= 0 || curve.line != Line::solid ? curve.line : line_at(number);
 }
 
 std::string style(const Panel& panel, size_t number) {
@@ -315,6 +314,8 @@ std::string png_terminal(const Layout& layout) {
 }
 
 }  // namespace
+
+Line line_at(size_t i) { return static_cast<Line>(i / plain_colors % dashes.size()); }
 
 bool write_figure(const std::string& path, const std::vector<Panel>& panels) {
   if (panels.empty()) fail("write_figure: ", path, " has no panels; give it one");

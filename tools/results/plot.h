@@ -15,6 +15,9 @@ namespace lamina {
 
 enum class Line { solid, dashed, dotted, dash_dotted, sparse };  // palette.h's dashes
 
+/// Of the i-th curve where colours have to serve again (plain_color() of palette.h): the next kind for every round of them.
+Line line_at(size_t i);
+
 struct Curve {
   std::string title = {};      // in the legend; none when empty
   std::vector<double> x = {};  // as long as y

@@ -115,7 +115,7 @@ Panel panel_against(const Study& study, const std::vector<Group>& groups, const 
   const std::vector<int> colors = colors_of(study, firsts);
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
   for (size_t i = 0; i < groups.size(); ++i) {
-    Curve curve{.title = groups[i].title, .color = colors[i]};
+    Curve curve{.title = groups[i].title, .line = line_at(i), .color = colors[i]};
     for (const auto& [place, ends] : groups[i].ends) {
       lowest = std::min(lowest, place);
       highest = std::max(highest, place);

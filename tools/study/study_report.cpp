@@ -103,10 +103,9 @@ Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, con
       tables.push_back(table != nullptr ? *table : Table{.columns = {"step", metric}, .rows = {}});
       diverged.runs.push_back(lost);
     }
-    const Line line = i < 8 ? Line::solid : i < 16 ? Line::dashed : Line::dotted;
     panel.curves.push_back(median_curve(
         tables, "step", metric,
-        {.title = title_in_panel(study, combinations[i]), .line = line, .color = colors[i]}, diverged));
+        {.title = title_in_panel(study, combinations[i]), .line = line_at(i), .color = colors[i]}, diverged));
     if (single)
       std::ranges::copy(single_curves(tables, "step", metric, panel.curves.back()),
                         std::back_inserter(singles));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "tools/study/study_report.h"
@@ -35,6 +36,25 @@ TEST_CASE("a figure has a panel for each metric, however many there are") {
   }
   CHECK(study_figure(study, {run}, false).size() == 11);
   CHECK(compared_figure(study, {run}, false).size() == 11);
+}
+
+TEST_CASE("no two of many curves look alike, also of last values against a setting") {
+  for (const char* const against : {"", R"("against": "lr",)"}) {
+    std::string values = "1";
+    for (int i = 2; i <= 40; ++i) values += "," + std::to_string(i);
+    const Study study = study_from("s.json", std::string(R"({"experiment": "mnist", )") + against +
+                                                 R"("variants": {"lr": [0.1], "batch": [)" + values + "]}}");
+    std::vector<MeasuredRun> runs;
+    for (const StudyRun& run : study.runs())
+      runs.push_back({.run = run,
+                      .end = {.outcome = RunEnd::finished},
+                      .curves = {.columns = {"epoch", "step", "valid_loss"}, .rows = {{1, 10, 3}}}});
+    const std::vector<Curve> curves = study_figure(study, runs, false).at(0).curves;
+    std::set<std::pair<int, Line>> looks;
+    for (const Curve& curve : curves) looks.emplace(curve.color, curve.line);
+    CHECK(curves.size() == 40);
+    CHECK(looks.size() == 40);
+  }
 }
 
 TEST_CASE("a figure's median does not forget the runs that diverged, also before their first row") {
