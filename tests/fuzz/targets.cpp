@@ -98,6 +98,7 @@ void utf8(std::string_view bytes) {
   require(is_utf8(characters));
   require(!is_utf8(bytes) || characters == bytes);
   require(is_utf8(from_latin1(bytes)));
+  require(is_utf8(from_windows_1252(bytes)));
 }
 
 void sentences(std::string_view bytes) {
