@@ -61,6 +61,9 @@ for layer in (nn.Conv1d(2, 3, 1), nn.PReLU()):
     assert refused(to_lamina, nn.Sequential(layer)) == f"0: {type(layer).__name__} is not in the table"
     assert refused(from_lamina, {}, nn.Sequential(layer)) == f"0: {type(layer).__name__} is not in the table"
 assert refused(to_lamina, nn.Sequential(nn.LSTM(2, 3, num_layers=2))).startswith("0: one layer in one direction")
+attention = nn.Sequential(nn.MultiheadAttention(4, 2, add_bias_kv=True))
+assert refused(to_lamina, attention).startswith("0: one in_proj with biases")
+assert refused(from_lamina, {}, attention).startswith("0: one in_proj with biases")
 END
 
 check "the C++ program builds" build
