@@ -64,6 +64,9 @@ assert refused(to_lamina, nn.Sequential(nn.LSTM(2, 3, num_layers=2))).startswith
 attention = nn.Sequential(nn.MultiheadAttention(4, 2, add_bias_kv=True))
 assert refused(to_lamina, attention).startswith("0: one in_proj with biases")
 assert refused(from_lamina, {}, attention).startswith("0: one in_proj with biases")
+of_batches = to_lamina(nn.Sequential(nn.BatchNorm1d(4)))
+for lacks in ({"affine": False}, {"track_running_stats": False}):
+    assert refused(from_lamina, of_batches, nn.Sequential(nn.BatchNorm1d(4, **lacks))).startswith("0: a BatchNorm1d without")
 END
 
 check "the C++ program builds" build
