@@ -58,10 +58,16 @@ LabResult report(const LabTask& task, const Rows& rows, size_t smoke) {
   return {task.lab, verdicts_of(*task.lab, rows)};
 }
 
-/// The rows of a file, or of NAME.csv in a folder.
-Rows rows_from(const std::string& from, const LabTask& task) {
+/// From the rows of a file, or of NAME.csv in a folder. What they lack is said of that file.
+LabResult report_from(const std::string& from, const LabTask& task) {
   const std::string path = is_folder(from) ? from + '/' + task.lab->name + ".csv" : from;
-  return rows_of(path, read_file(path));
+  const Rows rows = rows_of(path, read_file(path));
+  try {
+    verdicts_of(*task.lab, rows);
+  } catch (const DataError& problem) {
+    fail<DataError>(path, ": ", problem.what());
+  }
+  return report(task, rows, 0);
 }
 
 /// What all of them say, in the order of the labs.
@@ -76,7 +82,7 @@ int show(const LabFlags& flags) {
     fail<UsageError>("--from: '", flags.from,
                      "' is no folder; for all labs name one that holds a NAME.csv of each");
   std::vector<LabResult> results;
-  for (const LabTask& task : tasks_of(flags)) results.push_back(report(task, rows_from(flags.from, task), 0));
+  for (const LabTask& task : tasks_of(flags)) results.push_back(report_from(flags.from, task));
   if (flags.all()) report_all(flags, results);
   return 0;
 }

@@ -12,7 +12,8 @@ check "an unknown lab is named" refuses 2 "'nothing' is no lab; there are " lab 
 check "a missing file is named" refuses 1 "nowhere.csv" lab reparameterization --from nowhere.csv
 printf 'seed,variant,quantity,x,value\n1,a,b,0\n' >damaged.csv
 check "a damaged file is named with its line" refuses 1 "damaged.csv" lab reparameterization --from damaged.csv
-check "rows of other quantities are refused" refuses 1 "" lab reparameterization --from <(printf 'seed,variant,quantity,x,value\n1,a,b,0,1\n')
+printf 'seed,variant,quantity,x,value\n1,a,b,0,1\n' >other.csv
+check "rows of other quantities are refused, and their file is named" refuses 1 "other.csv: lab: there is no" lab reparameterization --from other.csv
 for flag in seeds seed jobs; do
   check "--$flag without measuring" refuses 2 "excludes" lab reparameterization --from "$lab/results" --$flag 2 --out ignored
 done
