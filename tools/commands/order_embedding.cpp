@@ -153,6 +153,8 @@ class OrderCommand final : public TrainingCommand {
                                  : synthetic_coco(seed, preset_of(preset).world);
     if (batches.size() > 1)
       fail<UsageError>("--batch: one size at a time; its negatives are the batch, so sizes are not compared");
+    if (batch() < 2)
+      fail<UsageError>("--batch 1: the loss compares a pair with the others of its batch; give 2 or more");
     return {.source = data_->source, .cases = data_->train.images, .called = "training images"};
   }
 

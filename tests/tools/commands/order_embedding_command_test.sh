@@ -44,6 +44,7 @@ check "unknown norm" refuses 2 "--norm" order-embedding --norm batch
 check "unknown optimizer" refuses 2 "--optimizer" order-embedding --optimizer rmsprop
 check "SGD needs its learning rate" refuses 2 "--optimizer sgd: give its learning rate with --lr" order-embedding --optimizer sgd --out s
 check "unknown rule" refuses 2 "--best-by" order-embedding --best-by test
+check "a batch of one pair, from which nothing is learned" refuses 2 "--batch 1: the loss compares a pair with the others" order-embedding --batch 1 --out one
 check "batch larger than the data" refuses 2 "--batch 100000" order-embedding --batch 100000 --out large
 check "two batch sizes" refuses 2 "--batch" order-embedding --batch 16,32 --out two
 check "missing data folder" refuses 1 "nowhere" order-embedding --data nowhere --out a
