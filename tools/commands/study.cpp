@@ -101,10 +101,12 @@ void add_study_command(Command& program) {
   const auto flags = std::make_shared<StudyFlags>();
   command.add("FILE", flags->file, "the study: an experiment, its variants and seeds").required();
   command.add("--out", flags->out, "folder of the study; by default runs/study-EXPERIMENT-FILE");
-  command.add("--jobs", flags->jobs, "runs at a time; 0: one per core, fewer where memory does not allow")
-      .range(0, 1024)
-      .show_default();
-  command.add("--tables", flags->tables, "train nothing, write tables, verdicts and figure of what there is");
+  const Flag jobs =
+      command.add("--jobs", flags->jobs, "runs at a time; 0: one per core, fewer where memory does not allow")
+          .range(0, 1024)
+          .show_default();
+  command.add("--tables", flags->tables, "train nothing, write tables, verdicts and figure of what there is")
+      .excludes(jobs);
   command.add("--single", flags->single, "the figure shows each run beside the median and the range of all");
   command.action([flags] { return run(*flags); });
 }

@@ -197,6 +197,7 @@ mistake "updates until a test" "$(claims '"faster": {"norm": "layer"}')" "a clai
 check "no file" refuses 1 "nowhere.json" study nowhere.json
 check "nothing was made for them" [ ! -e wrong ]
 study '{"experiment": "mnist"}'
+check "jobs of what trains nothing" refuses 2 "excludes" study s.json --out wrong --tables --jobs 2
 check "tables of nothing" refuses 2 "--tables: there is no folder wrong" study s.json --out wrong --tables
 check "a folder in use" [ "$(mkdir used && flock used/lock sh -c "echo 1 >used/lock; '$lamina' study s.json --out used 2>&1")" = \
   "lamina: --out used: process 1 trains in this folder; wait for its end, or name another folder" ]
