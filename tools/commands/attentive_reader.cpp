@@ -151,6 +151,7 @@ class ReaderCommand final : public TrainingCommand {
   void complete() override {
     if (updates_ == 0 && epochs == 0) updates_ = paper() ? 800000 : 1500;
     if (units_ == 0) units_ = paper() ? 240 : 64;
+    require_pairs();
   }
 
   std::vector<Variant> variants() const override {

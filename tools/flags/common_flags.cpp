@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/error.h"
 #include "models/run/metrics.h"
 #include "tools/flags/flag_value.h"
 
@@ -67,6 +68,14 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
 
 void CommonFlags::choose_preset() {
   if (preset.empty()) preset = data_folder.empty() ? "small" : "paper";
+}
+
+void CommonFlags::require_pairs() const {
+  const auto of_batch =
+      std::ranges::find_if(norms, [](const auto& name) { return name.starts_with("batch"); });
+  if (of_batch != norms.end() && std::ranges::find(batches, size_t{1}) != batches.end())
+    fail<UsageError>("--batch 1: a single case has no variance, which --norm ", *of_batch,
+                     " needs; give 2 or more, or another --norm");
 }
 
 void add_threads_flag(Command& command, int& threads) {

@@ -56,6 +56,10 @@ struct CommonFlags {
   /// Where the command line names no preset: the paper's for --data, the small one for built-in data.
   void choose_preset();
 
+  /// UsageError where batch norm would have batches of a single case, of which it leaves its bias: said before the
+  /// variants in front of it are trained.
+  void require_pairs() const;
+
   // Of a run of one variant.
   Norm norm() const { return norm_from(norms.front()); }
   size_t batch() const { return batches.front(); }

@@ -1,9 +1,5 @@
 #include "tools/flags/digit_command.h"
 
-#include <algorithm>
-
-#include "core/error.h"
-
 namespace lamina {
 
 DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
@@ -23,12 +19,7 @@ DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
 void DigitCommand::complete() {
   if (momentum_ > 0 && optimizer_kind() != OptimizerKind::sgd)
     fail<UsageError>("--momentum ", momentum_, ": it is SGD's; add --optimizer sgd, or leave it out");
-  // Said before the variants in front of it are trained.
-  if (std::ranges::find(batches, size_t{1}) == batches.end()) return;
-  for (const Norm each : {Norm::batch, Norm::renorm})
-    if (std::ranges::find(norms, std::string(name_of(each))) != norms.end())
-      fail<UsageError>("--batch 1: a single case has no variance, which --norm ", name_of(each),
-                       " needs; give 2 or more, or another --norm");
+  require_pairs();
 }
 
 /// Their table has a column for the batch, their figure panels.

@@ -88,6 +88,8 @@ check "unknown answers" refuses 2 "--answers" attentive-reader --answers words
 check "unknown padding" refuses 2 "--padding" attentive-reader --padding none
 check "a gain of zero" refuses 2 "--gain" attentive-reader --gain 0
 check "a gain where no layer norm is" refuses 2 "--gain" attentive-reader --gain 0.1 --norm none,batch --out gainless
+check "batch norm of single questions, of which it would leave nothing" refuses 2 "--batch 1: a single case has no variance, which --norm batch needs" \
+  attentive-reader --batch 1 --norm none,batch --out one
 check "batch larger than the data" refuses 2 "--batch 100000" attentive-reader --batch 100000 --out large
 check "missing data folder" refuses 1 "nowhere/training: is not a folder" attentive-reader --data nowhere --out e
 mkdir -p empty/training empty/validation empty/test
