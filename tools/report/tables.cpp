@@ -37,7 +37,7 @@ Json numbers_of(const Exhibit& exhibit, const std::vector<Trace>& traces) {
           {"rows", rows}};
 }
 
-std::string joined(const Csv& csv, size_t row, const std::vector<std::string>& columns) {
+std::string cells_of(const Csv& csv, size_t row, const std::vector<std::string>& columns) {
   std::string all;
   for (const std::string& column : columns)
     if (const auto place = csv.find(column)) all += (all.empty() ? "" : ", ") + csv.rows[row][*place];
@@ -91,12 +91,12 @@ void add_tables(Json& tables, const TablePlan& plan, const FoundRun& run, const 
   std::vector<std::string> parts;
   std::vector<Grid> grids;
   for (size_t row = 0; row < csv.rows.size(); ++row) {
-    const size_t part = place_of(parts, joined(csv, row, {plan.split}));
+    const size_t part = place_of(parts, cells_of(csv, row, {plan.split}));
     if (part == grids.size()) grids.emplace_back(plan);
     for (const std::string& name : plan.values)
       if (const auto place = csv.find(name))
-        grids[part].put(joined(csv, row, plan.names), joined(csv, row, {plan.names.back()}),
-                        plan.column.empty() ? name : joined(csv, row, {plan.column}),
+        grids[part].put(cells_of(csv, row, plan.names), cells_of(csv, row, {plan.names.back()}),
+                        plan.column.empty() ? name : cells_of(csv, row, {plan.column}),
                         number_in(csv.rows[row][*place]));
   }
   for (size_t part = 0; part < parts.size(); ++part) {
