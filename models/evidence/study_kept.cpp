@@ -66,10 +66,6 @@ std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, co
   try {
     const Json before = Json::parse(kept);
     const auto scalar = before.value<std::string>("scalar", unnamed_scalar);
-    if (smoke && scalar != scalar_name)
-      fail<DataError>(study.file, ": ", kept_file, " is of runs in ", scalar, ", and this program is in ",
-                      scalar_name, "; go on with the program built by make REAL=", scalar,
-                      ", or name another folder with --out");
     now = kept_json(study, smoke.value_or(0), scalar);
     if (!smoke) now["smoke"] = before.at("smoke");
     const auto refuse = [&](const std::string& what) {
@@ -87,6 +83,10 @@ std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, co
       else if (!same(now["combinations"][name], settings))
         refuse(name + " has " + difference(now["combinations"][name], settings));
     }
+    if (smoke && scalar != scalar_name)
+      fail<DataError>(study.file, ": ", kept_file, " is of runs in ", scalar, ", and this program is in ",
+                      scalar_name, "; go on with the program built by make REAL=", scalar,
+                      ", or name another folder with --out");
   } catch (const nlohmann::json::exception& problem) {
     fail<DataError>(kept_file, ": is damaged (", problem.what(), "); name another folder with --out");
   }
