@@ -26,7 +26,7 @@ refuses_other_flags() {  # refuses_other_flags FLAG VALUE BEGAN COMMAND ARGUMENT
 check "handwriting's updates" refuses_other_flags --updates 8 2 handwriting --updates 2 --length 10 --batch 2
 check "skip-thoughts' condition" refuses_other_flags --condition initial every-step skip-thoughts --condition every-step
 check "the reader's gains" refuses_other_flags --gain 0.5 0.1 attentive-reader --gain 0.1 --updates 2
-LAMINA_SMOKE=1 "$lamina" attentive-reader --preset small --norm none --updates 2 --threads 1 --out ungained >/dev/null
+"$lamina" attentive-reader --preset small --norm none --updates 2 --threads 1 --out ungained >/dev/null
 check "  of a run that has none" refuses 2 "--gain 0.5: the run in ungained began with none; leave it out" attentive-reader --resume --out ungained --gain 0.5
 check "order-embedding's score" refuses_other_flags --score order cosine order-embedding --score cosine
 
