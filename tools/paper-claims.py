@@ -13,7 +13,7 @@ its evidence is:
     "study": "models/mnist/results/x", "of": a claim of its verdicts.json; those that begin with "The paper (" must be here
     "lab": "online", "of": a claim of the lab, judged again from models/lab/results
     "page": a README, and in it either "quote", a text that must be there, or the numbers of "column" in the "rows" of a
-            table (the first one that has both; with "heading" the first behind it). "answer" where the page decides;
+            table (the first one that has both). "answer" where the page decides;
             without it one seed was trained, which decides nothing; without "seeds" there is no result.
 """
 import argparse
@@ -72,10 +72,8 @@ def cells_of(line):
 
 def numbers_in(entry, page):
     """The cell of each row in the column, of the first table that has them all."""
-    column, heading = entry["column"], entry.get("heading", "")
-    lines = page[page.index(heading):].splitlines() if heading in page else []
-    header, found = None, {}
-    for line in lines + [""]:
+    column, header, found = entry["column"], None, {}
+    for line in page.splitlines() + [""]:
         if not line.startswith("|"):
             if len(found) == len(entry["rows"]):
                 return [found[row] for row in entry["rows"]]
@@ -87,8 +85,7 @@ def numbers_in(entry, page):
                 first = cells_of(row)
                 if cells_of(line)[: len(first)] == first:
                     found[row] = cells_of(line)[header.index(column)]
-    behind = f" behind '{heading}'" if heading else ""
-    sys.exit(f"{LIST}: no table of {entry['page']}{behind} has the column '{column}' and the rows {entry['rows']}")
+    sys.exit(f"{LIST}: no table of {entry['page']} has the column '{column}' and the rows {entry['rows']}")
 
 
 def from_page(entry):

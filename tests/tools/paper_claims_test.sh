@@ -33,7 +33,7 @@ check "other numbers of a lab" changed copy/models/lab/results/online.csv '^1,.*
 check "a claim that no lab has" changed $list 'Layer norm learns: ' 'Layer norm: ' "lab online has 0 claims 'Layer norm: "
 check "a claim of the paper that is not in the list" changed copy/models/attentive_reader/results/books/verdicts.json '"claim": "' '"claim": "The paper (6.2): ' \
   "paper.json: lacks the claim of models/attentive_reader/results/books 'The paper (6.2): A dropout"
-check "a table that is gone" changed copy/models/convnet/README.md '^## Batch size 128' '## Batches of 128' "behind '## Batch size 128, 20 epochs' has the column 'test error'"
+check "a table that is gone" changed copy/models/draw/README.md ' test bound | test recon' ' bound | test recon' "no table of models/draw/README.md has the column 'test bound'"
 check "a sentence that is gone" changed copy/models/analysis/README.md 'All 18 verdicts' 'Most verdicts' "does not say 'All 18 verdicts"
 check "no place for the table" changed copy/README.md '<!-- end of claims -->' '' "README.md: has no place for the table"
 check "other verdicts in claims.json" changed copy/models/evidence/claims.json '"holds"' '"open"' "models/evidence/claims.json: is not that of the committed"
