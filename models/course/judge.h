@@ -99,12 +99,12 @@ Numbers numbers(const Tensor& x) {
   return Numbers(values.begin(), values.end());
 }
 
-/// The largest difference is at most `tolerance` of the largest number of `right`.
+/// The largest difference is at most `tolerance` of the largest number of `right`. What is not finite equals nothing.
 inline bool equal(const Numbers& yours, const Numbers& right, double tolerance = 1e-6) {
   if (yours.size() != right.size()) return false;
   double largest = 0, apart = 0;
   for (size_t i = 0; i < right.size(); ++i) {
-    if (!std::isfinite(yours[i])) return false;
+    if (!std::isfinite(yours[i]) || !std::isfinite(right[i])) return false;
     largest = std::max(largest, std::fabs(right[i]));
     apart = std::max(apart, std::fabs(yours[i] - right[i]));
   }
