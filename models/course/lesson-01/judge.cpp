@@ -86,20 +86,27 @@ std::string check_backward() {
         "it backwards"}});
 }
 
-std::string check_neuron() {
-  const Value w(0.5, "w"), b(0.25, "b");
-  const double x = 2, y = -1, e = std::exp(1.25), right = std::log(1 + e), slope = e / (1 + e);
+std::string wrong_neuron(const Value& w, const Value& b, double x, double y) {
+  const double margin = y * (w.value() * x + b.value()), slope = -y / (1 + std::exp(margin));
   const Value loss = logistic_loss(w, b, x, y);
   std::string wrong =
-      compare("loss", {loss.value()}, {right},
-              {{{std::log(1 + 1 / e)},
+      compare("loss", {loss.value()}, {std::log(1 + std::exp(-margin))},
+              {{{std::log(1 + std::exp(margin))},
                 "your loss is small when the neuron decides wrongly: the exponent has the wrong sign"}});
   if (!wrong.empty()) return wrong;
   const Numbers yours = gradients(loss, {w, b});
   if (yours[0] == 0)
     return "your loss has the right value, but no edge leads to w: it was computed from numbers instead of "
            "Values";
-  return compare("dL/d(w, b)", yours, {2 * slope, slope});
+  return compare("dL/d(w, b)", yours, {slope * x, slope});
+}
+
+std::string check_neuron() {
+  const Value w(0.5, "w"), b(0.25, "b");
+  const double of_one = logistic_loss(w, b, 2, 1).value(), of_other = logistic_loss(w, b, 2, -1).value();
+  if (of_one == of_other && of_one != 0) return "your loss is the same for both classes: it lacks y";
+  const std::string wrong = wrong_neuron(w, b, 2, -1);
+  return wrong.empty() ? wrong_neuron(w, b, 2, 1) : wrong;
 }
 
 std::string check_descent() {

@@ -18,4 +18,6 @@ Value logistic_loss(const Value& w, const Value& b, double x, double y) {
   // ~ return std::log(1 + std::exp(-y * (w.value() * x + b.value())));
   // mistake: your loss is small when the neuron decides wrongly: the exponent has the wrong sign
   // ~ return log(1 + exp(y * (w * x + b)));
+  // mistake: your loss is the same for both classes: it lacks y
+  // ~ return log(1 + exp(w * x + b));
 }
