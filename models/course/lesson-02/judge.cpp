@@ -141,11 +141,21 @@ std::string wrong_scale_columns() {
   const Tensor each = dy * x, dgain = through(op, gain, dy, false);
   for (size_t row = 0; row < 3; ++row)
     if (equal(numbers(dgain), numbers(each.step(row)))) return "your d(gain) lacks the sum over the rows";
-  return compare(
-      "d(gain)", numbers(dgain), numbers(sum_rows(each)),
-      {{numbers(sum_rows(dy)), "your d(gain) lacks the factor x"},
-       {numbers(sum_rows(each) * gain), "your d(gain) has the gain as a factor; it belongs into dx"},
-       {numbers(mean_rows(each)), "your d(gain) is the mean over the rows; it is the sum"}});
+  wrong =
+      compare("d(gain)", numbers(dgain), numbers(sum_rows(each)),
+              {{numbers(sum_rows(dy)), "your d(gain) lacks the factor x"},
+               {numbers(sum_rows(each) * gain), "your d(gain) has the gain as a factor; it belongs into dx"},
+               {numbers(mean_rows(each)), "your d(gain) is the mean over the rows; it is the sum"}});
+  if (wrong.empty())
+    wrong = compare(
+        "dx beside another op's", numbers(through(op, x, dy, true)), numbers(dy * gain + 3),
+        {{numbers(dy * gain), "your dx overwrites what another op has contributed to x; it must add to it"}});
+  if (wrong.empty())
+    wrong = compare("d(gain) beside another op's", numbers(through(op, gain, dy, true)),
+                    numbers(sum_rows(each) + 3),
+                    {{numbers(sum_rows(each)),
+                      "your d(gain) overwrites what another op has contributed to gain; it must add to it"}});
+  return wrong;
 }
 
 int main() {

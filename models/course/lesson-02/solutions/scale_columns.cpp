@@ -25,6 +25,11 @@ Tensor scale_columns(const Tensor& x, const Tensor& gain) {
     // ~ contribute(x, [=](size_t i) { return dy[i] * g[i / rows]; });
     // mistake: your dx is right in the first row only: element i is in column i % columns
     // ~ contribute(x, [=](size_t i) { return i < columns ? dy[i] * g[i] : 0; });
+    // mistake: your dx overwrites what another op has contributed to x; it must add to it
+    // ~ if (x.needs_gradient()) {
+    // ~   const GradientSink dx = x.gradient_sink();
+    // ~   for (size_t i = 0; i < x.size(); ++i) dx.values[i] = dy[i] * g[i % columns];
+    // ~ }
     // [ your code: contribute_summed_rows(gain, rows, [=](size_t r, size_t c) { return ...; }) sums over the rows r
     contribute_summed_rows(gain, rows, [=](size_t r, size_t c) {
       const size_t i = r * columns + c;
@@ -40,5 +45,10 @@ Tensor scale_columns(const Tensor& x, const Tensor& gain) {
     // ~ contribute_summed_rows(gain, rows, [=](size_t r, size_t c) { return dy[r * columns + c] * in[r * columns + c] * g[c]; });
     // mistake: your d(gain) is the mean over the rows; it is the sum
     // ~ contribute_summed_rows(gain, rows, [=](size_t r, size_t c) { return dy[r * columns + c] * in[r * columns + c] / static_cast<real>(rows); });
+    // mistake: your d(gain) overwrites what another op has contributed to gain; it must add to it
+    // ~ if (!gain.needs_gradient()) return;
+    // ~ const GradientSink dgain = gain.gradient_sink();
+    // ~ for (size_t c = 0; c < columns; ++c) dgain.values[c] = 0;
+    // ~ for (size_t i = 0; i < x.size(); ++i) dgain.values[i % columns] += dy[i] * in[i];
   });
 }
