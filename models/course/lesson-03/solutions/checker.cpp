@@ -52,6 +52,9 @@ double relative_error(double gradient, double difference, double floor) {
   // ~ return (gradient - difference) / std::max({std::fabs(gradient), std::fabs(difference), floor});
   // mistake: your error compares with a negative number: the larger of two magnitudes is asked for
   // ~ return std::fabs(gradient - difference) / std::max({gradient, difference, floor});
+  // mistake: your error is 0 for a gradient with the wrong sign: subtract the numbers themselves
+  // ~ const double a = std::fabs(gradient), b = std::fabs(difference);
+  // ~ return std::fabs(a - b) / std::max({a, b, floor});
   // mistake: your error is infinite for a gradient of 0: divide by the larger of both
   // ~ return std::fabs(gradient - difference) / std::fabs(gradient);
   // mistake: your error is 0 / 0 when gradient and difference are both 0: divide by `floor` at least

@@ -11,7 +11,12 @@ using namespace lamina;
 Tensor huber(const Tensor& x) {
   const Tensor y = generate(x.shape(), [in = x.data()](size_t i) {
     const real size = std::fabs(in[i]);
+    // [
     return size <= 1 ? in[i] * in[i] / 2 : size - real(0.5);
+    // | return size <= 1 ? in[i] * in[i] / 2 : size - real(0.5);
+    // ]
+    // mistake: your y is not what the comment says any more: the bug is in the backward pass
+    // ~ return in[i] <= 1 ? in[i] * in[i] / 2 : size - real(0.5);
   });
   return record("huber", y, {x}, [x, y] {
     const real *const in = x.data(), *const dy = y.gradient_data();
