@@ -48,14 +48,18 @@ std::string wrong_softmax_loss() {
     if (wrong.empty()) wrong = compare("gradient" + around, numbers(shifted.dlogits), numbers(right.dlogits));
     if (!wrong.empty()) return wrong;
   }
-  // Each case has a largest logit of its own, which may be far from its label's and from the other cases'.
-  const std::vector<int> last_and_first{2, 0};
-  const LossAndGradient apart = softmax_loss(Tensor::from({2, 3}, {-1000, 0, 1000, 1, 2, 3}), last_and_first);
-  const double second = std::log(1 + std::exp(1.0) + std::exp(2.0));
-  if (!equal({static_cast<double>(apart.loss)}, {second / 2}))
-    return "your loss is wrong where a case has logits far from each other: subtract the largest of each "
-           "case, not "
-           "another number";
+  // Each case has a largest logit of its own, which may be far from the other cases' and from its label's.
+  const Tensor z_apart = Tensor::from({2, 3}, {-1000, 0, 1000, 1, 2, 3});
+  for (const std::vector<int>& of : {std::vector<int>{2, 0}, std::vector<int>{0, 0}}) {
+    const LossAndGradient apart = softmax_loss(z_apart, of), right_apart = by_library(z_apart.copy(), of);
+    const bool loss_is_right = equal({apart.loss}, {right_apart.loss});
+    if (of[0] == 0 && !loss_is_right)
+      return "your loss is wrong for a label whose logit is far below the largest: its share is 0, which has "
+             "no logarithm; take m + log sum e^(z - m) - z_l";
+    if (!loss_is_right || !equal(numbers(apart.dlogits), numbers(right_apart.dlogits)))
+      return "your loss or gradient is wrong where a case has logits far from each other: subtract the "
+             "largest of each case, not another number";
+  }
   return "";
 }
 
@@ -112,6 +116,9 @@ std::string wrong_train_epoch() {
   if (yours.batches.empty()) return "is not written yet: the model is never asked";
   Numbers seen;
   for (const Numbers& batch : yours.batches) seen.insert(seen.end(), batch.begin(), batch.end());
+  if (yours.batches.size() > 3)
+    return text("your epoch asks the model ", yours.batches.size(),
+                " times; with 10 cases in batches of 4 there are 3 batches");
   if (seen.size() > 10) return "your batches reach beyond the last case";
   if (seen.size() < 10)
     return text("your epoch leaves out the last ", 10 - seen.size(),
@@ -125,13 +132,22 @@ std::string wrong_train_epoch() {
                 " of the optimizer; with 10 cases in batches of 4 there are 3");
   if (!equal({yours.weight}, {right.weight}))
     return "your epoch takes the inputs in the order, but not the targets";
-  return compare(
+  const std::string wrong = compare(
       "mean", {yours.loss}, {right.loss},
       {{{mean_of_batches},
         "your mean takes the last batch, which is smaller, as seriously as the others: weigh each "
         "by its cases"},
        {{mean_of_batches * 3 / 10}, "your sum adds the batches' means; multiply each by its number of cases"},
        {{right.loss * 10}, "your mean is a sum"}});
+  if (!wrong.empty()) return wrong;
+  try {
+    const Epoch even =
+        run([&](const Model& model, Optimizer& sgd) { return train_epoch(x, y, order, 5, model, sgd); });
+    if (even.batches.size() == 2) return "";
+    return text("your epoch has ", even.batches.size(), " batches of 10 cases, 5 at a time; there are 2");
+  } catch (const Error& error) {
+    return text("with 10 cases in batches of 5, which leave no rest, your epoch fails: ", error.what());
+  }
 }
 
 // --- EarlyStopping

@@ -51,6 +51,20 @@ LossAndGradient softmax_loss(const Tensor& logits, std::span<const int> labels) 
     // ~ loss += std::log(sum) - logits.at(r, label);
     // mistake: your loss is minus the logit; it is -log of the softmax
     // ~ loss -= logits.at(r, label);
+    // mistake: your loss is wrong for a label whose logit is far below the largest
+    // ~ double largest = logits.at(r, 0), sum = 0;
+    // ~ for (size_t c = 0; c < classes; ++c) largest = std::max(largest, logits.at(r, c));
+    // ~ for (size_t c = 0; c < classes; ++c) sum += std::exp(logits.at(r, c) - largest);
+    // ~ loss -= std::log(std::exp(logits.at(r, label) - largest) / sum);
+    // ~ for (size_t c = 0; c < classes; ++c) dlogits.at(r, c) = (std::exp(logits.at(r, c) - largest) / sum - (c == label ? 1 : 0)) / cases;
+    // mistake: your loss or gradient is wrong where a case has logits far from each other
+    // ~ double largest = logits.at(r, 0), of_all = logits[0], sum = 0, sum_of_all = 0;
+    // ~ for (size_t c = 0; c < classes; ++c) largest = std::max(largest, logits.at(r, c));
+    // ~ for (size_t i = 0; i < logits.size(); ++i) of_all = std::max(of_all, logits[i]);
+    // ~ for (size_t c = 0; c < classes; ++c) sum += std::exp(logits.at(r, c) - largest);
+    // ~ for (size_t c = 0; c < classes; ++c) sum_of_all += std::exp(logits.at(r, c) - of_all);
+    // ~ loss += largest + std::log(sum) - logits.at(r, label);
+    // ~ for (size_t c = 0; c < classes; ++c) dlogits.at(r, c) = (std::exp(logits.at(r, c) - of_all) / sum_of_all - (c == label ? 1 : 0)) / cases;
     // mistake: your loss has the wrong sign: it is -log p
     // ~ double largest = logits.at(r, 0), sum = 0;
     // ~ for (size_t c = 0; c < classes; ++c) largest = std::max(largest, logits.at(r, c));

@@ -51,6 +51,32 @@ double train_epoch(const Tensor& x, const Tensor& y, std::span<const int> order,
   // ~   sum += loss.item() * indices.size();
   // ~ }
   // ~ optimizer.step();
+  // mistake: with 10 cases in batches of 5, which leave no rest, your epoch fails
+  // ~ for (size_t number = 0; number <= order.size() / batch; ++number) {
+  // ~   const std::span<const int> indices = order.subspan(number * batch, std::min(batch, order.size() - number * batch));
+  // ~   Tape tape;
+  // ~   const Tensor loss = mean_squared_error(model(gather(x, indices)), gather(y, indices));
+  // ~   tape.backward(loss);
+  // ~   optimizer.step();
+  // ~   sum += loss.item() * indices.size();
+  // ~ }
+  // mistake: your epoch has 3 batches of 10 cases, 5 at a time; there are 2
+  // ~ for (size_t begin = 0; begin < order.size(); begin += 4) {
+  // ~   const std::span<const int> indices = order.subspan(begin, std::min<size_t>(4, order.size() - begin));
+  // ~   Tape tape;
+  // ~   const Tensor loss = mean_squared_error(model(gather(x, indices)), gather(y, indices));
+  // ~   tape.backward(loss);
+  // ~   optimizer.step();
+  // ~   sum += loss.item() * indices.size();
+  // ~ }
+  // mistake: your epoch asks the model 6 times; with 10 cases in batches of 4 there are 3 batches
+  // ~ for (size_t begin = 0; begin < order.size(); begin += batch) {
+  // ~   const std::span<const int> indices = order.subspan(begin, std::min(batch, order.size() - begin));
+  // ~   Tape tape;
+  // ~   tape.backward(mean_squared_error(model(gather(x, indices)), gather(y, indices)));
+  // ~   optimizer.step();
+  // ~   sum += mean_squared_error(model(gather(x, indices)), gather(y, indices)).item() * indices.size();
+  // ~ }
   // mistake: your mean takes the last batch, which is smaller, as seriously as the others: weigh each by its cases
   // ~ double batches = 0;
   // ~ for (size_t begin = 0; begin < order.size(); begin += batch) {
