@@ -32,25 +32,27 @@ std::string wrong_momentum_step() {
   for (const size_t slower_at : {4, 2}) {
     Numbers velocity = {0, 0};
     const Numbers yours = after(gradients, slower_at, [&](Numbers& w, const Numbers& g, double rate) {
-      momentum_step(w, velocity, g, rate, 0.5);
+      momentum_step(w, velocity, g, rate, 0.75);
     });
     const auto by = [&](const auto& rule) { return after_rule(gradients, slower_at, rule); };
     if (yours == Numbers{1, -2}) return "your w does not move: it is not written yet";
     const std::string wrong = compare(
         slower_at == 4 ? "w after four steps" : "w after a change of the rate", yours,
-        by([](double& w, double& v, double g, double rate) { w -= rate * (v = 0.5 * v + g); }),
-        {{by([](double& w, double& v, double g, double rate) { w += rate * (v = 0.5 * v + g); }),
+        by([](double& w, double& v, double g, double rate) { w -= rate * (v = 0.75 * v + g); }),
+        {{by([](double& w, double& v, double g, double rate) { w += rate * (v = 0.75 * v + g); }),
           "your w moves uphill: subtract"},
          {by([](double& w, double&, double g, double rate) { w -= rate * g; }),
           "your w forgets the velocity of the steps before: this is plain gradient descent"},
-         {by([](double& w, double& v, double g, double rate) { w -= rate * (v = 0.5 * v + 0.5 * g); }),
+         {by([](double& w, double& v, double g, double rate) { w -= rate * (v = 0.75 * v + 0.25 * g); }),
           "your velocity is an average, with (1 - momentum) g; here g counts in full"},
+         {by([](double& w, double& v, double g, double rate) { w -= rate * (v = 0.25 * v + g); }),
+          "your velocity keeps the share 1 - momentum of what it was; it must keep momentum"},
          {by([](double& w, double& v, double g, double rate) {
             w -= rate * v;
-            v = 0.5 * v + g;
+            v = 0.75 * v + g;
           }),
           "your w moves by the old velocity: update the velocity first"},
-         {by([](double& w, double& v, double g, double rate) { w -= (v = 0.5 * v + rate * g); }),
+         {by([](double& w, double& v, double g, double rate) { w -= (v = 0.75 * v + rate * g); }),
           "your velocity contains the rate, so a new rate is not obeyed at once; multiply when w moves"}});
     if (!wrong.empty()) return wrong;
   }
@@ -152,6 +154,7 @@ std::string wrong_adam_step() {
       return "your epsilon is inside the root: with a gradient of 1e-6 the step is 0.01 times what it must "
              "be";
   }
+  const double early = 0.1 / (1 + 1e-8 / (std::sqrt(0.001) * 1e-6));  // epsilon before the correction
   std::string wrong = compare("w after one step", first, by_library(once));
   if (wrong.empty())
     wrong = compare("w after four steps", by_student(often), by_library(often),
@@ -163,7 +166,8 @@ std::string wrong_adam_step() {
                      {by_formula(often, 0.999, 0.999), "your m decays by 0.999; it must be 0.9"}});
   if (wrong.empty())
     wrong = compare("w after a step with a tiny gradient", by_student(tiny), by_library(tiny),
-                    {{{0.9, -2.1}, "your step lacks epsilon, which matters for a tiny gradient"}});
+                    {{{0.9, -2.1}, "your step lacks epsilon, which matters for a tiny gradient"},
+                     {{1 - early, -2 - early}, "your epsilon is added to sqrt(v) before v is corrected"}});
   return wrong;
 }
 

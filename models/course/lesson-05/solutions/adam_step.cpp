@@ -46,6 +46,14 @@ void adam_step(std::vector<double>& w, AdamState& state, const std::vector<doubl
   // ~   state.v[i] = 0.999 * state.v[i] + 0.001 * g[i] * g[i];
   // ~   w[i] -= rate * state.m[i] / (1 - std::pow(0.9, state.steps)) / std::sqrt(state.v[i] / (1 - std::pow(0.999, state.steps)) + 1e-8);
   // ~ }
+  // mistake: your epsilon is added to sqrt(v) before v is corrected
+  // ~ ++state.steps;
+  // ~ for (size_t i = 0; i < w.size(); ++i) {
+  // ~   state.m[i] = 0.9 * state.m[i] + 0.1 * g[i];
+  // ~   state.v[i] = 0.999 * state.v[i] + 0.001 * g[i] * g[i];
+  // ~   const double factor = std::sqrt(1 - std::pow(0.999, state.steps)) / (1 - std::pow(0.9, state.steps));
+  // ~   w[i] -= rate * factor * state.m[i] / (std::sqrt(state.v[i]) + 1e-8);
+  // ~ }
   // mistake: your later steps have their betas exchanged: m decays by 0.9, v by 0.999
   // ~ ++state.steps;
   // ~ for (size_t i = 0; i < w.size(); ++i) {

@@ -17,6 +17,9 @@ void momentum_step(std::vector<double>& w, std::vector<double>& velocity, const 
     // mistake: your velocity is an average, with (1 - momentum) g; here g counts in full
     // ~ velocity[i] = momentum * velocity[i] + (1 - momentum) * g[i];
     // ~ w[i] -= rate * velocity[i];
+    // mistake: your velocity keeps the share 1 - momentum of what it was; it must keep momentum
+    // ~ velocity[i] = (1 - momentum) * velocity[i] + g[i];
+    // ~ w[i] -= rate * velocity[i];
     // mistake: your w moves by the old velocity: update the velocity first
     // ~ w[i] -= rate * velocity[i];
     // ~ velocity[i] = momentum * velocity[i] + g[i];
