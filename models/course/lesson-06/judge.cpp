@@ -115,6 +115,9 @@ std::string wrong_normalize_batch() {
                     {{numbers(variance_before), "your running variance does not move in training"},
                      {moved(variance_before, mean_rows(square(a - running.mean)), momentum),
                       "your running variance is around the running mean; it must be around the batch's"},
+                     {moved(variance_before, variance * 6 / 5, momentum),
+                      "your running variance averages that of the number of cases less one; divide by their "
+                      "number"},
                      {moved(variance_before, sqrt(variance), momentum),
                       "your running variance averages the deviation; it must average its square"}});
   if (!wrong.empty()) return wrong;
@@ -156,6 +159,10 @@ std::string wrong_fold_batch_norm() {
        {numbers(weight),
         "your weight is unchanged; it must be multiplied by gain / sqrt(variance + epsilon)"}});
   if (!wrong.empty()) return wrong;
+  const Tensor fewer = weight.slice(0, 2);
+  if (!equal(numbers(fold_batch_norm(fewer, bias, gain, shift, running, epsilon).weight),
+             numbers(fewer * factor)))
+    return "your weight is right for as many inputs as units, not for fewer";
   return compare(
       "bias", numbers(yours.bias), numbers((bias - running.mean) * factor + shift),
       {{numbers(bias * factor + shift), "your bias lacks the running mean"},

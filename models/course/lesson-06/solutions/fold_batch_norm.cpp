@@ -22,6 +22,12 @@ Folded fold_batch_norm(const Tensor& weight, const Tensor& bias, const Tensor& g
   // mistake: your weight lacks the epsilon beside the variance
   // ~ const Tensor factor = gain / sqrt(running.variance);
   // ~ return {weight * factor, (bias - running.mean) * factor + shift};
+  // mistake: your weight is right for as many inputs as units, not for fewer
+  // ~ const Tensor factor = gain / sqrt(running.variance + epsilon);
+  // ~ Tensor folded = weight.copy();
+  // ~ for (size_t i = 0; i < weight.rows(); ++i)
+  // ~   for (size_t unit = 0; unit < weight.rows(); ++unit) folded.at(i, unit) *= factor[unit];
+  // ~ return {folded, (bias - running.mean) * factor + shift};
   // mistake: your bias lacks the running mean
   // ~ const Tensor factor = gain / sqrt(running.variance + epsilon);
   // ~ return {weight * factor, bias * factor + shift};

@@ -45,6 +45,12 @@ Tensor normalize_batch(const Tensor& a, RunningStatistics& running, Mode mode, r
   // ~   running.variance = (1 - momentum) * running.variance + momentum * sqrt(variance);
   // ~ }
   // ~ return (a - mu) / sqrt(variance + epsilon);
+  // mistake: your running variance averages that of the number of cases less one; divide by their number
+  // ~ if (mode == Mode::evaluate) return (a - running.mean) / sqrt(running.variance + epsilon);
+  // ~ const Tensor c = a - mean_rows(a);
+  // ~ running.mean = (1 - momentum) * running.mean + momentum * mean_rows(a);
+  // ~ running.variance = (1 - momentum) * running.variance + momentum * sum_rows(square(c)) / static_cast<real>(a.rows() - 1);
+  // ~ return c / sqrt(mean_rows(square(c)) + epsilon);
   // mistake: in evaluation your output is normalized by the batch's statistics; it must be by the running ones
   // ~ const Tensor mu = mean_rows(a), variance = mean_rows(square(a - mu));
   // ~ if (mode == Mode::train) {
