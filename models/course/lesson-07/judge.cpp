@@ -48,10 +48,10 @@ std::string judge_patches() {
        {numbers(permute(taps, {0, 3, 1, 2})),
         "your taps stand channel by channel: the channels of a pixel must stand side by side"}});
   if (!wrong.empty()) return wrong;
-  const bool both = course::equal(numbers(patches(x, 2, 0)), numbers(gathered(x, 2, 0, 0)));
+  const bool both = course::equal(numbers(patches(x, 4, 0)), numbers(gathered(x, 4, 0, 0)));
   return both
              ? ""
-             : "your patches are right for windows of 3 with padding 1, not for windows of 2 without padding";
+             : "your patches are right for windows of 3 with padding 1, not for windows of 4 without padding";
 }
 
 /// What the loops of the exercise leave in `gradients` when each contribution replaces those before it.
@@ -109,31 +109,33 @@ std::string judge_convolution_backward() {
                   "your d(x) turns the window around: through tap (u, v) a pixel gets w[u][v], whatever the "
                   "direction"}});
   if (!wrong.empty()) return wrong;
-  const Tensor small = sample({2, 2, 2, 3}, 4), dy_without = sample({2, 4, 3, 3}, 5);
-  const ConvolutionGradients others = convolution_backward(x, small, dy_without, 0),
-                             right_others = gradients_of(x, small, dy_without, 0);
+  const Tensor large = sample({4, 4, 2, 3}, 4), dy_without = sample({2, 2, 1, 3}, 5);
+  const ConvolutionGradients others = convolution_backward(x, large, dy_without, 0),
+                             right_others = gradients_of(x, large, dy_without, 0);
   const bool both = course::equal(numbers(others.dx), numbers(right_others.dx)) &&
                     course::equal(numbers(others.dw), numbers(right_others.dw)) &&
                     course::equal(numbers(others.db), numbers(right_others.db));
   return both ? ""
-              : "your gradients are right for windows of 3 with padding 1, not for windows of 2 without "
+              : "your gradients are right for windows of 3 with padding 1, not for windows of 4 without "
                 "padding";
 }
 
-/// (x - mu) / sqrt(sigma^2 + 1e-5), over one axis; in the shape of `a`. Two mistakes can be put into the divisor.
-enum class Divisor { right, no_root, late_epsilon };
+/// (x - mu) / sqrt(sigma^2 + 1e-5), over one axis; in the shape of `a`. Mistakes can be put into the divisor.
+enum class Divisor { right, no_root, late_epsilon, no_epsilon };
 Tensor normalized(const Tensor& x, int axis, const Shape& shape, Divisor divisor = Divisor::right) {
   const Tensor centred = x - mean(x, axis, {.keep = true});
   const Tensor v = variance(x, axis, {.keep = true});
-  const Tensor s = divisor == Divisor::right     ? sqrt(v + real(1e-5))
-                   : divisor == Divisor::no_root ? v + real(1e-5)
-                                                 : sqrt(v) + real(1e-5);
+  const Tensor s = divisor == Divisor::right        ? sqrt(v + real(1e-5))
+                   : divisor == Divisor::no_root    ? v + real(1e-5)
+                   : divisor == Divisor::no_epsilon ? sqrt(v)
+                                                    : sqrt(v) + real(1e-5);
   return (centred / s).reshape(shape);
 }
+const std::string no_epsilon = "you divide by sigma alone: 1e-5 is missing under the root, beside sigma^2";
 const std::string late_epsilon = "you add 1e-5 to sigma: it belongs under the root, to sigma^2";
 
 std::string judge_normalize_images() {
-  const Tensor a = sample({3, 4, 5, 2}, 1) * 3 + 1;
+  const Tensor a = sample({3, 4, 5, 2}, 1) * real(0.01) + 1;  // of a variance beside which 1e-5 counts
   const Shape& s = a.shape();
   const Tensor images = a.reshape({3, 40});
   return compare(
@@ -147,11 +149,12 @@ std::string judge_normalize_images() {
        {numbers(normalized(a.reshape({60, 2}), 0, s)), "you average over the images: that is batch norm"},
        {numbers(normalized(images, 1, s, Divisor::no_root)),
         "you divide by the variance: its root is missing"},
+       {numbers(normalized(images, 1, s, Divisor::no_epsilon)), no_epsilon},
        {numbers(normalized(images, 1, s, Divisor::late_epsilon)), late_epsilon}});
 }
 
 std::string judge_normalize_channels() {
-  const Tensor a = sample({3, 4, 5, 2}, 1) * 3 + 1;
+  const Tensor a = sample({3, 4, 5, 2}, 1) * real(0.01) + 1;  // of a variance beside which 1e-5 counts
   const Shape& s = a.shape();
   const Tensor channels = a.reshape({60, 2});
   return compare(
@@ -164,6 +167,7 @@ std::string judge_normalize_channels() {
         "you average over all channels together: each of them has its own mu and sigma"},
        {numbers(normalized(channels, 0, s, Divisor::no_root)),
         "you divide by the variance: its root is missing"},
+       {numbers(normalized(channels, 0, s, Divisor::no_epsilon)), no_epsilon},
        {numbers(normalized(channels, 0, s, Divisor::late_epsilon)), late_epsilon}});
 }
 
@@ -187,13 +191,13 @@ std::string judge_border_deviation() {
        {undivided,
         "your numbers are roots of counts of taps: divide them by that of a window inside of the image"}});
   if (!wrong.empty()) return wrong;
-  const Numbers inside_of_four = {3, 4, 4, 3};
+  const Numbers inside_of_four = {1, 2, 3, 4, 4, 3, 2, 1};  // all windows that touch the image
   Numbers right_of_four;
   for (const real rows : inside_of_four)
     for (const real columns : inside_of_four) right_of_four.push_back(std::sqrt(rows * columns) / 4);
-  return course::equal(numbers(border_deviation(5, 4, 1)), right_of_four)
+  return course::equal(numbers(border_deviation(5, 4, 3)), right_of_four)
              ? ""
-             : "your deviation is right for a window of 5 with padding 2, not for one of 4 with padding 1";
+             : "your deviation is right for a window of 5 with padding 2, not for one of 4 with padding 3";
 }
 
 }  // namespace

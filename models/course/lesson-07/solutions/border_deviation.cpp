@@ -14,9 +14,12 @@ size_t rows_inside(size_t i, size_t size, size_t kernel, size_t padding) {
   // mistake: you count the rows beyond one border alone: windows end beyond the other one, too
   // ~ for (size_t u = 0; u < kernel; ++u)
   // ~   if (i + u >= padding) ++count;
-  // mistake: your deviation is right for a window of 5 with padding 2, not for one of 4 with padding 1
+  // mistake: your deviation is right for a window of 5 with padding 2, not for one of 4 with padding 3
   // ~ for (size_t u = 0; u < kernel; ++u)
   // ~   if (i + u >= kernel / 2 && i + u < size + kernel / 2) ++count;
+  // mistake: your deviation is right for a window of 5 with padding 2, not for one of 4 with padding 3
+  // ~ for (size_t u = 0; u < kernel; ++u)
+  // ~   if (i + u >= (kernel - 1) / 2 && i + u < size + (kernel - 1) / 2) ++count;
   return count;
 }
 

@@ -31,7 +31,7 @@ ConvolutionGradients convolution_backward(const Tensor& x, const Tensor& w, cons
                 // mistake: your code goes beyond an axis
                 // ~ d.dw.at(u, v, c, o) += x.at(n, i + u, j + v, c) * g;
                 // ~ d.dx.at(n, i + u, j + v, c) += w.at(u, v, c, o) * g;
-                // mistake: your gradients are right for windows of 3 with padding 1, not for windows of 2 without padding
+                // mistake: your gradients are right for windows of 3 with padding 1, not for windows of 4 without padding
                 // ~ d.dw.at(u, v, c, o) += x.at(n, i + u - padding, j + v - padding, c) * g;
                 // ~ if (padding == kernel / 2) d.dx.at(n, i + u - padding, j + v - padding, c) += w.at(u, v, c, o) * g;
                 // mistake: your d(w) keeps the last position alone: every patch adds to it

@@ -24,6 +24,10 @@ Tensor normalize_images(const Tensor& a) {
   // ~ const Tensor x = a.reshape({images, positions * channels});
   // ~ const Tensor centred = x - mean(x, 1, {.keep = true});
   // ~ return (centred / (mean(square(centred), 1, {.keep = true}) + real(1e-5))).reshape(a.shape());
+  // mistake: you divide by sigma alone: 1e-5 is missing under the root, beside sigma^2
+  // ~ const Tensor x = a.reshape({images, positions * channels});
+  // ~ const Tensor centred = x - mean(x, 1, {.keep = true});
+  // ~ return (centred / sqrt(mean(square(centred), 1, {.keep = true}))).reshape(a.shape());
   // mistake: you add 1e-5 to sigma: it belongs under the root, to sigma^2
   // ~ const Tensor x = a.reshape({images, positions * channels});
   // ~ const Tensor centred = x - mean(x, 1, {.keep = true});
@@ -47,4 +51,8 @@ Tensor normalize_channels(const Tensor& a) {
   // mistake: you average over all channels together: each of them has its own mu and sigma
   // ~ const Tensor centred = a - mean(a);
   // ~ return centred / sqrt(mean(square(centred)) + real(1e-5));
+  // mistake: you divide by sigma alone: 1e-5 is missing under the root, beside sigma^2
+  // ~ const Tensor x = a.reshape({a.rows(), a.columns()});
+  // ~ const Tensor centred = x - mean(x, 0, {.keep = true});
+  // ~ return (centred / sqrt(mean(square(centred), 0, {.keep = true}))).reshape(a.shape());
 }

@@ -41,13 +41,21 @@ Tensor patches(const Tensor& x, size_t kernel, size_t padding) {
         // ~       if (j + v < padding || j + v >= width + padding) continue;
         // ~       p.at(patch, (c * kernel + u) * kernel + v) = x.at(n, i + u - padding, j + v - padding, c);
         // ~     }
-        // mistake: your patches are right for windows of 3 with padding 1, not for windows of 2 without padding
+        // mistake: your patches are right for windows of 3 with padding 1, not for windows of 4 without padding
         // ~ for (size_t u = 0; u < kernel; ++u)
         // ~   for (size_t v = 0; v < kernel; ++v)
         // ~     for (size_t c = 0; c < channels; ++c) {
         // ~       if (i + u < kernel / 2 || i + u >= height + kernel / 2) continue;
         // ~       if (j + v < kernel / 2 || j + v >= width + kernel / 2) continue;
         // ~       p.at(patch, (u * kernel + v) * channels + c) = x.at(n, i + u - kernel / 2, j + v - kernel / 2, c);
+        // ~     }
+        // mistake: your patches are right for windows of 3 with padding 1, not for windows of 4 without padding
+        // ~ for (size_t u = 0; u < kernel; ++u)
+        // ~   for (size_t v = 0; v < kernel; ++v)
+        // ~     for (size_t c = 0; c < channels; ++c) {
+        // ~       if (i + u < (kernel - 1) / 2 || i + u >= height + (kernel - 1) / 2) continue;
+        // ~       if (j + v < (kernel - 1) / 2 || j + v >= width + (kernel - 1) / 2) continue;
+        // ~       p.at(patch, (u * kernel + v) * channels + c) = x.at(n, i + u - (kernel - 1) / 2, j + v - (kernel - 1) / 2, c);
         // ~     }
         // mistake: your code goes beyond an axis
         // ~ for (size_t u = 0; u < kernel; ++u)
