@@ -1,4 +1,5 @@
 #include <list>
+#include <stdexcept>
 
 #include "../judge.h"
 #include "exercises.h"
@@ -21,6 +22,10 @@ Matrix::Matrix(size_t rows, size_t columns) : rows_(rows), columns_(columns), va
 
 double& Matrix::operator()(size_t i, size_t j) {
   static std::list<size_t> lines(32, static_cast<size_t>(-1));  // last used first
+  if (i >= rows_ || j >= columns_)
+    throw std::out_of_range("your loops ask for element (" + std::to_string(i) + ", " + std::to_string(j) +
+                            ") of a matrix [" + std::to_string(rows_) + " x " + std::to_string(columns_) +
+                            "]");
   const size_t place = i * columns_ + j, line = first_line_ + place / 8;
   const auto found = std::find(lines.begin(), lines.end(), line);
   if (found == lines.end()) {
@@ -59,6 +64,16 @@ std::string check_multiply() {
   const std::string wrong =
       compare("c", yours, right, {{alone, "your c is the product alone: it must be added to what c was"}});
   if (!wrong.empty()) return wrong;
+  Matrix wide(3, 5), high(5, 4), small(3, 4);
+  for (size_t k = 0; k < 5; ++k) {
+    for (size_t i = 0; i < 3; ++i) wide(i, k) = static_cast<double>(i + 1);
+    for (size_t j = 0; j < 4; ++j) high(k, j) = static_cast<double>(j + 1);
+  }
+  multiply(small, wide, high);
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 4; ++j)
+      if (small(i, j) != 5 * static_cast<double>((i + 1) * (j + 1)))
+        return "your c is right for square matrices, not for a [3 x 5] and b [5 x 4]";
   if (misses > 150000) return "your innermost loop runs down columns of a and c: even more misses";
   if (misses > 30000)
     return "your c is right, after " + std::to_string(misses) +
@@ -101,7 +116,20 @@ std::string check_share() {
            "4";
   if (largest > smallest + 1)
     return "your division rounds up: 10 rows on 4 threads as 3, 3, 3, 1; two threads can take 2";
-  return taken > 10 ? "your shares go beyond the last row" : "";
+  if (taken > 10) return "your shares go beyond the last row";
+  for (const auto& [rows, threads] : {std::pair<size_t, size_t>{8, 4}, {7, 3}, {3, 4}}) {
+    size_t next = 0, most = 0, least = rows;
+    for (size_t thread = 0; thread < threads; ++thread) {
+      const auto [first, second] = share(rows, thread, threads);
+      const bool follows = first == second || (first == next && second > first && second <= rows);
+      const size_t own = follows ? second - first : rows;
+      next += own, most = std::max(most, own), least = std::min(least, own);
+    }
+    if (next != rows || most > least + 1)
+      return "your shares are right for 10 rows on 4 threads, not for " + std::to_string(rows) + " on " +
+             std::to_string(threads);
+  }
+  return "";
 }
 
 std::string check_attainable() {

@@ -14,6 +14,14 @@ void multiply(Matrix& c, Matrix& a, Matrix& b) {
   // ~ for (size_t j = 0; j < b.columns(); ++j)
   // ~   for (size_t k = 0; k < b.rows(); ++k)
   // ~     for (size_t i = 0; i < a.rows(); ++i) c(i, j) += a(i, k) * b(k, j);
+  // mistake: your c is right for square matrices, not for a [3 x 5] and b [5 x 4]
+  // ~ for (size_t i = 0; i < a.rows(); ++i)
+  // ~   for (size_t k = 0; k < a.rows(); ++k)
+  // ~     for (size_t j = 0; j < b.columns(); ++j) c(i, j) += a(i, k) * b(k, j);
+  // mistake: your loops ask for element (0, 48) of a matrix [48 x 48]
+  // ~ for (size_t i = 0; i < a.rows(); ++i)
+  // ~   for (size_t k = 0; k < b.rows(); ++k)
+  // ~     for (size_t j = 0; j <= b.columns(); ++j) c(i, j) += a(i, k) * b(k, j);
   // mistake: your c is the product alone: it must be added to what c was
   // ~ for (size_t i = 0; i < a.rows(); ++i)
   // ~   for (size_t j = 0; j < b.columns(); ++j) c(i, j) = 0;

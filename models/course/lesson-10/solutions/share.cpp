@@ -17,4 +17,9 @@ std::pair<size_t, size_t> share(size_t rows, size_t thread, size_t threads) {
   // ~ return {each * thread, std::min(rows, each * (thread + 1))};
   // mistake: your shares overlap: a row would be added twice
   // ~ return {rows * thread / threads, rows * (thread + 1) / threads + 1};
+  // mistake: your shares are right for 10 rows on 4 threads, not for 8 on 4
+  // ~ return {5 * thread / 2, 5 * (thread + 1) / 2};
+  // mistake: your shares are right for 10 rows on 4 threads, not for 3 on 4
+  // ~ if (rows < threads) return {thread, thread + 1};
+  // ~ return {rows * thread / threads, rows * (thread + 1) / threads};
 }
