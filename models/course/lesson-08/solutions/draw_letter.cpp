@@ -42,6 +42,14 @@ int draw_letter(const std::vector<double>& logits, double temperature, double u)
   // ~ for (double sum = 0; letter + 1 < int(logits.size()); ++letter)
   // ~   if ((sum += std::exp(logits[size_t(letter)] / temperature) / total) > u) break;
   // ~ return letter;
+  // mistake: your exponentials overflow when a logit is 1000: subtract the largest logit first
+  // ~ double largest = logits[0], total = 0;
+  // ~ for (const double l : logits) largest = l > largest ? l : largest;
+  // ~ for (const double l : logits) total += std::exp(l / temperature - largest);
+  // ~ int letter = 0;
+  // ~ for (double sum = 0; letter + 1 < int(logits.size()); ++letter)
+  // ~   if ((sum += std::exp(logits[size_t(letter)] / temperature - largest) / total) > u) break;
+  // ~ return letter;
   // mistake: your letter is 5; there are numbers 0 to 4: the letter is the one whose share makes the sum pass u, not the next
   // ~ double total = 0, sum = 0;
   // ~ for (const double l : logits) total += std::exp(l / temperature);
