@@ -65,7 +65,10 @@ std::string wrong_best_rate() {
   const Numbers curvatures = {3, 8, 0.5, 2};
   const double yours = best_rate(curvatures), right = 2 / 8.5;
   if (yours == 0) return "your rate is not written yet: it is zero";
-  if (equal({yours}, {right})) return "";
+  if (equal({yours}, {right}))
+    return equal({best_rate({25, 4, 1, 9})}, {2 / 26.0})
+               ? ""
+               : "your rate is right for the curvatures 3, 8, 0.5 and 2, not for 25, 4, 1 and 9";
   if (equal({yours}, {2 / 8.0}))
     return "with your rate the largest curvature is at the edge of divergence: its factor is -1";
   if (equal({yours}, {1 / 8.0}))

@@ -18,4 +18,6 @@ double best_rate(const std::vector<double>& curvatures) {
   // ~ return 1 / *std::min_element(curvatures.begin(), curvatures.end());
   // mistake: your rate takes the first and the last curvature for the smallest and the largest; they are in no order
   // ~ return 2 / (curvatures.front() + curvatures.back());
+  // mistake: your rate is right for the curvatures 3, 8, 0.5 and 2, not for 25, 4, 1 and 9
+  // ~ return 2 / (curvatures[1] + curvatures[2]);
 }
