@@ -100,19 +100,26 @@ std::string wrong_train_epoch() {
   const Epoch yours =
       run([&](const Model& model, Optimizer& sgd) { return train_epoch(x, y, order, 4, model, sgd); });
   double mean_of_batches = 0;
-  const Epoch right = run([&](const Model& model, Optimizer& sgd) {
-    double sum = 0;
-    for (size_t begin = 0; begin < 10; begin += 4) {
-      const std::span<const int> indices = std::span(order).subspan(begin, std::min<size_t>(4, 10 - begin));
-      Tape tape;
-      const Tensor loss = mean_squared_error(model(gather(x, indices)), gather(y, indices));
-      tape.backward(loss);
-      sgd.step();
-      sum += loss.item() * static_cast<real>(indices.size());
-      mean_of_batches += loss.item() / 3;
-    }
-    return sum / 10;
-  });
+  const auto epoch_of = [&](const Tensor& targets, bool mean_loss) {
+    return run([&](const Model& model, Optimizer& sgd) {
+      double sum = 0;
+      mean_of_batches = 0;
+      for (size_t begin = 0; begin < 10; begin += 4) {
+        const size_t cases = std::min<size_t>(4, 10 - begin);
+        Tape tape;
+        const Tensor loss = mean_squared_error(model(gather(x, std::span(order).subspan(begin, cases))),
+                                               targets.slice(begin, begin + cases));
+        tape.backward(mean_loss ? loss : loss * static_cast<real>(cases));
+        sgd.step();
+        sum += loss.item() * static_cast<real>(cases);
+        mean_of_batches += loss.item() / 3;
+      }
+      return sum / 10;
+    });
+  };
+  const double by_other_targets = epoch_of(y, true).weight,
+               by_sums = epoch_of(gather(y, order), false).weight;
+  const Epoch right = epoch_of(gather(y, order), true);
   if (yours.batches.empty()) return "is not written yet: the model is never asked";
   Numbers seen;
   for (const Numbers& batch : yours.batches) seen.insert(seen.end(), batch.begin(), batch.end());
@@ -130,9 +137,12 @@ std::string wrong_train_epoch() {
   if (yours.steps != 3)
     return text("your epoch makes ", yours.steps, yours.steps == 1 ? " step" : " steps",
                 " of the optimizer; with 10 cases in batches of 4 there are 3");
-  if (!equal({yours.weight}, {right.weight}))
-    return "your epoch takes the inputs in the order, but not the targets";
-  const std::string wrong = compare(
+  std::string wrong =
+      compare("weight after the epoch", {yours.weight}, {right.weight},
+              {{{by_other_targets}, "your epoch takes the inputs in the order, but not the targets"},
+               {{by_sums}, "your steps go along the gradient of a batch's sum; the loss is its mean"}});
+  if (!wrong.empty()) return wrong;
+  wrong = compare(
       "mean", {yours.loss}, {right.loss},
       {{{mean_of_batches},
         "your mean takes the last batch, which is smaller, as seriously as the others: weigh each "

@@ -147,6 +147,7 @@ std::string wrong_adam_step() {
   if (equal({moved[0], moved[1]}, {-0.1, -0.1}, 1e-4)) return "your w moves uphill: subtract";
   if (equal({moved[0], moved[1]}, {0.1 * std::sqrt(10), 0.1 * std::sqrt(10)}, 1e-4))
     return "your first step is 3.162 times too long: the bias correction is missing";
+  if (moved[1] == 0) return "your step moves the first weight alone";
   if (equal({moved[0]}, {0.1}, 1e-4) && !equal({moved[1]}, {0.1}, 1e-4))
     return "your step counts every weight: count once a call";
   if (!equal({moved[0]}, {moved[1]}, 1e-3))

@@ -42,6 +42,15 @@ double train_epoch(const Tensor& x, const Tensor& y, std::span<const int> order,
   // ~   optimizer.step();
   // ~   sum += loss.item() * indices.size();
   // ~ }
+  // mistake: your steps go along the gradient of a batch's sum; the loss is its mean
+  // ~ for (size_t begin = 0; begin < order.size(); begin += batch) {
+  // ~   const std::span<const int> indices = order.subspan(begin, std::min(batch, order.size() - begin));
+  // ~   Tape tape;
+  // ~   const Tensor loss = mean_squared_error(model(gather(x, indices)), gather(y, indices)) * static_cast<real>(indices.size());
+  // ~   tape.backward(loss);
+  // ~   optimizer.step();
+  // ~   sum += loss.item();
+  // ~ }
   // mistake: your epoch makes 1 step of the optimizer; with 10 cases in batches of 4 there are 3
   // ~ for (size_t begin = 0; begin < order.size(); begin += batch) {
   // ~   const std::span<const int> indices = order.subspan(begin, std::min(batch, order.size() - begin));

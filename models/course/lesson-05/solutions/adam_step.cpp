@@ -32,6 +32,13 @@ void adam_step(std::vector<double>& w, AdamState& state, const std::vector<doubl
   // ~   state.v[i] = 0.999 * state.v[i] + 0.001 * g[i] * g[i];
   // ~   w[i] -= rate * state.m[i] / (1 - std::pow(0.9, state.steps)) / (std::sqrt(state.v[i] / (1 - std::pow(0.999, state.steps))) + 1e-8);
   // ~ }
+  // mistake: your step moves the first weight alone
+  // ~ ++state.steps;
+  // ~ for (size_t i = 0; i + 1 < w.size(); ++i) {
+  // ~   state.m[i] = 0.9 * state.m[i] + 0.1 * g[i];
+  // ~   state.v[i] = 0.999 * state.v[i] + 0.001 * g[i] * g[i];
+  // ~   w[i] -= rate * state.m[i] / (1 - std::pow(0.9, state.steps)) / (std::sqrt(state.v[i] / (1 - std::pow(0.999, state.steps))) + 1e-8);
+  // ~ }
   // mistake: your step depends on the scale of the gradient: divide by the square root of v, not by v
   // ~ ++state.steps;
   // ~ for (size_t i = 0; i < w.size(); ++i) {
