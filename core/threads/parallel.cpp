@@ -1,5 +1,7 @@
 #include "core/threads/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -57,6 +59,21 @@ int threads_to_use(int count) {
   return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// In the child of a fork(), which has the calling thread alone: no helper is left, and no thread that might hold the
+/// mutex. The first loop of the child starts another team.
+void forget_team() {
+  team = nullptr;
+  std::construct_at(&team_mutex);
+}
+
+/// The team, where more than one thread is in use. The caller holds the mutex.
+detail::Team<>* started_team() {
+  const int count = thread_count.load(std::memory_order_relaxed);
+  if (team != nullptr || count < 2) return team;
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, forget_team);
+  return team = new detail::Team<>(static_cast<size_t>(count - 1), flush_denormals_on_this_thread);
+}
+
 }  // namespace
 
 void set_threads(int count) {
@@ -67,9 +84,8 @@ void set_threads(int count) {
   if (wanted == thread_count) return;
   delete std::exchange(team, nullptr);
   try {
-    if (wanted > 1)
-      team = new detail::Team<>(static_cast<size_t>(wanted - 1), flush_denormals_on_this_thread);
     thread_count = wanted;
+    started_team();
   } catch (...) {
     thread_count = 1;
     throw;
@@ -97,8 +113,9 @@ namespace detail {
 void run_shares(size_t shares, ShareFunction function, const void* body) {
   threads();  // the first loop of a program sets the team up
   const std::unique_lock lock(team_mutex, std::try_to_lock);
-  if (lock.owns_lock() && team != nullptr && shares <= Team<>::most_shares) {
-    team->run({.function = function, .body = body, .shares = shares});
+  Team<>* const helped = lock.owns_lock() && shares <= Team<>::most_shares ? started_team() : nullptr;
+  if (helped != nullptr) {
+    helped->run({.function = function, .body = body, .shares = shares});
     return;
   }
   // Another thread of the program has the team, or there is none: this one works alone, with separate scratch
@@ -114,7 +131,7 @@ void run_together(size_t members, ShareFunction function, const void* body) {
   const auto most = static_cast<size_t>(thread_count.load());
   if (members > most) fail("for_each_member: ", members, " members need as many threads, not ", most);
   if (members > 1) {
-    team->run({.function = function, .body = body, .shares = members, .together = true});
+    started_team()->run({.function = function, .body = body, .shares = members, .together = true});
   } else if (members == 1) {
     const AtPlace here({.inside = true, .slot = 1, .members = 1});
     function(body, 0);

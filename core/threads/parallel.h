@@ -9,7 +9,7 @@
 // threads.
 //
 // Several threads of a program may start parallel work at the same time. One of them gets the helpers, the
-// others run all their shares themselves.
+// others run all their shares themselves. The child of a fork() starts helpers of its own; call fork() outside of shares.
 
 #include <cstddef>
 

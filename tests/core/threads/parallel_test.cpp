@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -305,6 +307,31 @@ TEST_CASE("what would wait for ever or touch another job is refused") {
   CHECK(alone == 1);
   set_threads(0);
 }
+
+#if !defined(__SANITIZE_THREAD__)  // which refuses threads in the child of a program that has some
+TEST_CASE("the child of a fork has a team of its own") {
+  set_threads(3);
+  for_each_share(3, [](size_t) {});
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(20);  // for members that wait for ever
+    std::atomic<size_t> met{0}, done{0};
+    for_each_member(3, [&](size_t) {
+      ++met;
+      barrier();
+    });
+    for_each_share(5, [&](size_t) { ++done; });
+    set_threads(2);
+    for_each_member(2, [&](size_t) { barrier(); });
+    ::_exit(met == 3 && done == 5 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  set_threads(0);
+}
+#endif
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which themselves need address space
 TEST_CASE(
