@@ -2,10 +2,14 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace lamina::detail {
 
-Workspace::~Workspace() { std::free(memory_); }
+void Workspace::release() {
+  std::free(std::exchange(memory_, nullptr));
+  capacity_ = 0;
+}
 
 void Workspace::grow(std::size_t count) {
   std::free(memory_);

@@ -10,19 +10,26 @@ namespace lamina {
 
 namespace detail {
 
-/// Grows to the largest request and stays, so that a training loop allocates nothing.
+/// Grows to the largest request and stays, so that a training loop allocates nothing. Without a destructor: the destructor
+/// of a static object may compute after all others have run.
 class Workspace {
  public:
-  ~Workspace();
   real* reserve(std::size_t count) {
     if (count > capacity_) grow(count);
     return memory_;
   }
+  void release();
 
  private:
   void grow(std::size_t count);
   real* memory_ = nullptr;
   std::size_t capacity_ = 0;
+};
+
+/// Releases a workspace when its thread ends. What computes even later finds it empty, and it grows again.
+struct ReleasedWithThread {
+  Workspace& workspace;
+  ~ReleasedWithThread() { workspace.release(); }
 };
 
 }  // namespace detail
@@ -37,10 +44,12 @@ real* scratch(std::size_t count) {
   constexpr std::size_t most_shares = 256;
   const std::size_t slot = share_slot();
   if (slot != 0 && slot <= most_shares) {
-    static detail::Workspace of_share[most_shares];
+    static constinit detail::Workspace of_share[most_shares];
     return of_share[slot - 1].reserve(count);
   }
-  static thread_local detail::Workspace of_thread;  // here: a thread's first visit allocates a little
+  static constinit thread_local detail::Workspace of_thread;
+  // Here a thread's first visit allocates a little.
+  static thread_local const detail::ReleasedWithThread at_end{of_thread};
   return of_thread.reserve(count);
 }
 

@@ -2,7 +2,9 @@
 
 #include "core/memory/workspace.h"
 
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <thread>
 #include <vector>
@@ -12,8 +14,25 @@
 using namespace lamina;
 
 namespace {
+
 struct Rows;
 struct Columns;
+
+/// Computes when its thread ends, after the scratch memory of the thread has gone if this is older.
+struct Late {
+  bool& own;  ///< whether its scratch memory is none that others have got since
+  ~Late() {
+    std::array<void*, 8> others;
+    for (void*& each : others) each = std::malloc(1024 * sizeof(real));
+    const real* const scratched = scratch<Rows>(1024);
+    own = true;
+    for (void* const each : others) {
+      own = own && each != scratched;
+      std::free(each);
+    }
+  }
+};
+
 }  // namespace
 
 TEST_CASE("scratch memory stays where it is, apart from that for another purpose") {
@@ -42,4 +61,13 @@ TEST_CASE("scratch memory belongs to a share, whichever thread runs it, and outs
   CHECK(all.size() == 5);
   for (int repeat = 0; repeat < 20; ++repeat) CHECK(of_shares() == places);
   set_threads(0);
+}
+
+TEST_CASE("scratch memory serves destructors that run after it was released") {
+  bool own = false;
+  std::thread([&] {
+    static thread_local const Late late{own};
+    scratch<Rows>(1024);
+  }).join();
+  CHECK(own);
 }
