@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/ops.h"
 #include "core/ops/map.h"
@@ -26,10 +27,21 @@ double angle(size_t position, size_t pair, size_t width) {
          std::pow(10000.0, -2 * static_cast<double>(pair) / static_cast<double>(width));
 }
 
+/// Goes with its thread. The destructor of a static object, which may compute even later, gets another one.
+Tensor& table_of_thread() {
+  static constinit thread_local Tensor* table = nullptr;
+  struct Release {
+    ~Release() { delete std::exchange(table, nullptr); }
+  };
+  static thread_local const Release at_end;
+  if (table == nullptr) table = new Tensor;
+  return *table;
+}
+
 /// The cosine and the sine of each pair at each position from 0 on: [positions x d / 2 x 2]. The last table of a
 /// thread stays, because sines take longer than all the rest: layers of one model share it.
 Tensor turns(size_t positions, size_t d) {
-  static thread_local Tensor table;
+  Tensor& table = table_of_thread();
   if (table.defined() && table.shape()[1] == d / 2 && table.shape()[0] >= positions) return table;
   const bool grows = table.defined() && table.shape()[1] == d / 2;
   const size_t rows = grows ? std::max(positions, 2 * table.shape()[0]) : positions;

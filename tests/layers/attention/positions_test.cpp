@@ -2,6 +2,9 @@
 
 #include "layers/attention/positions.h"
 
+#include <thread>
+
+#include "core/memory/allocator.h"
 #include "tests/layers/twins.h"
 
 using namespace lamina;
@@ -18,6 +21,13 @@ Tensor scores_of_equal_tokens(size_t length, size_t first) {
   };
   return matmul(at_all(1), at_all(2), {.b = Transpose::yes});
 }
+
+/// Computes when its thread ends, after the table of the thread has gone if this is older.
+struct Late {
+  Tensor x;
+  Tensor& y;
+  ~Late() { y = rotate(x); }
+};
 
 }  // namespace
 
@@ -82,6 +92,17 @@ TEST_CASE("rotate: a score depends on the distance alone") {
     for (size_t j = 0; j + 1 < 9; ++j)
       CHECK(near.at(i, j) == doctest::Approx(near.at(i + 1, j + 1)).epsilon(1e-4));
   CHECK(std::fabs(near.at(0, 0) - near.at(3, 0)) > real(0.01));
+}
+
+TEST_CASE("rotate: in a destructor that runs after the table of the thread was released") {
+  const Tensor x = sample({1, 20, 2, 10}, 1);
+  Tensor late;
+  memory::trim();  // no block holds numbers of the tests before
+  std::thread([&] {
+    static thread_local const Late at_end{x, late};
+    rotate(x);
+  }).join();
+  CHECK(identical(late, rotate(x)));
 }
 
 TEST_CASE("rotate: errors") {
