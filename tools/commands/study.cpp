@@ -8,6 +8,7 @@
 #include "core/files/folder.h"
 #include "models/evidence/study.h"
 #include "tools/commands/commands.h"
+#include "tools/flags/shell_word.h"
 #include "tools/study/experiment_metrics.h"
 #include "tools/study/study_report.h"
 #include "tools/study/train_study.h"
@@ -78,7 +79,7 @@ int run(const StudyFlags& flags) {
   return train_study(study, {.folder = folder,
                              .jobs = flags.jobs,
                              .single = flags.single,
-                             .words = text("study ", flags.file, " --out ", folder)});
+                             .words = text("study ", shell_word(flags.file), " --out ", shell_word(folder))});
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "layers/norms/normalization.h"
 #include "models/run/interrupt.h"
 #include "tools/bench/training_steps.h"
+#include "tools/flags/shell_word.h"
 #include "tools/results/aligned_table.h"
 #include "tools/study/seeds.h"
 #include "tools/study/train_study.h"
@@ -339,7 +340,8 @@ int TrainingCommand::run() {
   const bool stopped = train_all(all, whole, trained) == Outcome::interrupted;
   if (distributed::is_first() && (!stopped || !trained.empty())) finish(whole, trained);
   if (!stopped) return 0;
-  std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << whole.path() << '\n';
+  std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << shell_word(whole.path())
+            << '\n';
   return interrupted_exit_code;
 }
 

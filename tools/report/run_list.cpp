@@ -6,21 +6,13 @@
 
 #include "core/error.h"
 #include "tools/flags/field.h"
+#include "tools/flags/shell_word.h"
 #include "tools/report/tables.h"
 #include "tools/report/traces.h"
 
 namespace lamina {
 
 namespace {
-
-/// A word that the shell takes as it is.
-std::string quoted(const std::string& word) {
-  const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string result = "'";
-  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
 
 /// Commands that train nothing, on one thread: they have no --threads, and each of their settings is a flag.
 bool is_theory(const std::string& experiment) {
@@ -45,7 +37,7 @@ std::string flag_value(const std::string& name, const SettingValue& value) {
   if (std::holds_alternative<bool>(value)) return {};
   const std::string content = text_of(value);
   const bool is_number = content.find_first_not_of("0123456789") == std::string::npos;
-  return ' ' + quoted((name == "record" && is_number ? "every=" : "") + content);
+  return ' ' + shell_word((name == "record" && is_number ? "every=" : "") + content);
 }
 
 /// The scores of words alone, which stand beside those of models and were not trained.
@@ -58,11 +50,11 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
   const std::string& experiment = run.config->experiment;
   if (is_bag_of_words(run))
     return text("lamina ", experiment, " eval --features bag-of-words --data ",
-                quoted(setting_of(run, "data")), " --out ", quoted(run.path));
+                shell_word(setting_of(run, "data")), " --out ", shell_word(run.path));
   const std::string smoke = setting_of(run, "smoke");
   std::string command = smoke.empty() || smoke == "0" ? "" : "LAMINA_SMOKE=" + smoke + ' ';
   if (run.config->ranks > 1) command += text("mpirun -n ", run.config->ranks, ' ');
-  command += "lamina " + quoted(experiment);
+  command += "lamina " + shell_word(experiment);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
     const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
@@ -72,20 +64,20 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
     command += ' ' + flag_of_setting(name) + flag_value(name, value);
   }
   if (!is_theory(experiment)) command += text(" --threads ", std::max(run.config->threads, 1));
-  return command + " --out " + quoted(run.path);
+  return command + " --out " + shell_word(run.path);
 }
 
 /// How to make the exhibit's file in a run that has none.
 std::string remedy_for(const FoundRun& run, const Exhibit& exhibit) {
   const std::string experiment = run.config ? run.config->experiment : "";
   if (exhibit.file == "tasks.csv")
-    return text("the saved models have not been evaluated; lamina ", experiment, " eval ", quoted(run.path),
-                " --data TASKS does that");
+    return text("the saved models have not been evaluated; lamina ", experiment, " eval ",
+                shell_word(run.path), " --data TASKS does that");
   if (exhibit.file == "test.csv")
     return text("the best model is tested when training ends; go on with lamina ", experiment,
-                " --resume --out ", quoted(run.path));
+                " --resume --out ", shell_word(run.path));
   return text("the run has measured nothing yet, or was stopped; go on with lamina ", experiment,
-              " --resume --out ", quoted(run.path));
+              " --resume --out ", shell_word(run.path));
 }
 
 double last_of(const Csv& csv, const std::string& column) {

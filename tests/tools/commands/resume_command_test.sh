@@ -81,18 +81,18 @@ check "a run that does not say where" eval '(cd there && "$lamina" transformer -
 check "built-in data are in no folder" [ ! -e run/data.txt ]
 
 # --- Ctrl-C in the last evaluation of a variant: the next one does not begin
-between=(mnist --preset small --norm none,layer --train-on 128 --batch 128 --epochs 1 --threads 1 --out between)
+between=(mnist --preset small --norm none,layer --train-on 128 --batch 128 --epochs 1 --threads 1 --out 'in between')
 env -u LAMINA_SMOKE "$lamina" "${between[@]}" >out 2>&1 &
 victim=$!
-for _ in $(seq 3000); do [ -e between/none-b128/initial.csv ] && break; sleep 0.02; done
+for _ in $(seq 3000); do [ -e 'in between/none-b128/initial.csv' ] && break; sleep 0.02; done
 sleep 0.1  # the only step is done by then; its evaluation takes longer
 kill -TERM $victim
 code=0
 wait $victim || code=$?
 check "Ctrl-C in an evaluation: exit code $code, wanted 130" [ "$code" = 130 ]
-check "  the evaluation is finished" grep -q "^1,1," between/none-b128/metrics.csv
-check "  the next variant has not begun" [ ! -e between/layer-b128 ]
-check "  and it says how to go on" grep -qF "saved; go on with: lamina mnist --resume --out between" out
+check "  the evaluation is finished" grep -q "^1,1," "in between/none-b128/metrics.csv"
+check "  the next variant has not begun" [ ! -e "in between/layer-b128" ]
+check "  and it says how to go on" grep -qxF "saved; go on with: lamina mnist --resume --out 'in between'" out
 
 # --- other threads, other kernels
 "$lamina" mnist --resume --out run --threads 2 2>err >/dev/null

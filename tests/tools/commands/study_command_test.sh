@@ -205,16 +205,16 @@ check "a folder in use" [ "$(mkdir used && flock used/lock sh -c "echo 1 >used/l
 # --- Ctrl-C
 export LAMINA_SMOKE=50
 study '{"experiment": "mnist", "settings": {"epochs": 50, "batch": 4}, "seeds": [1, 2, 3]}'
-"$lamina" study s.json --out stopped --jobs 2 >out 2>err &
+"$lamina" study s.json --out "st opped" --jobs 2 >out 2>err &
 victim=$!
-for _ in $(seq 600); do [ -e stopped/run-seed1/state ] && break; sleep 0.02; done
+for _ in $(seq 600); do [ -e "st opped/run-seed1/state" ] && break; sleep 0.02; done
 kill -INT $victim
 status=0
 wait $victim || status=$?
 check "Ctrl-C saves and exits with 130" [ $status = 130 ]
-check "and says how to go on" grep -qF "saved; go on with: lamina study s.json --out stopped" out
-check "no run is left" [ -z "$(find stopped -name lock)" ]
-check "one was saved" [ -s stopped/run-seed1/state ]
+check "and says how to go on" grep -qxF "saved; go on with: lamina study s.json --out 'st opped'" out
+check "no run is left" [ -z "$(find "st opped" -name lock)" ]
+check "one was saved" [ -s "st opped/run-seed1/state" ]
 
 # --- kills
 kills=$("$root/tests/faults/study_kills.py" --kills 8 2>&1)
