@@ -17,6 +17,7 @@
 #include "layers/norms/normalization.h"
 #include "models/run/interrupt.h"
 #include "tools/bench/training_steps.h"
+#include "tools/flags/shared_statistics.h"
 #include "tools/flags/shell_word.h"
 #include "tools/results/aligned_table.h"
 #include "tools/study/seeds.h"
@@ -250,11 +251,9 @@ void TrainingCommand::set_threads_of_rank() {
   std::cout << (most == 1 ? " thread each\n" : " threads each\n");
 }
 
-/// Where batch norm takes its statistics. Its variants have parts or averages of their own.
+/// Where batch norm takes its statistics. A run of another norm that was trained beside it may be resumed alone.
 void TrainingCommand::choose_statistics() const {
-  const bool any = std::ranges::any_of(
-      norms, [](const std::string& name) { return name == "batch" || name == "batch-everywhere"; });
-  if (sync_batch_norm_ && !any)
+  if (fields.given("--sync-batch-norm") && std::ranges::none_of(norms, has_shared_statistics))
     fail<UsageError>("--sync-batch-norm: --norm names no batch norm; leave it out, or add batch to --norm");
   distributed::synchronize_statistics(sync_batch_norm_);
 }

@@ -94,6 +94,11 @@ check "  the evaluation is finished" grep -q "^1,1," "in between/none-b128/metri
 check "  the next variant has not begun" [ ! -e "in between/layer-b128" ]
 check "  and it says how to go on" grep -qxF "saved; go on with: lamina mnist --resume --out 'in between'" out
 
+# --- one of several variants, which may have no batch norm for --sync-batch-norm
+"$lamina" mnist --preset small --norm none,batch --train-on 128 --batch 128 --epochs 1 --sync-batch-norm --threads 1 --out shared >/dev/null
+check "a run without batch norm beside one with shared statistics" "$lamina" mnist --resume --out shared/none-b128 >/dev/null
+check "  but not with the flag" refuses 2 "--sync-batch-norm: --norm names no batch norm" mnist --resume --out shared/none-b128 --sync-batch-norm
+
 # --- other threads, other kernels
 "$lamina" mnist --resume --out run --threads 2 2>err >/dev/null
 check "other threads are said" grep -qx "run: began with 1 threads and goes on with 2; its numbers do not repeat bit by bit" err
