@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "tools/flags/field.h"
+#include "tools/flags/shared_statistics.h"
 #include "tools/flags/shell_word.h"
 #include "tools/report/tables.h"
 #include "tools/report/traces.h"
@@ -25,11 +26,18 @@ bool is_no_flag(const std::string& experiment, const std::string& name) {
   return name == "smoke" || (of_models.contains(name) && !is_theory(experiment));
 }
 
-/// Settings whose flags the command refuses beside the others: --updates stands in the place of --epochs, and built-in
-/// passages are kept whole.
+/// Settings whose flags the command refuses beside the others: --updates stands in the place of --epochs, built-in
+/// passages are kept whole, and a norm that was trained beside batch norm may have no statistics to share.
 bool is_refused(const FoundRun& run, const std::string& name) {
   return (name == "epochs" && number_in(setting_of(run, "updates")) > 0) ||
-         (name == "sentences" && setting_of(run, "data").empty());
+         (name == "sentences" && setting_of(run, "data").empty()) ||
+         (name == "sync_batch_norm" && !has_shared_statistics(setting_of(run, "norm")));
+}
+
+/// Settings that are 0 where nobody has given their flags, which take no 0.
+bool is_left_out(const std::string& name, const std::string& content) {
+  static const std::set<std::string> counts{"epochs", "updates", "record", "train_on"};
+  return content == "0" && counts.contains(name);
 }
 
 /// What stands behind the flag of a setting: nothing for `true`, and "every=20" for `--record`.
@@ -43,6 +51,12 @@ std::string flag_value(const std::string& name, const SettingValue& value) {
 /// The scores of words alone, which stand beside those of models and were not trained.
 bool is_bag_of_words(const FoundRun& run) { return setting_of(run, "norm") == "bag-of-words"; }
 
+/// "mpirun -n 4 lamina mnist"
+std::string program_of(const FoundRun& run) {
+  const std::string ranks = run.config->ranks > 1 ? text("mpirun -n ", run.config->ranks, ' ') : "";
+  return ranks + "lamina " + shell_word(run.config->experiment);
+}
+
 /// The command that repeats a run: a setting is a flag of the same name, unless it follows from others or from the
 /// environment.
 std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
@@ -53,12 +67,10 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
                 shell_word(setting_of(run, "data")), " --out ", shell_word(run.path));
   const std::string smoke = setting_of(run, "smoke");
   std::string command = smoke.empty() || smoke == "0" ? "" : "LAMINA_SMOKE=" + smoke + ' ';
-  if (run.config->ranks > 1) command += text("mpirun -n ", run.config->ranks, ' ');
-  command += "lamina " + shell_word(experiment);
+  command += program_of(run);
   for (const auto& [name, value] : run.config->settings.entries()) {
     const std::string content = text_of(value);
-    const bool not_given = content == "0" && (name == "epochs" || name == "updates" || name == "record");
-    if (content.empty() || content == "false" || not_given || is_refused(run, name) ||
+    if (content.empty() || content == "false" || is_left_out(name, content) || is_refused(run, name) ||
         is_no_flag(experiment, name))
       continue;
     command += ' ' + flag_of_setting(name) + flag_value(name, value);
@@ -69,15 +81,14 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
 
 /// How to make the exhibit's file in a run that has none.
 std::string remedy_for(const FoundRun& run, const Exhibit& exhibit) {
-  const std::string experiment = run.config ? run.config->experiment : "";
   if (exhibit.file == "tasks.csv")
-    return text("the saved models have not been evaluated; lamina ", experiment, " eval ",
+    return text("the saved models have not been evaluated; lamina ", run.config->experiment, " eval ",
                 shell_word(run.path), " --data TASKS does that");
-  if (exhibit.file == "test.csv")
-    return text("the best model is tested when training ends; go on with lamina ", experiment,
-                " --resume --out ", shell_word(run.path));
-  return text("the run has measured nothing yet, or was stopped; go on with lamina ", experiment,
-              " --resume --out ", shell_word(run.path));
+  if (!exhibit.on_data) return "the command was stopped; start it again with " + command_of(run, exhibit);
+  const std::string going_on = text("go on with ", program_of(run), " --resume --out ", shell_word(run.path));
+  return (exhibit.file == "test.csv" ? "the best model is tested when training ends; "
+                                     : "the run has measured nothing yet, or was stopped; ") +
+         going_on;
 }
 
 double last_of(const Csv& csv, const std::string& column) {

@@ -35,6 +35,29 @@ for folder in "${folders[@]}"; do
   check "$folder: a study may name all that $experiment measures" eval '"$lamina" study all.json --out none --tables >out'
   rm -f none/*
 done
+
+# What the report prints as the command of a run is one that lamina takes: with data that are nowhere it is not the flags that
+# are refused.
+mkdir report && echo '"@DATA@"' >report/page.html && cp "$lamina" program
+takes_each() {  # takes_each COMMANDS
+  local code count=0
+  while IFS= read -r line; do
+    code=0
+    (lamina() { "$lamina" "$@"; } && eval "$line --data nowhere") >out 2>err || code=$?
+    [ $code = 1 ] && grep -q nowhere err || { echo "  $line: $(cat err)"; return 1; }
+    count=$((count + 1))
+  done <"$1"
+  [ $count = "${#folders[@]}" ]
+}
+commands() {
+  python3 -c '
+import json
+runs = [run for exhibit in json.load(open("page.html"))["exhibits"] for run in exhibit["runs"]]
+print("\n".join(sorted({run["command"] for run in runs})))'
+}
+./program report "${folders[@]}" --out page.html >out && commands >commands
+check "each run's command in the report is one that lamina takes" takes_each commands
+
 check "a study" trains study mnist --batch 256 --norm none,layer --seeds 1
 check "statistics of positions" "$lamina" convnet --stats convnet >out
 check "an inspection" "$lamina" inspect mnist --out inspected >out

@@ -61,8 +61,8 @@ std::string complaint(const std::string& line) {
 
 /// A run's settings as a command writes them into its config.json.
 Json settings_of(const std::string& experiment) {
-  Json common{{"preset", "small"}, {"data", ""},  {"seed", 1}, {"epochs", 2},
-              {"batch", 64},       {"lr", 0.001}, {"smoke", 0}};
+  Json common{{"preset", "small"}, {"data", ""},  {"seed", 1},  {"epochs", 2},
+              {"batch", 64},       {"lr", 0.001}, {"smoke", 0}, {"sync_batch_norm", true}};
   const auto with = [&](const Json& more) {
     common.update(more);
     return common;
@@ -80,8 +80,8 @@ Json settings_of(const std::string& experiment) {
   if (experiment == "attentive-reader")
     return with({{"norm", "layer"}, {"gain", 0.1}, {"updates", 100}, {"epochs", 0}});
   if (experiment == "transformer")
-    return with({{"norm", "layer"}, {"placement", "pre"}, {"updates", 100}, {"epochs", 0}});
-  return with({{"norm", "layer"}, {"record", 20}});
+    return with({{"norm", "layer"}, {"placement", "pre"}, {"updates", 100}, {"epochs", 0}, {"train_on", 0}});
+  return with({{"norm", "layer"}, {"record", 20}, {"train_on", 0}});
 }
 
 }  // namespace
@@ -148,6 +148,7 @@ TEST_CASE("the command of what trains no model parses, and repeats what was meas
        "stability.csv");
   make("invariance", "invariance", {{"draws", 2}, {"seed", 1}, {"smoke", 0}}, "invariance.csv");
   make("gain", "lab", {{"seeds", "1,2"}}, "curves.csv");
+  make("stopped", "placement", {{"depths", "2,4"}, {"width", 8}, {"seed", 5}}, "nothing");
   make("words", "skip-thoughts", {{"norm", "bag-of-words"}, {"data", "tasks"}}, "tasks.csv");
   Json of_lab = Json::parse(read_file(folder / "gain/config.json"));
   of_lab["variant"] = "gain";
@@ -161,6 +162,11 @@ TEST_CASE("the command of what trains no model parses, and repeats what was meas
       for (const Json& each : run["badges"])
         CHECK(each["text"].get<std::string>().find("updates") == std::string::npos);
       commands.insert(command);
+      for (const Json& problem : run["problems"]) {
+        const auto words = problem.get<std::string>();
+        if (const size_t from = words.find("lamina "); from != std::string::npos)
+          CHECK_MESSAGE(complaint(words.substr(from)).empty(), words);
+      }
     }
   const auto any = [&](const std::string& part) {
     return std::ranges::any_of(commands,
@@ -169,6 +175,7 @@ TEST_CASE("the command of what trains no model parses, and repeats what was meas
   CHECK(any("lamina stability --steps 10 --hidden 7 "));
   CHECK(any("lamina invariance --draws 2 "));
   CHECK(any("lamina lab gain"));
+  CHECK(any("lamina placement --depths 2,4 --width 8 --seed 5 "));
   CHECK(any("lamina skip-thoughts eval --features bag-of-words --data tasks --out " + folder / "words"));
 }
 

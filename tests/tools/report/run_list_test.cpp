@@ -53,6 +53,17 @@ TEST_CASE("a run's command has no flag for what is none") {
   CHECK(command.find("2400") == std::string::npos);
 }
 
+TEST_CASE("a run's command has no flag that is refused") {
+  const TemporaryFolder folder;
+  for (const std::string norm : {"batch", "layer"}) {
+    make_run_of("convnet", folder.path(), {{"norm", norm}, {"train_on", 0}, {"sync_batch_norm", true}},
+                two_epochs);
+    const auto command = exhibit_on(folder.path(), "section-6-7")["runs"][0]["command"].get<std::string>();
+    CHECK(command.find("--train-on") == std::string::npos);
+    CHECK((command.find("--sync-batch-norm") != std::string::npos) == (norm == "batch"));
+  }
+}
+
 TEST_CASE("the command of a run as long as --updates says names no epochs") {
   const TemporaryFolder folder;
   make_run_of("handwriting", folder / "a", {{"norm", "layer"}, {"epochs", 10}, {"updates", 2000}},
