@@ -96,11 +96,15 @@ double last_of(const Csv& csv, const std::string& column) {
   return place && !csv.rows.empty() ? number_in(csv.rows.back()[*place]) : NAN;
 }
 
-/// How long the run was to become, in the exhibit's length column; a smoke run trains fewer updates than it was asked for.
-double planned_length(const FoundRun& run, const Exhibit& exhibit) {
-  if (exhibit.length_column != "step") return number_in(setting_of(run, exhibit.length_column + "s"));
-  const std::string smoke = setting_of(run, "smoke");
-  return smoke.empty() || smoke == "0" ? number_in(setting_of(run, "updates")) : NAN;
+/// "2 of 5 epochs so far" of a run that was to become longer, by updates where it was asked for these; or else empty. A smoke
+/// run trains fewer updates than it was asked for.
+std::string unfinished(const FoundRun& run, const Csv& csv) {
+  const bool by_updates = number_in(setting_of(run, "updates")) > 0;
+  if (by_updates && number_in(setting_of(run, "smoke")) > 0) return {};
+  const std::string column = by_updates ? "step" : "epoch";
+  const double done = last_of(csv, column),
+               planned = number_in(setting_of(run, by_updates ? "updates" : "epochs"));
+  return planned > done ? progress(done, planned, column) + " so far" : "";
 }
 
 /// Real or synthetic, whole or reduced.
@@ -116,12 +120,11 @@ Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   if (run.diverged) badges.push_back(badge("reduced", "diverged"));
   const auto file = run.files.find(exhibit.file);
   if (run.diverged || file == run.files.end() || is_bag_of_words(run)) return badges;
-  const double done = last_of(file->second, exhibit.length_column), planned = planned_length(run, exhibit);
-  const auto of = [&](double whole) { return progress(done, whole, exhibit.length_column); };
-  if (planned > done)
-    badges.push_back(badge("reduced", of(planned) + " so far"));
+  const double done = last_of(file->second, exhibit.length_column);
+  if (const std::string so_far = unfinished(run, file->second); !so_far.empty())
+    badges.push_back(badge("reduced", so_far));
   else if (exhibit.full_length > done)
-    badges.push_back(badge("reduced", of(exhibit.full_length)));
+    badges.push_back(badge("reduced", progress(done, exhibit.full_length, exhibit.length_column)));
   return badges;
 }
 

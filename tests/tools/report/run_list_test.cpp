@@ -98,6 +98,16 @@ TEST_CASE("badges say what is synthetic, reduced or unfinished") {
         std::set<std::string>{"synthetic data", "100 of 1000 updates so far"});
 }
 
+TEST_CASE("a run that counts updates and was asked for epochs is seen to be unfinished") {
+  const TemporaryFolder folder;
+  for (const auto& [epochs, smoke] : {std::pair{2, 0}, {3, 0}, {3, 3}}) {
+    const Json settings{{"norm", "layer"}, {"epochs", epochs}, {"updates", 0}, {"smoke", smoke}};
+    make_run_of("transformer", folder.path(), settings, "validation,step,epoch,valid_bits\n1,100,2,4\n");
+    const std::set<std::string> badges = badges_of(exhibit_on(folder.path(), "transformer")["runs"][0]);
+    CHECK(badges.contains("2 of 3 epochs so far") == (epochs == 3));
+  }
+}
+
 TEST_CASE("a folder of variants is no run, also with a slash behind it") {
   const TemporaryFolder folder;
   make_run_of("mnist", folder.path(), {{"norm", "layer"}}, "");
