@@ -65,17 +65,27 @@ Json curve_of(const Trace& trace, const ChartPlan& chart) {
   return curve;
 }
 
-/// The levels of a chart, as the first trace of the facet has them.
+/// Whether one of a trace's seeds has numbers of a column.
+bool has_column(const Trace& trace, const std::string& name) {
+  return std::ranges::any_of(trace.singles(),
+                             [&](const Trace& single) { return !single.column(name).empty(); });
+}
+
+/// The levels of a chart, as the first trace of the facet that has them: those of its runs that did not diverge, since what
+/// diverged was the training.
 void add_levels(const ChartPlan& plan, const std::vector<Trace>& traces, const std::string& facet,
                 Json& curves) {
-  const auto first = std::ranges::find(traces, facet, &Trace::facet);
   for (size_t i = 0; i < plan.levels.size(); ++i) {
+    const std::string& column = plan.levels[i].column;
+    const auto first = std::ranges::find_if(
+        traces, [&](const Trace& trace) { return trace.facet == facet && has_column(trace, column); });
+    if (first == traces.end()) continue;
     Trace level = *first;
     level.label = plan.levels[i].title;
     level.look = "level";
     level.dash = static_cast<int>(i) + 1;
-    if (!level.column(plan.levels[i].column).empty())
-      curves.push_back(curve_of(level, {.x = plan.x, .y = plan.levels[i].column}));
+    std::erase_if(level.seeds, [](const Trace& seed) { return seed.run->diverged.has_value(); });
+    curves.push_back(curve_of(level, {.x = plan.x, .y = column}));
   }
 }
 
@@ -90,9 +100,9 @@ void add_theory(const ChartPlan& plan, const Trace& trace, Json& curves) {
 
 /// Whether a trace has the chart's columns. Of curves with bands, which stand for several runs, some have no numbers.
 bool is_in(const ChartPlan& plan, const Trace& trace) {
-  const std::vector<double> y = trace.column(plan.y);
-  if (trace.column(plan.x).empty() || y.empty()) return false;
-  return plan.low.empty() || std::ranges::any_of(y, [](double value) { return std::isfinite(value); });
+  if (!has_column(trace, plan.x) || !has_column(trace, plan.y)) return false;
+  return plan.low.empty() ||
+         std::ranges::any_of(trace.column(plan.y), [](double value) { return std::isfinite(value); });
 }
 
 /// What keeps the paper's curves and values out of a chart: it shows nothing on real data, or only smaller models

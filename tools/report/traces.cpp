@@ -74,6 +74,27 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
   return traces;
 }
 
+/// A run that diverged before it had a row of the file: nothing to draw, but not to be forgotten among its seeds.
+Trace without_rows(const FoundRun& run) {
+  static const Csv empty;
+  return {.run = &run,
+          .csv = &empty,
+          .rows = {},
+          .norm = setting_of(run, "norm"),
+          .look = {},
+          .label = {},
+          .facet = {}};
+}
+
+/// The traces of one run.
+std::vector<Trace> traces_in(const Exhibit& exhibit, const FoundRun& run) {
+  const auto file = run.files.find(exhibit.file);
+  std::vector<Trace> traces =
+      file == run.files.end() ? std::vector<Trace>() : split(exhibit, run, file->second);
+  if (traces.empty() && run.diverged) traces.push_back(without_rows(run));
+  return traces;
+}
+
 /// The settings that make a run what it is, but for its seed.
 std::vector<std::pair<std::string, SettingValue>> settings_but_seed(const FoundRun& run) {
   auto entries = run.config->settings.entries();
@@ -177,9 +198,8 @@ std::vector<std::string> facets_of(const std::vector<Trace>& traces) {
 std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
   std::vector<Trace> all;
   for (const FoundRun& run : runs) {
-    const auto file = run.files.find(exhibit.file);
-    if (!belongs(run, exhibit) || file == run.files.end()) continue;
-    for (Trace& trace : split(exhibit, run, file->second)) {
+    if (!belongs(run, exhibit)) continue;
+    for (Trace& trace : traces_in(exhibit, run)) {
       trace.label = label_of(exhibit, trace);
       const std::string value = value_of(trace, exhibit.facet.name);
       if (!value.empty()) trace.facet = exhibit.facet.phrase + value;

@@ -1,5 +1,6 @@
 #pragma once
-// What an exhibit finds in the runs: traces, each the rows of one run under one normalization.
+// What an exhibit finds in the runs: traces, each the rows of one run under one normalization. Of a run that diverged there may
+// be no rows.
 
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ bool belongs(const FoundRun& run, const Exhibit& exhibit);
 
 bool shows(const Exhibit& exhibit, const FoundStudy& study);
 
-/// All traces of an exhibit; runs without the exhibit's file have none.
+/// All traces of an exhibit; runs without rows in the exhibit's file have none, unless they diverged.
 std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs);
 
 /// The facets of some traces, as they come.

@@ -84,6 +84,45 @@ TEST_CASE("the median of seeds does not forget those that diverged") {
   CHECK(curve("order-embedding", "figure-1", "valid_image_r1") == Json({2, 1}));
 }
 
+TEST_CASE("a run that diverged before its first row is not forgotten") {
+  const TemporaryFolder root;
+  const auto make_all = [&](const char* experiment, const std::string& file, const std::string& header,
+                            const std::string& row) {
+    for (const int seed : {1, 2, 3}) {
+      const std::string folder = text(root.path(), '/', experiment, seed);
+      const Json settings{{"norm", "layer"}, {"seed", seed}, {"data", "files"}, {"score", "order"}};
+      make_run_of(experiment, folder, settings, header);
+      write_file(folder + '/' + file, seed == 1 ? header : text(header, row, seed, '\n'));
+      if (seed == 1) write_file(folder + "/diverged.txt", "the loss is nan in step 3\n");
+    }
+  };
+  make_all("mnist", "metrics.csv", "epoch,step,train_nll\n", "1,10,");
+  const Json digits = exhibit_on(root.path(), "figure-6");
+  CHECK(digits["charts"][0]["curves"][0]["label"] == "layer norm, 3 seeds");
+  CHECK(digits["charts"][0]["curves"][0]["y"] == Json{3});  // of 2, 3 and what diverged, which is the worst
+  CHECK(digits["tables"][0]["rows"][0]["cells"][1] == "2.5 (2 to 3), 2 of 3, 1 diverged");
+  make_all("order-embedding", "test.csv", "epoch,test_caption_r1\n", "1,");
+  std::filesystem::remove(root / "order-embedding1/test.csv");
+  const Json table = exhibit_on(root.path(), "table-2")["tables"][1];
+  CHECK(table["rows"].back()["cells"][0] == "2.5 (2 to 3), 2 of 3, 1 diverged");
+  CHECK(exhibit_on(root / "mnist1", "figure-6")["tables"][0]["rows"][0]["cells"][1] == "diverged");
+  CHECK(exhibit_on(root / "mnist1", "figure-6")["charts"].empty());
+}
+
+TEST_CASE("a training that diverged takes nothing from the levels of its data") {
+  const TemporaryFolder root;
+  for (const int seed : {1, 2}) {
+    make_run_of("attentive-reader", root / text(seed), {{"norm", "layer"}, {"seed", seed}},
+                text("step,valid_error,chance_error\n1,0.5,0.8\n", seed == 1 ? "" : "2,0.5,0.8\n"));
+    if (seed == 1) write_file(root / "1/diverged.txt", "the loss is nan in step 2\n");
+  }
+  const Json curves = exhibit_on(root.path(), "figure-2")["charts"][0]["curves"];
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[0]["x"] == Json{1});
+  CHECK(curves[1]["label"] == "a random entity");
+  CHECK(curves[1]["y"] == Json({0.8, 0.8}));
+}
+
 TEST_CASE("a measure of which no seed has a number is a curve without points") {
   const TemporaryFolder root;
   for (const int seed : {1, 2})
