@@ -319,6 +319,9 @@ int TrainingCommand::run() {
   if (seeds > 0) {
     if (distributed::is_shared())
       fail<UsageError>("--seeds ", seeds, ": a study starts processes of its own; start it without mpirun");
+    if (sync_batch_norm_)
+      fail<UsageError>(
+          "--sync-batch-norm: each run of --seeds is one process, which has the whole batch; leave it out");
     return run_study();
   }
   choose_statistics();

@@ -139,6 +139,7 @@ check "other flags" refuses 1 "put it back, or name another folder with --out" m
 "$lamina" mnist --preset small --data 007 --seeds 1 --out folder >out 2>err
 check "a folder whose name is a number" grep -q "^failed: layer-seed1, 007: is not a folder" out
 check "not with --resume" refuses 2 "--resume excludes --seeds" mnist --seeds 2 --resume --out short
+check "nor with statistics of several ranks" refuses 2 "--sync-batch-norm: each run of --seeds is one process" mnist --preset small --norm none,batch --sync-batch-norm --seeds 1 --out ranks
 "$lamina" attentive-reader --preset small --updates 2 --seeds 1 --out curves >out 2>err || cat out err
 check "the five curves of Figure 2" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
   "starts: batch-everywhere-seed1 starts: batch-seed1 starts: layer-gain0.1-seed1 starts: layer-gain1-seed1 starts: none-seed1 " ]
