@@ -25,7 +25,7 @@ extern "C" void on_signal(int signal) {
   // Restores the default action for the second signal, which ends the program.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  constexpr std::string_view note = "\ninterrupted: saving; press Ctrl-C again to stop without\n";
+  constexpr std::string_view note = "\ninterrupted: ending in order; press Ctrl-C again to end at once\n";
   // Only information for the user, so a failure does not matter.
   if (isatty(STDERR_FILENO) && write(STDERR_FILENO, note.data(), note.size()) < 0) return;
 }

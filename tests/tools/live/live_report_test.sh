@@ -74,4 +74,7 @@ ends_whenever() {  # Ctrl-C at a random moment of the first 30 ms, before and af
   [ "$late" = 0 ] || { echo "  $late of $starts did not end within a second"; return 1; }
 }
 check "Ctrl-C ends the live report whenever it comes" ends_whenever
+"${lamina%/build/lamina}/tests/tools/in_terminal.py" --stop-at "follows the runs" ./program report --live --port 0 >screen
+check "in a terminal, too" [ $? = 0 ]
+check "  and it says so, and nothing of saving" eval 'grep -qa "interrupted: ending" screen && ! grep -qa saving screen'
 finish
