@@ -3,14 +3,15 @@
 #include <cmath>
 
 #include "core/listener.h"
-#include "core/math/sum.h"
 
 namespace lamina {
 
 namespace {
 
-/// norm2, summed in double: the squares of floats overflow beyond 1e19 and underflow below 1e-19, which
-/// gradients over many steps do reach.
+// Sums of squares are in double: those of floats overflow beyond 1e19 and underflow below 1e-19, which states, summed
+// inputs and gradients over many steps do reach.
+
+/// norm2
 real length(const real* vector, size_t size) {
   double total = 0;
   for (size_t i = 0; i < size; ++i) total += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
@@ -39,13 +40,15 @@ CaseRecord::CaseRecord(SequenceRecord* record, size_t begin, size_t steps, size_
 void CaseRecord::summed_inputs(size_t t, size_t row, const real* x, size_t size, const real* h,
                                size_t hidden_size) {
   const size_t direct = size - hidden_size;
-  const auto input = [=](size_t k) { return x[k] + (k < direct ? 0 : h[k - direct]); };
-  const auto count = static_cast<real>(size);
-  const real center = sum_over(size, input) / count;
-  const real variance =
-      sum_over(size, [=](size_t k) { return (input(k) - center) * (input(k) - center); }) / count;
-  at(t, row, input_mean) = center;
-  at(t, row, input_deviation) = std::sqrt(variance);
+  const auto input = [=](size_t k) {
+    return static_cast<double>(x[k]) + (k < direct ? 0 : static_cast<double>(h[k - direct]));
+  };
+  const auto count = static_cast<double>(size);
+  double center = 0, squares = 0;
+  for (size_t k = 0; k < size; ++k) center += input(k) / count;
+  for (size_t k = 0; k < size; ++k) squares += (input(k) - center) * (input(k) - center);
+  at(t, row, input_mean) = static_cast<real>(center);
+  at(t, row, input_deviation) = static_cast<real>(std::sqrt(squares / count));
 }
 
 void CaseRecord::hidden(size_t t, size_t row, const real* h, size_t size) {

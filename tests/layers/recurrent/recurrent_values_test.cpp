@@ -168,6 +168,18 @@ TEST_CASE("a record says what direct computation says") {
   }
 }
 
+TEST_CASE("a record of summed inputs whose squares a float does not hold") {
+  Parameters parameters(1);
+  const Rnn rnn(parameters, "rnn", {.input = 3, .hidden = 5});
+  const auto deviation = [&](double scale) {
+    SequenceRecord record;
+    (void)rnn(sample({1, 2, 3}, 1, -scale, scale), {.record = &record});
+    return record.summed_input_deviation[0];
+  };
+  for (const double scale : {1e-25, 1e25})
+    CHECK(deviation(scale) / scale == doctest::Approx(deviation(1)).epsilon(1e-4));
+}
+
 TEST_CASE("batch norm of equal cases leaves nothing of them, whatever rounding their sums have") {
   const size_t rows = 512, hidden = 40;
   Parameters parameters(1);
