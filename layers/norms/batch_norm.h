@@ -50,8 +50,8 @@ struct BatchNormOptions {
   /// the batch is not divided. The running averages move for each part.
   size_t part = 0;
   /// Batch renormalization (variants/batch_renorm.h) with these limits; 1 and 0: none. `options` of the layer may
-  /// change while it trains: Ioffe goes from none to 3 and 5 in the first tenth. Where ranks train together the running
-  /// averages, with which it trains, are those of all ranks' batches.
+  /// change while it trains: Ioffe has none for 5,000 steps, d_max 5 from step 25,000 and r_max 3 from 40,000 on. Where
+  /// ranks train together the running averages, with which it trains, are those of all ranks' batches.
   real r_max = 1, d_max = 0;
 };
 

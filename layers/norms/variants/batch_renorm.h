@@ -6,7 +6,8 @@
 //   r = clip(sigma_B / sigma_running, 1 / r_max, r_max),   d = clip((mu_B - mu_running) / sigma_running, -d_max, d_max)
 //
 // r and d are constants in the backward pass, mu_B and sigma_B are not. Without the limits y is (a - mu_running) /
-// sigma_running; with r_max = 1 and d_max = 0 it is batch norm.
+// sigma_running; with r_max = 1 and d_max = 0 it is batch norm. sigma_running^2 is the running average of the variances,
+// as batch norm has it; Ioffe's is of the deviations.
 
 #include "layers/statistics/batch_pass.h"
 
