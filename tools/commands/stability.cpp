@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <sstream>
 
 #include "core/ops.h"
@@ -93,10 +94,13 @@ std::vector<Panel> figure(const std::vector<Stability>& all, size_t scales) {
   return panels;
 }
 
-/// By what factor a gradient grows with each step back, over the steps where it is a number above 0: in the
-/// others it has left the range of `real`. NaN where these are fewer than two, or the last is none of them.
+/// By what factor a gradient grows with each step back, over the steps where all that counts of it is in the range of
+/// `real`: where it is shorter than this, parts of it may have become 0. NaN where these are fewer than two, or the last
+/// is none of them.
 double growth_of(const std::vector<double>& gradient) {
-  const auto usable = [](double length) { return length > 0 && std::isfinite(length); };
+  constexpr double shortest =
+      static_cast<double>(std::numeric_limits<real>::min() / std::numeric_limits<real>::epsilon());
+  const auto usable = [](double length) { return length > shortest && std::isfinite(length); };
   const auto first = std::ranges::find_if(gradient, usable);
   const auto steps = static_cast<double>(gradient.end() - first - 1);
   return steps > 0 && usable(gradient.back()) ? std::pow(*first / gradient.back(), 1 / steps) : std::nan("");

@@ -37,6 +37,9 @@ check "  as its flags have them" grep -q '"scales": "0.5,2"' rnn/config.json
 "$lamina" stability --steps 400 --scales 4 --function relu --hidden 16 --batch 2 --out overflow >out || echo "stability failed"
 check "what has left the range grows by no number" grep -qE '^\| none \| 4 \|.*\| nan \|$' overflow/summary.md
 check "  and a NaN has no sign" [ "$(cat overflow/stability.csv overflow/summary.md | grep -c -- -nan)" = 0 ]
+# Without inputs h becomes so small that tanh is linear, and each step halves the gradient.
+"$lamina" stability --steps 400 --scales 0.5 --input 0 --hidden 16 --batch 2 --out underflow >out || echo "stability failed"
+check "  and what leaves it part by part grows as before" grep -qE '^\| none \| 0.5 \|.*\| 0\.500 \|$' underflow/summary.md
 
 "$lamina" geometry --steps 1 --out geometry >out || echo "geometry failed"
 check "geometry leaves tables and figures" has_files geometry summary.md \
