@@ -81,8 +81,8 @@ TurningCurve watch_turning(const MnistData& data, const TurningOptions& options)
     sums.loss += nats;
     sums.norm += norm;
     sums.angle += angle;
-    if (step % options.window != 0) continue;
-    const auto count = static_cast<double>(options.window);
+    if (step % options.window != 0 && step != options.steps) continue;
+    const auto count = static_cast<double>((step - 1) % options.window + 1);
     curve.points.push_back(
         {static_cast<double>(step), sums.loss / count, sums.norm / count, sums.angle / count});
     sums = {0, 0, 0, 0};

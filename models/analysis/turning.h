@@ -24,7 +24,7 @@ struct TurningOptions {
   double scale = 1;
   size_t hidden = 100, batch = 100;
   std::uint64_t steps = 500;
-  std::uint64_t window = 25;  ///< steps per point of the curve, which is their mean
+  std::uint64_t window = 25;  ///< steps per point of the curve, which is their mean; the last may have fewer
   std::uint64_t seed = 1;
 };
 

@@ -154,12 +154,9 @@ std::vector<TurningCurve> watch_all(const GeometryFlags& flags, const MnistData&
   for (const OptimizerKind optimizer : optimizers)
     for (const Norm norm : glm_schemes)
       for (const double scale : flags.scales)
-        curves.push_back(watch_turning(data, {.norm = norm,
-                                              .optimizer = optimizer,
-                                              .scale = scale,
-                                              .steps = steps,
-                                              .window = std::min<std::uint64_t>(25, steps),
-                                              .seed = flags.seed}));
+        curves.push_back(watch_turning(
+            data,
+            {.norm = norm, .optimizer = optimizer, .scale = scale, .steps = steps, .seed = flags.seed}));
   return curves;
 }
 

@@ -57,12 +57,16 @@ TEST_CASE("turning: points are means over windows") {
   options.window = 2;
   const auto pairs = watch_turning(digits(), options).points;
   REQUIRE(single.size() == 5);
-  REQUIRE(pairs.size() == 2);  // the fifth step has no pair
+  REQUIRE(pairs.size() == 3);
   CHECK(pairs[1].step == 4);
   CHECK(pairs[1].norm > single[0].norm);
   CHECK(watch_turning(digits(), options).first.angle == doctest::Approx(single[0].angle));
   CHECK(pairs[1].angle == doctest::Approx((single[2].angle + single[3].angle) / 2));
   CHECK(pairs[1].loss == doctest::Approx((single[2].loss + single[3].loss) / 2));
+  CHECK(pairs[2].step == 5);  // the fifth step has no pair, but is the end
+  CHECK(pairs[2].loss == doctest::Approx(single[4].loss));
+  options.window = 25;
+  CHECK(watch_turning(digits(), options).points.at(0).step == 5);
   options.window = 0;
   CHECK_ERROR(watch_turning(digits(), options), "watch_turning: a window of 0 steps; it must be positive");
 }
