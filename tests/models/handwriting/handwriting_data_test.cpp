@@ -87,6 +87,23 @@ TEST_CASE("handwriting: built-in lines repeat, are normalized, and no test text 
   CHECK(letters / 120 > 20);
   for (const hw::Line& line : data.test) CHECK(!texts.contains(line.text));
   CHECK(contains(data.source, "not IAM-OnDB"));
+  // Every tenth hand writes test lines, and no others.
+  const auto check_hands = [&](const std::vector<hw::Line>& lines, std::uint64_t part) {
+    for (size_t i = 0; i < lines.size(); ++i) {
+      std::string text;
+      for (const int symbol : lines[i].text) text += hw::alphabet().at(static_cast<size_t>(symbol) - 1);
+      Random own = Random(3, 0x6c696e65).split(part).split(i);
+      const std::uint32_t tens = 10 * own.below(10), hand = part == 1 ? tens : tens + 1 + own.below(9);
+      hw::Line expected = hw::line_of(write_text(text, draw_hand(3, hand), own.split(0)), text);
+      for (size_t k = 0; k < expected.points.size(); k += 3) {
+        expected.points[k] /= data.deviation_x;
+        expected.points[k + 1] /= data.deviation_y;
+      }
+      CHECK(lines[i].points == expected.points);
+    }
+  };
+  check_hands(data.train, 0);
+  check_hands(data.test, 1);
 }
 
 TEST_CASE("handwriting: batches are cut and padded") {

@@ -126,6 +126,20 @@ TEST_CASE("mixture: drawn points have the moments of the mixture, and a bias mak
   const double wanted[] = {0, 0, std::exp(1), std::exp(-1), 0.6, 0.25};
   for (size_t k = 0; k < 6; ++k) CHECK(plain[k] == doctest::Approx(wanted[k]).epsilon(0.05));
   CHECK(neat[2] == doctest::Approx(std::exp(1 - 4)).epsilon(0.05).scale(0));
+  CHECK(neat[3] == doctest::Approx(std::exp(-1 - 4)).epsilon(0.05).scale(0));
+}
+
+TEST_CASE("mixture: Gaussians are drawn by their weights, which a bias makes more unequal") {
+  // two Gaussians at -9 and 9, the second one three times as likely
+  const std::vector<real> output{0, std::log(real(3)), -9, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const auto second = [&](real bias) {
+    Random random(2);
+    int count = 0;
+    for (int i = 0; i < 10000; ++i) count += hw::draw_point(output.data(), 2, bias, random).dx > 0 ? 1 : 0;
+    return count / 10000.0;
+  };
+  CHECK(second(0) == doctest::Approx(0.75).epsilon(0.02).scale(0));
+  CHECK(second(1) == doctest::Approx(0.9).epsilon(0.01).scale(0));  // 9 to 1
 }
 
 TEST_CASE("mixture: wrong shapes are named") {

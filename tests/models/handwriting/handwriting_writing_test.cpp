@@ -1,5 +1,9 @@
 // Training on a few lines, writing with the trained model, and the pictures.
 
+#include <optional>
+
+#include "core/files/folder.h"
+#include "models/handwriting/experiment.h"
 #include "models/handwriting/picture.h"
 #include "models/handwriting/writing.h"
 #include "optim/adam.h"
@@ -31,13 +35,53 @@ TEST_CASE("write: the same seed gives the same line, and a prime changes it") {
 TEST_CASE("write: the first point is drawn from what the network says after an empty one") {
   Parameters parameters(2);
   const hw::Model model(parameters, {.hidden = 10, .gaussians = 2, .components = 3});
-  hw::State state;
-  const Tensor output = model(Tensor::zeros({1, 1, 3}), hw::TextBatch({hw::symbols_of("abc")}), state);
-  Random random(9);
-  const hw::Point expected = hw::draw_point(output.data(), 3, 1, random);
-  const hw::Writing writing = hw::write(model, "abc", {.bias = 1, .seed = 9, .most_points = 3});
-  CHECK(double(writing.points[0].x) == doctest::Approx(double(expected.dx)).epsilon(1e-4));
-  CHECK(double(writing.points[0].y) == doctest::Approx(double(expected.dy)).epsilon(1e-4));
+  Tensor deviation = model.deviation;
+  deviation[0] = 2, deviation[1] = 3;
+  const auto check_first = [&](const Tensor& points, const char* text, const std::optional<hw::Line>& prime) {
+    hw::State state;
+    const Tensor outputs = model(points, hw::TextBatch({hw::symbols_of(text)}), state);
+    Random random(9);
+    const hw::Point expected = hw::draw_point(outputs.step(outputs.shape()[0] - 1).data(), 3, 1, random);
+    const PenPoint first =
+        hw::write(model, "abc", {.bias = 1, .seed = 9, .most_points = 3, .prime = prime}).points[0];
+    CHECK(double(first.x) == doctest::Approx(2 * double(expected.dx)).epsilon(1e-4));
+    CHECK(double(first.y) == doctest::Approx(3 * double(expected.dy)).epsilon(1e-4));
+  };
+  check_first(Tensor::zeros({1, 1, 3}), "abc", {});
+  const hw::Line prime = hw::line_of({{0, 0, false}, {1, 1, false}, {3, 0, true}}, "xy");
+  check_first(Tensor::from({3, 1, 3}, prime.points), "xy abc", prime);  // a space between both texts
+}
+
+TEST_CASE("write: ends when the window is nearer to the place after the text than to any character") {
+  Parameters parameters(3);
+  const hw::Model model(parameters, {.hidden = 10, .gaussians = 1, .components = 2});
+  Tensor weight = model.window.weight, bias = model.window.bias;
+  std::ranges::fill(weight.values(), real{0});
+  bias[0] = 2, bias[1] = -1, bias[2] = std::log(real(0.3));  // alpha, beta, and the way of each point
+  const hw::Writing left = hw::write(model, "abc", {});
+  CHECK(left.finished);
+  CHECK(left.points.size() ==
+        8);  // after an empty point and these the window is at 2.7; 3 is behind the text
+  bias[2] = -20;
+  const hw::Line prime = hw::line_of({{0, 0, false}, {1, 1, true}}, "xyz");
+  const hw::Writing stays = hw::write(model, "ab", {.prime = prime});
+  CHECK_FALSE(stays.finished);
+  CHECK(stays.points.size() == 120);  // 60 a character of the text alone
+  CHECK(stays.points.back().up);
+}
+
+TEST_CASE("handwriting: models are kept after 200 updates and whenever there are twice as many") {
+  const TemporaryFolder scratch;
+  const hw::Data data = hw::synthetic_lines(1, 8, 1);
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "handwriting"});
+  hw::HandwritingExperiment experiment(data, {.model = {.hidden = 4}, .length = 5}, folder);
+  for (const std::uint64_t updates : {0U, 100U, 200U, 250U, 400U, 600U, 800U}) {
+    CAPTURE(updates);
+    experiment.adam.steps = updates;
+    experiment.evaluate(0);
+    CHECK(exists(folder.file(hw::stage_file(updates))) ==
+          (updates == 200 || updates == 400 || updates == 800));
+  }
 }
 
 TEST_CASE("pictures: a line of ink, as wide as its text") {
