@@ -152,6 +152,7 @@ TEST_CASE("verdict: too little to tell") {
   // 0.1 in every pair, but for the last bit.
   CHECK(why(judge(lower, pairs_of({0.2, 0.15, 0.3, 0.25, 0.5}, {0.3, 0.25, 0.4, 0.35, 0.6})))
             .starts_with("all 5 differences are equal"));
+  CHECK(judge(lower, pairs_of({1, 2, 3}, {2, 3 + 1e-9, 4 - 1e-9})).answer == Verdict::holds);
   CHECK(why(judge({.ratio = true, .least = 1}, pairs_of({0.1, 0.3, 0.7}, {0.2, 0.6, 1.4})))
             .starts_with("all 3 differences are equal"));
   CHECK(why(judge({.ratio = true, .least = 1}, pairs_of({1, 0, 3}, {2, 3, 4}))) ==
@@ -236,6 +237,19 @@ TEST_CASE("verdict: updates until the best that both reach") {
         "0 of 4 runs of layer and 4 of 4 of none diverged (Fisher's exact test: p = 0.0286)");
   // Updates also where the other diverged, and not the metric.
   CHECK(judge(study.claims[0], study, runs).pairs[0].subject == 20);
+}
+
+TEST_CASE("verdict: updates until the best that both reach of what is better when it is higher") {
+  const Study study =
+      study_with(R"({"metric": "loss", "faster": {"norm": "layer"}, "than": {"norm": "none"}})",
+                 R"("higher_is_better": "loss",)");
+  const Verdict verdict =
+      judge(study.claims[0], study,
+            runs_of(0, {1, 1, 1, 1}, {2, 2, 2, 2}) + runs_of(1, {3, 3, 3, 1}, {4, 4, 4, 3}));
+  CHECK(verdict.pairs[0].subject == 10);
+  CHECK(verdict.pairs[0].other == 20);
+  CHECK(verdict.pairs[3].subject == 20);
+  CHECK(verdict.number == doctest::Approx(std::pow(2, 0.75)));
 }
 
 namespace {
