@@ -133,6 +133,12 @@ TEST_CASE("draw: the filters' centres and width, by hand") {
   CHECK(frame.centre_y == doctest::Approx(13.5));
   CHECK(frame.stride == doctest::Approx(6.75));
   CHECK(frame.deviation == doctest::Approx(1));
+  const std::vector<real> moved{real(0.2), real(-0.4), std::log(real(4)), std::log(real(0.5)), 0};
+  const d::Frame other = d::frame_of(attention, moved.data());
+  CHECK(other.centre_x == doctest::Approx(16.4));  // 14.5 * 1.2 - 1
+  CHECK(other.centre_y == doctest::Approx(7.7));
+  CHECK(other.stride == doctest::Approx(3.375));
+  CHECK(other.deviation == doctest::Approx(2));
 }
 
 TEST_CASE("draw: reading and writing equal their composed twins") {

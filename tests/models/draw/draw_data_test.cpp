@@ -150,12 +150,12 @@ TEST_CASE("draw data: the last images of the training file are moved until a six
     }
     return d::with_larger_validation(data);
   };
-  const MnistData more = split(14, 1);  // of 15 images the last 15 / 6 = 2
-  CHECK(more.train.pixels.size() == 13 * 784);
-  CHECK(more.train.pixels.back() == 12);
-  REQUIRE(more.valid.pixels.size() == 2 * 784);
-  CHECK(more.valid.pixels.front() == 13);
-  CHECK(more.valid.pixels.back() == 14);
+  const MnistData more = split(19, 1);  // of 20 images the last 20 / 6 = 3
+  CHECK(more.train.pixels.size() == 17 * 784);
+  CHECK(more.train.pixels.back() == 16);
+  REQUIRE(more.valid.pixels.size() == 3 * 784);
+  CHECK(more.valid.pixels.front() == 17);
+  CHECK(more.valid.pixels.back() == 19);
   const MnistData enough = split(10, 2);
   CHECK(enough.train.pixels.size() == 10 * 784);
   CHECK(enough.valid.pixels.size() == 2 * 784);

@@ -1,8 +1,13 @@
 // The whole of DRAW: the fused recurrence against its composed twin, gradients, threads, overfitting.
 
+#include <tuple>
+
 #include "core/memory/allocator.h"
+#include "layers/recurrent/composed.h"
 #include "layers/recurrent/step.h"
+#include "models/draw/experiment.h"
 #include "models/draw/model.h"
+#include "models/draw/sample.h"
 #include "optim/adam.h"
 #include "tests/layers/observed.h"
 #include "tests/layers/twins.h"
@@ -184,18 +189,56 @@ TEST_CASE("draw: a training step allocates nothing after the first") {
 }
 
 TEST_CASE("draw: generation paints what the decoder of the trained model would") {
-  Parameters parameters(5);
-  const d::Model model(parameters, {.norm = Norm::layer, .sizes = tiny});
-  const Tensor noise = noise_for(tiny, 3);
-  std::vector<Tensor> canvases;
-  model.generate(noise, [&](size_t t, const Tensor& canvas, const Tensor& focus) {
-    CHECK(t == canvases.size());
-    CHECK(canvas.shape() == Shape{3, 36});
-    CHECK(focus.shape() == Shape{3, 5});
-    canvases.push_back(canvas);
-  });
-  REQUIRE(canvases.size() == tiny.glimpses);
-  CHECK(difference(canvases[0], canvases[1]) > 1e-4);
+  for (const Norm norm : norms) {
+    Parameters parameters(5);
+    const d::Model model(parameters, {.norm = norm, .sizes = tiny});
+    const Tensor noise = noise_for(tiny, 3), zeros = Tensor::zeros({3, tiny.hidden});
+    RecurrentState state{.h = zeros, .c = zeros};
+    Tensor painted = Tensor::zeros({3, tiny.pixels()});
+    size_t glimpses = 0;
+    model.generate(noise, [&](size_t t, const Tensor& canvas, const Tensor& focus) {
+      CHECK(t == glimpses++);
+      state = composed::lstm_step(model.decoder, noise.step(t), state);
+      const Tensor written = composed::affine(model.write, state.h),
+                   wanted = slice(written, 1, 0, d::focus_size);
+      CHECK(difference(focus, wanted) < 1e-5);
+      painted = painted + d::composed::write(tiny.writing(), wanted,
+                                             slice(written, 1, d::focus_size, written.columns()));
+      CHECK(difference(canvas, painted) < 1e-5);
+    });
+    CHECK(glimpses == tiny.glimpses);
+    CHECK(difference(painted, Tensor::zeros(painted.shape())) > 1e-4);
+  }
+}
+
+TEST_CASE("draw: each step has noise of its own") {
+  const d::DrawData data = d::synthetic_binary_digits(1, 1, 1, 1);  // one image, so that nothing else differs
+  d::DrawExperiment experiment(data, {.sizes = {.glimpses = 3, .hidden = 6, .latent = 4}, .batch = 1});
+  CHECK(experiment.loss(0).item() == experiment.loss(0).item());
+  CHECK(std::fabs(experiment.loss(0).item() - experiment.loss(1).item()) > 1e-3);
+}
+
+TEST_CASE("draw: a strip has the glimpses at even distances to the last, each with the frame of its own") {
+  const d::Attention attention{8, 2};
+  d::Painting painting{.attention = attention, .canvas = {}, .focus = {}};
+  for (size_t t = 0; t < 4; ++t) {
+    painting.canvas.push_back(Tensor::full({1, 64}, static_cast<real>(t) / 5));
+    // The filters are 4 pixels apart, 2 from the centre: 3.5 in the last glimpse, 2.6 in the second one.
+    const real x = t == 3 ? 0 : t == 1 ? real(-0.2) : real(5);
+    painting.focus.push_back(Tensor::from({1, 5}, {x, 0, 2 * std::log(real(0.6)), std::log(real(4) / 7), 0}));
+  }
+  const Image strip = d::strip_of(painting, 5, 2);
+  CHECK(strip.width == 2 * 28 + 4);  // 3 screen pixels each, and 4 between pictures
+  CHECK(strip.height == 28 + 4);
+  const Color red{220, 30, 30}, second{204, 204, 204}, last{102, 102, 102};
+  CHECK(strip.at(4 + 1, 4 + 1) == second);
+  CHECK(strip.at(32 + 1, 4 + 1) == last);
+  for (const auto& [left, edge, grey] : {std::tuple{4, 3, second}, {32, 5, last}}) {
+    const auto at = [&, begin = left](int x) { return strip.at(static_cast<size_t>(begin + x), 4 + 12); };
+    CHECK(at(edge) == red);
+    CHECK(at(edge - 2) == grey);
+    CHECK(at(edge + 3) == grey);
+  }
 }
 
 TEST_CASE("draw: wrong shapes and sizes are named") {
