@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/files/file.h"
+#include "core/files/folder.h"
 #include "core/threads/parallel.h"
 #include "models/order_embedding/experiment.h"
 #include "models/run/metrics.h"
@@ -234,6 +235,23 @@ TEST_CASE("order experiment: an epoch shows every image once, with one of its ow
   CHECK(first[0] != first[3]);
   CHECK_ERROR(OrderExperiment(data, {.batch = 65}, folder_in(scratch, "large")),
               "order embedding: a batch of 65 from 64 training images");
+}
+
+TEST_CASE("order experiment: a part of a split is embedded as what it is, and no untrained model is kept") {
+  const TemporaryFolder scratch;
+  const Data data = synthetic_coco(3, tiny);
+  const RunFolder folder = folder_in(scratch, "run");
+  OrderExperiment experiment(data, {.embedding = 8, .hidden = 16, .batch = 20}, folder);
+  const Points points = experiment.embed(data.train, 5, 8);
+  Tensor features({1, data.features});
+  data.train.copy_features(6, features.data());
+  CHECK(difference(points.images.slice(1, 2), experiment.model.images(features)) < 1e-5);
+  CHECK(difference(points.captions.slice(7, 8), experiment.embed(data.train.sentences[5 * 5 + 7])) < 1e-5);
+  experiment.evaluate(0);
+  CHECK_FALSE(exists(folder.file(best_model)));
+  experiment.optimizer->steps = 1;
+  experiment.evaluate(0);
+  CHECK(exists(folder.file(best_model)));
 }
 
 TEST_CASE("order experiment: learns, keeps its best model, and clips every gradient") {
