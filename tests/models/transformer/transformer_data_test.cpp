@@ -92,6 +92,16 @@ TEST_CASE("books: notices, byte order mark, Windows-1252 and CR LF; nine tenths 
   CHECK(both.train.size() == 90 + 162);
 }
 
+TEST_CASE("books: of words the 10,000 most frequent have numbers, of characters all") {
+  const TemporaryFolder folder;
+  std::string book;
+  for (int i = 0; i < 12000; ++i) book += text("w", i, i % 20 == 19 ? "\n" : " ");
+  write_file(folder / "x.txt", book);
+  CHECK(load_books(folder.path(), Unit::word).alphabet.size() == 2 + most_words);
+  CHECK(load_books(folder.path(), Unit::character).alphabet.size() ==
+        2 + 13);  // w, ten digits, space, line's end
+}
+
 TEST_CASE("books: what only the end has is unknown") {
   const TemporaryFolder folder;
   write_file(folder / "x.txt", repeated("ab", 49) + "zz");

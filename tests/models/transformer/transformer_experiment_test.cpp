@@ -63,6 +63,16 @@ TEST_CASE("transformer experiment: a step is a function of its number, dropout i
   CHECK(experiment.loss(7).item() == seventh);
 }
 
+TEST_CASE("transformer experiment: each step has dropout of its own") {
+  const TemporaryFolder scratch;
+  Data data = built_in_stories(Unit::character, 1, 40);
+  std::ranges::fill(data.train, 5);  // one text, so that nothing else differs
+  TransformerOptions options = small_options();
+  options.model.dropout = real(0.2);
+  TransformerExperiment experiment(data, options, run_in(scratch));
+  CHECK(experiment.loss(0).item() != experiment.loss(1).item());
+}
+
 TEST_CASE("transformer experiment: an epoch takes each text once") {
   const TemporaryFolder scratch;
   // Every token is another one, so that the mean loss over an epoch tells which were there.
@@ -182,6 +192,9 @@ TEST_CASE(
   CHECK(metrics["valid_bits"] == doctest::Approx(metrics["valid_nll"] / std::numbers::ln2));
   const std::string first = read_file(folder.file(samples_file));
   CHECK(first.starts_with("after 1 updates, "));
+  std::string prompt = data.alphabet.text_of(std::span(data.valid).first(16));  // as much as the model sees
+  std::ranges::replace(prompt, '\n', ' ');
+  CHECK(contains(first, "bits per character; begins with '" + prompt + "':\n"));
   for (std::uint64_t step = 1; step < 20; ++step) train_step(experiment, step);
   CHECK(evaluate()["learning_rate"] == experiment.learning_rate_at(19));
   const std::string both = read_file(folder.file(samples_file));
@@ -189,6 +202,12 @@ TEST_CASE(
   CHECK(contains(both, "\nafter 20 updates, "));
   evaluate();
   CHECK(read_file(folder.file(samples_file)) == both);
+  const std::string best = read_file(folder.file(best_model));
+  Tensor bias = experiment.parameters.learned().back().value;
+  bias[Vocabulary::end] = 10;  // a worse model, which is not kept
+  CHECK(evaluate()["valid_nll"] > number_kept(folder, best_model, "valid_nll", 0));
+  CHECK(read_file(folder.file(best_model)) == best);
+  load_model(folder, experiment.parameters, best_model);
   CHECK(number_kept(folder, best_model, "valid_nll", 0) == experiment.score(data.valid));
 
   experiment.write_test();

@@ -47,18 +47,23 @@ TEST_CASE("writing: the cached logits are those of the full pass") {
 }
 
 TEST_CASE("writing: each token is drawn from the full pass over what the model still sees") {
-  Parameters parameters(4);
-  Model model(parameters, tiny);
-  const std::vector<int> prompt{3, 2};
-  const WritingOptions options{.length = 20, .temperature = 0};
-  const std::vector<int> written = write(model, prompt, options);
-  REQUIRE(written.size() == 20);
-  std::vector<int> seen = prompt;
-  Random unused(1);
-  for (const int token : written) {
-    CHECK(token == draw_token(logits_after(model, seen), options, unused));
-    seen.push_back(token);
-    if (seen.size() > tiny.length) seen.erase(seen.begin(), seen.end() - 3);  // the newer half
+  for (const size_t length : {size_t{6}, size_t{7}}) {
+    Parameters parameters(4);
+    ModelOptions model_options = tiny;
+    model_options.length = length;
+    Model model(parameters, model_options);
+    const std::vector<int> prompt{3, 2};
+    const WritingOptions options{.length = 20, .temperature = 0};
+    const std::vector<int> written = write(model, prompt, options);
+    REQUIRE(written.size() == 20);
+    std::vector<int> seen = prompt;
+    Random unused(1);
+    for (const int token : written) {
+      CHECK(token == draw_token(logits_after(model, seen), options, unused));
+      seen.push_back(token);
+      if (seen.size() > length)  // the newer half
+        seen.erase(seen.begin(), seen.end() - (length == 6 ? 3 : 4));
+    }
   }
 }
 
