@@ -95,3 +95,19 @@ TEST_CASE("convnet: statistics of the positions") {
   CHECK(std::ranges::count(csv, '\n') == 1 + 28 * 28 + 14 * 14);
   CHECK(contains(border_table(layers), "| 2 | centre (100) |"));
 }
+
+TEST_CASE("convnet: the table of border and centre joins the positions' means and deviations") {
+  PositionStatistics layer;
+  layer.height = layer.width = 5;
+  for (size_t i = 0; i < 25; ++i) {
+    const bool centre = i == 12, odd = i % 2 == 1;  // at the border 12 positions are 1, and 12 are 3
+    layer.input_mean.push_back(centre ? 5 : odd ? 1 : 3);
+    layer.input_deviation.push_back(2);
+    layer.output_mean.push_back(centre ? 0.25 : 1);
+    layer.output_deviation.push_back(centre ? 0.5 : 0);
+    layer.active.push_back(centre ? 1 : 0.5);
+  }
+  CHECK(
+      border_table({layer}).ends_with("| 1 | border (24) | 2.000 | 2.236 | 1.000 | 0.000 | 50.0% |\n"
+                                      "| 1 | centre (1) | 5.000 | 2.000 | 0.250 | 0.500 | 100.0% |\n"));
+}

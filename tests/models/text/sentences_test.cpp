@@ -46,6 +46,7 @@ TEST_CASE("sentences: marks, quotes, titles and initials") {
         List{"\xE2\x80\x9COh!\xE2\x80\x9D said Mr. J. Bennet.", "\xE2\x80\x9CYes.\xE2\x80\x9D"});
   CHECK(sentences_of("It was 3.5 miles. It was I. Then") == List{"It was 3.5 miles.", "It was I.", "Then"});
   CHECK(sentences_of("he came .\nshe went !\nwho ?") == List{"he came .", "she went !", "who ?"});
+  CHECK(sentences_of("he came . she went !\nwho ?") == List{"he came . she went !", "who ?"});
   CHECK(sentences_of("The page ends.\f\nThe next begins.\rIt goes on.") ==
         List{"The page ends.", "The next begins.", "It goes on."});
   CHECK(sentences_of(" \n\f ").empty());

@@ -131,6 +131,7 @@ TEST_CASE("tokenizer: ordinary text") {
   CHECK(tokenize("'quoted' x' 'y") == Words{"'", "quoted", "'", "x", "'", "'", "y"});
   CHECK(tokenize("\xC3\x89T\xC3\x89 \xE2\x80\x9Cso\xE2\x80\x9D it\xE2\x80\x99s") ==
         Words{"\xC3\xA9t\xC3\xA9", "\xE2\x80\x9C", "so", "\xE2\x80\x9D", "it's"});
+  CHECK(tokenize("3 \xC3\x97 \xC3\x9E") == Words{"3", "\xC3\x97", "\xC3\xBE"});  // times is no capital letter
   CHECK(tokenize("").empty());
 }
 
