@@ -6,6 +6,7 @@
 
 #include "core/files/file.h"
 #include "models/attentive_reader/data/cloze.h"
+#include "models/text/tokenizer.h"
 #include "tests/check.h"
 #include "tests/models/data/damage.h"
 #include "tests/temporary_folder.h"
@@ -127,6 +128,23 @@ TEST_CASE("cloze: questions of a small book, by hand") {
   CHECK(ar::cloze_questions(book[0], names, "", {.most_question_words = 3}).empty());
   for (const ar::Question& each : ar::cloze_questions(book[0], names, "", {.most_passage_words = 12}))
     CHECK(each.passage.size() <= 12);
+}
+
+TEST_CASE("cloze: a mention is its most frequent name, and who is mentioned twice is not asked for") {
+  const WordMap<size_t> names{{"anna", 5}, {"karenina", 9}, {"boris", 7}, {"clara", 6}};
+  ar::Chapter chapter;
+  for (const char* const sentence :
+       {"Anna Karenina met Boris and Clara .", "Karenina Anna saw Boris and Boris ran ."}) {
+    ar::BookSentence written;
+    for (const std::string_view word : split_words(sentence)) written.emplace_back(word);
+    chapter.sentences.push_back(written);
+  }
+  const auto questions = ar::cloze_questions(chapter, names, "");
+  REQUIRE(questions.size() == 1);
+  const auto& asked = questions[0].names;
+  CHECK(std::ranges::find(asked, questions[0].answer, [](const auto& pair) { return pair.first; })->second ==
+        "karenina");
+  CHECK(asked.size() == 3);  // and no anna
 }
 
 TEST_CASE("cloze: other numbers are the same question, and the answer goes with them") {

@@ -138,6 +138,9 @@ TEST_CASE("relevant sentences: those that share most with the question, in their
         words("@entity1 came . the bridge fell ! @entity1 crossed the bridge ?"));
   CHECK(ar::relevant_sentences(question, 4) ==
         words("nothing here . @entity1 came . the bridge fell ! @entity1 crossed the bridge ?"));
+  question.passage = words("a deer ran . they came here .");
+  question.query = words("@placeholder came");
+  CHECK(ar::relevant_sentences(question, 1) == words("they came here ."));  // words of four letters count
 }
 
 TEST_CASE("baselines: by hand") {
@@ -239,6 +242,17 @@ TEST_CASE("reader data: folders of questions, read when they are asked for") {
   CHECK(data.numbered(words("@placeholder @entity0 @entity2 zebra")) ==
         Sentence{2, 3, 5, Vocabulary::unknown});
   CHECK(ar::load_questions(folder.path(), 0).train.lengths[0] == 7);
+  // Words are those of the training questions, entities those of all, the answers that were cut off included.
+  put(folder / "validation/0.question",
+      "u\n\n@entity7 slept . @entity2 met @entity0 .\n\n@placeholder met @entity2 .\n\n@entity7\n");
+  const ar::Data more = ar::load_questions(folder.path(), 1);
+  CHECK(more.valid.read(0).passage == words("@entity2 met @entity0 ."));
+  CHECK(more.entities == 8);
+  CHECK(more.numbered(words("smiled"))[0] == Vocabulary::unknown);  // cut off as well
+  put(folder / "test/0.question", "u\n\n@entity2 slept .\n\n@placeholder slept .\n\n@entity2\n");
+  const ar::Data last = ar::load_questions(folder.path(), 1);
+  CHECK(last.numbered(words("met"))[0] != Vocabulary::unknown);
+  CHECK(last.numbered(words("slept"))[0] == Vocabulary::unknown);
 }
 
 TEST_CASE("reader data: bad folders and files are named") {

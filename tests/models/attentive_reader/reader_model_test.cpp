@@ -1,7 +1,9 @@
 // The attentive reader as a whole: gradients, padding, and what it learns.
 
 #include "core/files/file.h"
+#include "core/files/folder.h"
 #include "models/attentive_reader/experiment.h"
+#include "models/attentive_reader/initial.h"
 #include "models/run/metrics.h"
 #include "optim/adam.h"
 #include "tests/check.h"
@@ -73,6 +75,29 @@ TEST_CASE("reader model: the initial gain is that of every normalization") {
         ++gains;
       }
     CHECK(gains > 8);
+  }
+}
+
+TEST_CASE("reader model: each part of a matrix is drawn for itself") {
+  for (const size_t inputs : {size_t{3}, size_t{4}}) {  // square ones and others
+    const Tensor weight = ar::square_or_uniform(3)({inputs, 12}, Random(1));
+    for (size_t part = 1; part < 4; ++part)
+      CHECK(difference(slice(weight, 1, 3 * part, 3 * part + 3), slice(weight, 1, 0, 3)) > 0.01);
+  }
+}
+
+TEST_CASE("reader model: populations of every norm, which count padded words where the padding is cyclic") {
+  for (const Padding padding : {Padding::zeros, Padding::cyclic}) {
+    ar::ModelOptions options = tiny;
+    options.norm = Norm::batch;
+    options.everywhere = options.mean_state = true;
+    Parameters parameters(1);
+    const ar::Model model(parameters, options);
+    model(small_batch(padding), Mode::train, Random(3));
+    const auto populations = model.populations();
+    REQUIRE(populations.size() == 11);  // three of each LSTM, and five projections
+    CHECK(populations[6].cases[0] == (padding == Padding::cyclic ? 12 : 9));  // of the passages' words
+    for (size_t i = 7; i < 11; ++i) CHECK(populations[i].cases[0] == 3);
   }
 }
 
@@ -222,9 +247,54 @@ TEST_CASE("reader experiment: batches are of passages of similar length") {
   };
   ar::ReaderExperiment experiment(data, {.embedding = 8, .hidden = 8, .batch = 10},
                                   folder_in(scratch, "run"));
-  asked.clear();
-  experiment.loss(0);
-  for (const size_t i : asked) CHECK(i / 10 == asked[0] / 10);
+  std::vector<size_t> lengths;
+  for (std::uint64_t step = 0; step < 8; ++step) {
+    asked.clear();
+    experiment.loss(step);
+    for (const size_t i : asked) CHECK(i / 10 == asked[0] / 10);
+    lengths.push_back(asked[0] / 10);
+  }
+  CHECK_FALSE(std::ranges::is_sorted(lengths));  // the batches themselves come in any order
+}
+
+TEST_CASE("reader experiment: each step has dropout of its own") {
+  const TemporaryFolder scratch;
+  ar::Data data = ar::built_in_stories(3, {.train = 8, .valid = 10, .test = 10, .events = 3});
+  // One question and one entity, so that nothing else differs.
+  data.train.read = [](size_t) {
+    return ar::Question{.source = {},
+                        .passage = {"@entity0", "went", "."},
+                        .query = {ar::blank, "went", "."},
+                        .answer = "@entity0",
+                        .names = {}};
+  };
+  data.entities = 1;
+  ar::ReaderExperiment experiment(
+      data, {.embedding = 8, .hidden = 8, .numbering = {.answers = ar::AnswerSpace::vocabulary}, .batch = 8},
+      folder_in(scratch, "run"));
+  CHECK(experiment.loss(0).item() == experiment.loss(0).item());
+  CHECK(experiment.loss(0).item() != experiment.loss(1).item());
+}
+
+TEST_CASE("reader experiment: the test's population is of all batches, and kept; no untrained model is") {
+  const TemporaryFolder scratch;
+  const ar::Data data = ar::built_in_stories(3, {.train = 70, .valid = 20, .test = 20, .events = 3});
+  const RunFolder folder = folder_in(scratch, "run");
+  ar::ReaderExperiment experiment(
+      data, {.norm = Norm::batch, .embedding = 8, .hidden = 8, .batch = 20, .population_batches = 1}, folder);
+  experiment.evaluate(0);
+  CHECK_FALSE(exists(folder.file(ar::best_model)));
+  experiment.adam.steps = 1;
+  experiment.evaluate(0);
+  const auto kept_cases = [&] {
+    load_model(folder, experiment.parameters, ar::best_model);
+    for (const auto& [name, cases] : experiment.parameters.state())
+      if (name == "passage_lstm.input_norm.cases") return cases[0];
+    return real{0};
+  };
+  CHECK(kept_cases() == 20);
+  experiment.test();
+  CHECK(kept_cases() == 60);
 }
 
 TEST_CASE("reader experiment: learns, keeps its best model, and shortens gradients") {
