@@ -175,3 +175,25 @@ TEST_CASE("checkpointing: the layer may move or be gone before the backward pass
   };
   CHECK(identical(gradient(true), gradient(false)));
 }
+
+TEST_CASE("long sequences, which run in pieces: padded as alone, in reverse too, and records of all steps") {
+  const Tensor x = sample({300, 2, 2}, 1);
+  Tensor mask = Tensor::ones({300, 2});
+  for (size_t t = 270; t < 300; ++t) mask[2 * t + 1] = 0;
+  for (const bool reverse : {false, true}) {
+    CAPTURE(reverse);
+    Parameters parameters(1);
+    const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 3, .reverse = reverse});
+    SequenceRecord record;
+    const Sequence both = lstm(x, {.mask = mask, .record = &record}),
+                   alone = lstm(slice(x.slice(0, 270), 1, 1, 2));
+    CHECK(difference(slice(both.hidden.slice(0, 270), 1, 1, 2), alone.hidden) < 1e-5);
+    CHECK(difference(both.last.h.slice(1, 2), alone.last.h) < 1e-5);
+    REQUIRE(record.hidden_norm.size() == 300);
+    for (size_t t = 0; t < 300; ++t) {
+      const Tensor lengths = sqrt(sum_columns(square(both.hidden.step(t))));
+      const real own = t < 270 ? (lengths[0] + lengths[1]) / 2 : lengths[0];  // of what is not padded
+      CHECK(record.hidden_norm[t] == doctest::Approx(static_cast<double>(own)).epsilon(1e-5));
+    }
+  }
+}

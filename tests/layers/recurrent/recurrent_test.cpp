@@ -223,3 +223,13 @@ TEST_CASE("a recurrent layer takes no temporary as its cell") {
   static_assert(!std::is_constructible_v<Recurrent, Parameters&, std::string, Cell&&, RecurrentOptions>);
   static_assert(!std::is_constructible_v<Rnn, Parameters&, std::string, RecurrentOptions, Cell&&>);
 }
+
+TEST_CASE("each gate's hidden weights are drawn for themselves") {
+  Parameters parameters(1);
+  const Lstm lstm(parameters, "lstm", {.input = 2, .hidden = 3});
+  const auto of_gate = [&](size_t gate) {
+    return slice(lstm.hidden_weight, 1, 3 * gate, 3 * gate + 3).copy();
+  };
+  for (size_t gate = 1; gate < 4; ++gate)
+    for (size_t other = 0; other < gate; ++other) CHECK(difference(of_gate(gate), of_gate(other)) > 0.01);
+}
