@@ -2,7 +2,9 @@
 
 #include "optim/optimizer.h"
 
+#include <array>
 #include <memory>
+#include <vector>
 
 #include "optim/adam.h"
 #include "optim/clip.h"
@@ -114,4 +116,21 @@ TEST_CASE("update_only: each row once, of the table alone, and each table once")
               "sgd: the table 'w' has its rows listed already; name it once");
   CHECK_ERROR(sgd.update_only(w.slice(1, 3), [] { return std::span<const int>(); }),
               "sgd: the table [2 x 1] is not a parameter of this model");
+}
+
+TEST_CASE("update_only: tables may be named in any order") {
+  for (const bool later_first : {false, true}) {
+    Parameters parameters(1);
+    const std::array tables{parameters.add("a", Tensor::ones({3, 2})),
+                            parameters.add("b", Tensor::ones({2, 2}))};
+    Sgd sgd(parameters, {.learning_rate = 1, .weight_decay = real(0.5)});
+    const std::array<std::vector<int>, 2> rows{{{2}, {0}}};
+    for (const size_t i : later_first ? std::array<size_t, 2>{1, 0} : std::array<size_t, 2>{0, 1})
+      sgd.update_only(tables[i], [&rows, i] { return std::span<const int>(rows[i]); });
+    Tape tape;
+    tape.backward(sum(tables[0]) + sum(tables[1]));
+    sgd.step();
+    CHECK(difference(tables[0], {1, 1, 1, 1, -0.5, -0.5}) == 0);
+    CHECK(difference(tables[1], {-0.5, -0.5, 1, 1}) == 0);
+  }
 }
