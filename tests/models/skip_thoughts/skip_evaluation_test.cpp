@@ -141,6 +141,63 @@ TEST_CASE("cross-validation: clouds apart are told apart, noise is not; threads 
   CHECK_ERROR(cross_validate(noise, {0, 1}, {}), "evaluation: 2 cases for 10 folds; at least 30 are needed");
 }
 
+TEST_CASE(
+    "cross-validation: computed again, the strength that is best on other cases is the one that counts") {
+  constexpr size_t cases = 120, folds = 3;
+  const Tensor values = sample({cases, 12}, 3, -0.1, 0.1);  // so small that a strong penalty finds nothing
+  const DenseFeatures x(values);
+  std::vector<int> labels;
+  for (size_t i = 0; i < cases; ++i)
+    labels.push_back(values[12 * i] + values[12 * i + 1] > (i % 3 == 0 ? real(0.05) : real(-0.05)));
+  const Labels hard = hard_labels(labels, 2);
+  const auto part_of = [](const std::vector<int>& all, size_t index, size_t parts) {
+    std::pair<std::vector<int>, std::vector<int>> split;  // held out, the rest
+    for (size_t i = 0; i < all.size(); ++i)
+      (i >= all.size() * index / parts && i < all.size() * (index + 1) / parts ? split.first : split.second)
+          .push_back(all[i]);
+    return split;
+  };
+  const auto accuracy = [&](const std::vector<int>& fitted, const std::vector<int>& held, double C) {
+    const Regression regression = fit(x, hard, fitted, C);
+    return 100.0 *
+           static_cast<double>(std::ranges::count_if(held,
+                                                     [&](int i) {
+                                                       return regression.predict(x, static_cast<size_t>(i)) ==
+                                                              static_cast<size_t>(labels[size_t(i)]);
+                                                     })) /
+           static_cast<double>(held.size());
+  };
+  const std::vector<int> order = Random(4).permutation(cases);
+  double chosen = 0, weakest = 0;
+  for (size_t fold = 0; fold < folds; ++fold) {
+    const auto [held, rest] = part_of(order, fold, folds);
+    double best = -1, best_C = 0;
+    for (double C = 1; C <= 256; C *= 2) {
+      double of_C = 0;
+      for (size_t inner = 0; inner < 4; ++inner) {
+        const auto [inner_held, inner_rest] = part_of(rest, inner, 10);
+        of_C += accuracy(inner_rest, inner_held, C);
+      }
+      if (of_C > best) best = of_C, best_C = C;
+    }
+    chosen += accuracy(rest, held, best_C) / folds;
+    weakest += accuracy(rest, held, 1) / folds;
+  }
+  CHECK(cross_validate(x, labels, {.folds = folds, .inner_folds = 4, .seed = 4}) ==
+        doctest::Approx(chosen).epsilon(1e-9));
+  CHECK(chosen != weakest);  // otherwise this test could not tell
+}
+
+TEST_CASE("bag of words: each word of a sentence counts once") {
+  const auto words = bag_of_words()->of({"a dog a dog", "dog runs"});  // a, dog, runs
+  const std::vector<real> weights{1, 10, 100};
+  CHECK(words->dot(0, weights.data()) == 11);
+  CHECK(words->dot(1, weights.data()) == 110);
+  const auto pairs = bag_of_words()->of_pairs({"a a"}, {"dog"});
+  const std::vector<real> alone_or_both{1, 10, 100, 1000};  // of a, and of dog
+  CHECK(pairs->dot(0, alone_or_both.data()) == 101);
+}
+
 TEST_CASE("relatedness: soft labels, and words in common are seen") {
   CHECK(difference(soft_label(3.6), std::vector<real>{0, 0, real(0.4), real(0.6), 0}) < 1e-6);
   CHECK(soft_label(5) == std::vector<real>{0, 0, 0, 0, 1});

@@ -142,6 +142,20 @@ TEST_CASE("triples: every epoch reads each passage once, and the pools in an ord
   CHECK(orders.size() > 1);
 }
 
+TEST_CASE("triples: a twentieth of the passages is held out") {
+  Corpus corpus = synthetic_stories(3, 40);
+  std::set<size_t> read;
+  corpus.read = [&read, some = corpus.read(0)](size_t passage) {
+    read.insert(passage);
+    return std::vector<Sentence>(some.begin(), some.begin() + 5);
+  };
+  corpus.passages.assign(60, 5);
+  corpus.triples.assign(60, 3);
+  const Triples triples(corpus, {.batch = 10});
+  CHECK(triples.held_out().size() == 1);  // 9 triples
+  CHECK(read.size() == 3);
+}
+
 TEST_CASE("triples: what is held out has triples") {
   Corpus corpus = synthetic_stories(3, 100);
   const size_t passages = corpus.passages.size();
