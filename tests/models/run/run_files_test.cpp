@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <iostream>
 #include <limits>
+#include <sstream>
 
 #include "core/files/checkpoint.h"
 #include "core/files/file.h"
@@ -317,4 +319,28 @@ TEST_CASE("a record that lost rows goes on without them") {
   const std::vector<RecordRow> rows = read_record(folder.file("record.csv"));
   REQUIRE(!rows.empty());
   CHECK(rows.front().step == 10);
+}
+
+TEST_CASE("a resumed run counts its seconds on, and keeps the record of the step that it was saved after") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = trained(scratch / "run", 1, 1);  // every step is recorded
+  const std::string record = folder.file("record.csv"), before = read_file(record);
+  edit_state(folder, "seconds", "1000");
+  TinyExperiment experiment;
+  CHECK(train_in(folder, experiment, 2) == Outcome::finished);
+  CHECK(read_table(folder.file("metrics.csv")).column("seconds").back() >= 1000);
+  CHECK(read_file(record).starts_with(before));
+}
+
+TEST_CASE("a record that lacks steps says so, of the last one too") {
+  const TemporaryFolder scratch;
+  const std::string path = scratch / "record.csv";
+  std::ostringstream said;
+  std::streambuf* const usual = std::cerr.rdbuf(said.rdbuf());
+  for (const char* const rows : {"1,a,b,,0.5\n", "1,a,b,,0.5\n3,a,b,,0.5\n"}) {
+    write_file(path, std::string("step,layer,quantity,time,value\n") + rows);
+    RecordFile(path, 3, 2);  // after three steps, of which the first and the third are recorded
+  }
+  std::cerr.rdbuf(usual);
+  CHECK(said.str() == path + ": lacks 1 of the 2 steps that were recorded; the run goes on without them\n");
 }
