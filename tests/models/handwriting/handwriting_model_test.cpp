@@ -299,4 +299,6 @@ TEST_CASE("handwriting: the network of the paper has 3.65 million parameters") {
   Parameters parameters(1);
   const hw::Model model(parameters, {});
   CHECK(parameters.count() == 3650151);
+  for (const Lstm* const layer : {&model.lower, &model.middle, &model.upper})
+    CHECK(layer->options().clip == 10);  // derivatives, as Graves has it
 }
