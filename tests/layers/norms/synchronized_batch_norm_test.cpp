@@ -189,3 +189,24 @@ TEST_CASE("synchronized batch norm: statistics may be changed before the backwar
   CHECK(identical(gradient(true, false), gradient(false, false)));
   CHECK(contains(error_of([&] { gradient(false, true); }), "was written after it was recorded"));
 }
+
+TEST_CASE("synchronized batch norm: parts and corrections stay each rank's own") {
+  const Tensor x = sample({8, 3}, 1);
+  for (const BatchNormOptions& options : {BatchNormOptions{.features = 3, .part = 2},
+                                          BatchNormOptions{.features = 3, .r_max = 3, .d_max = 5}}) {
+    const auto run_rank = [&](size_t rank) {
+      Parameters parameters(1);
+      BatchNorm norm(parameters, "norm", options);
+      return norm(x.slice(4 * rank, 4 * rank + 4), Mode::train);
+    };
+    std::vector<Tensor> together(2);
+    distributed::synchronize_statistics(true);
+    on_ranks(2, [&] {
+      const distributed::SharedStep step;
+      const size_t rank = distributed::group().rank();
+      together[rank] = run_rank(rank);
+    });
+    distributed::synchronize_statistics(false);
+    for (size_t rank = 0; rank < 2; ++rank) CHECK(identical(together[rank], run_rank(rank)));
+  }
+}
