@@ -85,6 +85,9 @@ TEST_CASE("labs: one number of a curve") {
   CHECK(number_of(begins_infinite, 1, taken(LabNumber::lowest)) == 2);
   CHECK(!number_of(begins_infinite, 1, taken(LabNumber::highest)));
   CHECK(!number_of(begins_infinite, 1, taken(LabNumber::first)));
+  const Rows unordered{{1, "a", "loss", 2, 3}, {1, "a", "loss", 0, std::nan("")}, {1, "a", "loss", 1, 2}};
+  CHECK(number_of(unordered, 1, taken(LabNumber::last)) == 3);
+  CHECK(number_of(unordered, 1, taken(LabNumber::lowest)) == 2);
 }
 
 TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed") {
@@ -111,6 +114,9 @@ TEST_CASE("labs: verdicts of differences, ratios, and of what is so in each seed
   CHECK(judge(exact, rows).answer == Verdict::cannot_be_told);  // 1.03 and 1.06 and 1.09
   exact.other.is = 2;
   CHECK(judge(exact, rows).answer == Verdict::holds);
+  exact.least = 0.95;  // below 2 by so much: only the first seed is
+  CHECK(judge(exact, rows).why.starts_with("in 1 of 3 seeds"));
+  exact.least = 0;
   exact.other.is = 0.5;
   CHECK(judge(exact, rows).answer == Verdict::does_not_hold);
 }

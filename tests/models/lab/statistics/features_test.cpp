@@ -2,6 +2,8 @@
 
 #include "models/lab/statistics/features.h"
 
+#include <cmath>
+
 #include "core/ops.h"
 #include "models/evidence/interval.h"
 #include "tests/check.h"
@@ -70,4 +72,14 @@ TEST_CASE("features: people, and the same people at one scale") {
   }
   // Variances 1, 1 and that of (a^2 - 1) / 2 for uniform a, 1 / 5; and of the noise.
   CHECK(moments_of_column(people.y, 0).deviation == doctest::Approx(std::sqrt(2.21)).epsilon(0.05));
+  // Of one person: the height of its gender, what age means for it, and noise.
+  const People one = draw_people(2000, 1, random);
+  double squares = 0;
+  for (size_t i = 0; i < 2000; ++i) {
+    const auto of = [&](size_t feature) { return static_cast<double>(one.x[3 * i + feature]); };
+    const double age = (of(0) - 50) / (60 / std::sqrt(12)), gender = 2 * of(1) - 1;
+    const double expected = (of(2) - (of(1) > 0 ? 178 : 165)) / 7 + gender * age + (age * age - 1) / 2;
+    squares += std::pow(static_cast<double>(one.y[i]) - expected, 2) / 2000;
+  }
+  CHECK(std::sqrt(squares) == doctest::Approx(0.1).epsilon(0.1).scale(0));
 }
