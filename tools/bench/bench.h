@@ -48,6 +48,21 @@ inline std::vector<double> best_times(const std::vector<std::function<void()>>& 
   return best;
 }
 
+/// Products of weights with `batch` cases: forward, gradient of the weights, and of the inputs but the first.
+inline double gflop_of(double weight_uses, double first_uses, size_t batch) {
+  return 2e-9 * static_cast<double>(batch) * (3 * weight_uses - first_uses);
+}
+
+/// The products of a recurrent layer. Those with the state before the first step are left out, since Lamina leaves them out:
+/// it is zeros, and has no gradient.
+inline double recurrent_gflop(size_t gates, size_t input, size_t hidden, bool inputs_learn, size_t steps,
+                              size_t batch) {
+  const auto of_inputs = static_cast<double>(gates * hidden * input),
+             of_states = static_cast<double>(gates * hidden * hidden);
+  return gflop_of(of_inputs, inputs_learn ? 0 : of_inputs, steps * batch) +
+         gflop_of(of_states, 0, (steps - 1) * batch);
+}
+
 /// MB that a call of `step` takes from the allocator, which then still has them in its cache.
 template <class Step>
 double memory_mb(const Step& step) {

@@ -25,10 +25,7 @@ struct Line {
   bool checkpoint = false;
 
   /// Of the products forward and backward; not those that checkpointing computes again.
-  double gflop() const {
-    return 2e-9 * static_cast<double>(steps * batch * (lstm ? 4 : 3) * hidden) *
-           static_cast<double>(2 * input + 3 * hidden);
-  }
+  double gflop() const { return bench::recurrent_gflop(lstm ? 4 : 3, input, hidden, false, steps, batch); }
 };
 
 /// A layer with its input; calling it is a step.

@@ -13,6 +13,13 @@ check "bursts: a line of milliseconds for each line of seconds" \
 printf 'peak\nfacts\n' | "$steps" --case mnist_mlp_b4 --variant ln --threads 1 --bursts >answers
 check "peak: GFLOP/s, facts: JSON" grep -qE '^[0-9.]+$' answers
 check "and the case in it" grep -qE '^\{"case":"mnist_mlp_b4","variant":"ln",.*"peak_rss_mb":[0-9.]+,' answers
+gflop_of() { echo facts | "$steps" --case "$1" --bursts | grep -o '"gflop":[0-9.]*'; }
+# 2 FLOP x 1024 columns x 32 cases x (2 x 128 inputs x 100 steps + 3 x 256 states x 99 steps)
+check "gflop: the zeros that a recurrent layer starts from are not multiplied" [ "$(gflop_of lstm)" = '"gflop":6.661' ]
+# 2 FLOP x 128 x 3072 columns x (3 x 300 inputs x 15 steps + 3 x 1024 states x 14 steps), and an image's 4096 x 1024 twice
+check "  nor in the words of order embeddings" [ "$(gflop_of order_embedding)" = '"gflop":46.587' ]
+# 2 FLOP x 128 x (28 x (134 + 140) x 5 x 32 + 3 x 14 x 64 x 5 x 32 x 64 + 3 x (3136 x 512 + 5120))
+check "  nor rows of padding" [ "$(gflop_of convnet)" = '"gflop":8.598' ]
 if echo soon | "$steps" --case mnist_mlp_b4 --threads 1 --bursts >out 2>err; then refused=false; else refused=true; fi
 check "any other word is refused" $refused
 check "and named" grep -qF "'soon' on standard input is neither a number of seconds nor peak nor facts" err
