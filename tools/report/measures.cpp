@@ -25,7 +25,7 @@ double picked_of_one(const Trace& trace, const Measure& measure) {
   const auto x_at = [&](size_t i) { return xs.empty() ? NAN : xs[i]; };
   switch (measure.pick) {
     case Pick::first:
-      return values[known.front()];
+      return values.front();
     case Pick::last:
       return values[known.back()];
     case Pick::lowest:

@@ -95,7 +95,7 @@ TEST_CASE("placements become curves beside theory's: of the deepest model, or of
                  "lamina": "0.1.0", "scalar": "double", "threads": 1, "backend": "own kernels"})");
   write_file(folder / "placement.csv",
              "placement,depth,block,after_block,gradient,formula_after_block,formula_gradient\n"
-             "pre,10,1,2,7,2.5,7.5\npre,10,2,3,6,3.5,6.5\npre,2,1,4,9,4.5,9.5\npre,2,2,5,8,5.5,8.5\n"
+             "pre,10,1,2,7,2.5,nan\npre,10,2,3,6,3.5,6.5\npre,2,1,4,9,4.5,nan\npre,2,2,5,8,5.5,8.5\n"
              "none,10,1,30,1,31,2\n");
   const Json document = make_document(find_runs({folder.path()}));
   const Json stream = exhibit_of(document, "placement-stream");
@@ -114,7 +114,20 @@ TEST_CASE("placements become curves beside theory's: of the deepest model, or of
   const Json by_depth = exhibit_of(document, "placement-gradient")["charts"][0]["curves"];
   CHECK(by_depth[0]["x"] == Json({10, 2}));
   CHECK(by_depth[0]["y"] == Json({6, 8}));
-  CHECK(exhibit_of(document, "placement-blocks")["charts"][0]["curves"][0]["y"] == Json({7, 6}));
+  const Json by_block = exhibit_of(document, "placement-blocks");
+  CHECK(by_block["charts"][0]["curves"][0]["y"] == Json({7, 6}));
+  CHECK(by_block["charts"][0]["curves"][1]["y"] == Json({nullptr, 6.5}));
+  CHECK(by_block["tables"][0]["columns"] ==
+        Json({"blocks", "first block", "last block", "mean field, last"}));
+  CHECK(by_block["tables"][0]["rows"][0]["cells"] == Json({"2", "7", "6", "6.5"}));
+}
+
+TEST_CASE("what is unknown at first is not taken from later rows") {
+  const TemporaryFolder folder;
+  write_file(folder / "stability.csv",
+             "norm,scale,step,hidden_norm,hidden_gradient_norm\nnone,1,1,nan,3\nnone,1,2,5,4\n");
+  CHECK(exhibit_on(folder.path(), "section-3-1")["tables"][0]["rows"][0]["cells"] ==
+        Json({"–", "5", "3", "4"}));
 }
 
 namespace {

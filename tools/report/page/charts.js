@@ -161,7 +161,7 @@ const Charts = (() => {
           { label: chart.x, value: (_, v) => number(v) },
           ...chart.curves.map((curve) => ({
             label: curve.label, stroke: colorOf(curve.norm), width: 2, dash: Parts.dashOf(curve.dash),
-            points: curve.x.length === 1 ? { show: true, size: 10, fill: colorOf(curve.norm) } : { size: 5 }, show: !this.hidden.has(curve.label), value: (_, v) => number(v),
+            points: curve.y.filter((value) => value !== null).length === 1 ? { show: true, size: 10, fill: colorOf(curve.norm) } : { size: 5 }, show: !this.hidden.has(curve.label), value: (_, v) => number(v),
           })),
         ],
         hooks: {
