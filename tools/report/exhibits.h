@@ -27,8 +27,8 @@ struct ChartPlan {
 
 enum class Pick { first, last, lowest, highest, where_lowest, where_highest };
 
-/// A column of the table of numbers: one value chosen from a column of the file. `first` is that of the first row, known or
-/// not, and `last` the last that is known. `where_...` is not the value itself but the x at which it stands.
+/// A column of the table of numbers: one value chosen from a column of the file. `first` and `last` are those of the first and
+/// the last row, known or not. `where_...` is not the value itself but the x at which it stands.
 struct Measure {
   std::string title = {};
   std::string column = {};

@@ -27,7 +27,7 @@ double picked_of_one(const Trace& trace, const Measure& measure) {
     case Pick::first:
       return values.front();
     case Pick::last:
-      return values[known.back()];
+      return values.back();
     case Pick::lowest:
       return values[lowest];
     case Pick::highest:

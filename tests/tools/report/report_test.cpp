@@ -122,12 +122,13 @@ TEST_CASE("placements become curves beside theory's: of the deepest model, or of
   CHECK(by_block["tables"][0]["rows"][0]["cells"] == Json({"2", "7", "6", "6.5"}));
 }
 
-TEST_CASE("what is unknown at first is not taken from later rows") {
+TEST_CASE("what is unknown at first or at last is not taken from other rows") {
   const TemporaryFolder folder;
-  write_file(folder / "stability.csv",
-             "norm,scale,step,hidden_norm,hidden_gradient_norm\nnone,1,1,nan,3\nnone,1,2,5,4\n");
+  write_file(
+      folder / "stability.csv",
+      "norm,scale,step,hidden_norm,hidden_gradient_norm\nnone,1,1,nan,3\nnone,1,2,5,4\nnone,1,3,6,nan\n");
   CHECK(exhibit_on(folder.path(), "section-3-1")["tables"][0]["rows"][0]["cells"] ==
-        Json({"–", "5", "3", "4"}));
+        Json({"–", "6", "3", "–"}));
 }
 
 namespace {
