@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "core/error.h"
 #include "tools/flags/field.h"
@@ -102,12 +103,14 @@ std::vector<std::pair<std::string, SettingValue>> settings_but_seed(const FoundR
   return entries;
 }
 
-/// Whether nothing but their seeds tells two traces apart.
+/// Whether nothing but their seeds tells two traces apart. Presets and built-in data may be other ones in another version.
 bool only_seeds_differ(const Trace& a, const Trace& b) {
+  const auto made = [](const Trace& trace) {
+    const RunConfig& config = *trace.run->config;
+    return std::tie(config.experiment, config.version, config.scalar, config.ranks);
+  };
   return a.run != b.run && a.run->config && b.run->config && a.facet == b.facet && a.label == b.label &&
-         a.run->config->experiment == b.run->config->experiment &&
-         a.run->config->ranks == b.run->config->ranks &&
-         setting_of(*a.run, "seed") != setting_of(*b.run, "seed") &&
+         made(a) == made(b) && setting_of(*a.run, "seed") != setting_of(*b.run, "seed") &&
          settings_but_seed(*a.run) == settings_but_seed(*b.run);
 }
 

@@ -33,13 +33,20 @@ TEST_CASE("runs of equal settings become the median of their seeds in its range"
   CHECK(shown["runs"].size() == 3);
 }
 
-TEST_CASE("a seed that several ranks trained is another run, as their batch norm is another") {
+TEST_CASE("a seed of several ranks, of the other scalar type or of another version is another run") {
   const TemporaryFolder folder;
   for (const int seed : {1, 2}) make_seed(text(folder.path(), "/seed", seed), seed, 0.01 * seed);
-  Json config = Json::parse(read_file(folder / "seed2/config.json"));
-  config["ranks"] = 4;
-  write_file(folder / "seed2/config.json", config.dump());
-  CHECK(exhibit_on(folder.path(), "figure-6")["charts"][1]["curves"].size() == 2);
+  const Json made = Json::parse(read_file(folder / "seed2/config.json"));
+  const auto curves_with = [&](const Json& other) {
+    Json config = made;
+    config.update(other);
+    write_file(folder / "seed2/config.json", config.dump());
+    return exhibit_on(folder.path(), "figure-6")["charts"][1]["curves"].size();
+  };
+  CHECK(curves_with({{"threads", 7}}) == 1);
+  CHECK(curves_with({{"ranks", 4}}) == 2);  // its batch norm is another
+  CHECK(curves_with({{"scalar", "double"}}) == 2);
+  CHECK(curves_with({{"lamina", "0.0.9"}}) == 2);
 }
 
 TEST_CASE("a seed without a number is counted, not left out") {
