@@ -3,8 +3,9 @@
 
 Lamina and each mode of PyTorch stay in memory as processes of their own and take turns in bursts of a few steps, so that
 whatever slows the machine meets all. The time of a side is the lower quartile of its bursts, since neighbours only ever
-add time; the ratio is that of PyTorch's fastest mode to Lamina's, with a 95% bootstrap interval over the turns, and "too
-noisy" where the interval is wider than 5%. The speed of the multiply-add units, for the share of peak, is measured in
+add time; the ratio is that of PyTorch's fastest mode to Lamina's, with a 95% bootstrap interval over the turns (of at least 8),
+and "too noisy" where the interval is wider than 5%; where the system put the processes in memory, which moves them by some
+percent for as long as they live, is not in it. The speed of the multiply-add units, for the share of peak, is measured in
 the same turns. PyTorch runs with the malloc settings that make it fastest; without it (Debian: python3-torch) or its
 script only Lamina is timed.
 
@@ -15,8 +16,8 @@ import json
 import os
 import sys
 
-from bench_turns import (PEERS, TOP, bench_steps, chosen, has_torch, listed, lower_part, machine, pytorch, quartile_of,
-                         ratio_to_first, take_turns)
+from bench_turns import (PEERS, TOP, bench_steps, chosen, has_torch, interval_text, listed, lower_part, machine, pytorch,
+                         quartile_of, ratio_to_first, take_turns)
 
 EAGER = {*((case, "none") for case in ("lstm", "gru", "order_embedding", "attentive_reader")),
          *((case, variant) for case in ("mnist_mlp_b128", "mnist_mlp_b4", "convnet")
@@ -54,7 +55,7 @@ def compare(args, case, variant):
            "rss": facts[0]["peak_rss_mb"], "peer_rss": None, "backend": facts[0]["backend"]}
     if len(sides) > 1:
         best = min(range(1, len(sides)), key=lambda side: quartile_of(turns, side))
-        ratio, interval, too_noisy = ratio_to_first(turns, best)
+        ratio, interval, too_noisy = ratio_to_first([turns], best)
         row.update(peer_ms=quartile_of(turns, best), ratio=ratio, interval=interval, too_noisy=too_noisy,
                    peer_rss=facts[best]["peak_rss_mb"])
     return row
@@ -71,7 +72,7 @@ def print_table(rows):
         if row["ratio"]:
             peer, memory = f"{row['peer_ms']:.2f}", f"{row['peer_rss']:.0f}"
             ratio = "too noisy" if row["too_noisy"] else f"{row['ratio']:.2f}"
-            interval = "{:.2f} to {:.2f}".format(*row["interval"])
+            interval = interval_text(row["interval"])
         print(f"| {row['case']} | {row['variant']} | {row['ms']:.2f} | {peer} | {ratio} | {interval} | "
               f"{share} | {cost} | {row['rss']:.0f} | {memory} |")
 

@@ -5,8 +5,8 @@ Two tables: training steps (forward, loss, backward, Adam) of each model at batc
 with what it takes from the heap. The models are in tools/peers/small_case.h, the other sides in tools/peers. All stay in
 memory and take turns in bursts, as in tools/bench.py, and are started again some times, since where the system puts a process in
 memory moves it by some percent. Times are lower quartiles of all bursts, and each cell has the peer's time, its ratio to
-Lamina's (above 1: Lamina is faster) and a 95% bootstrap interval of the ratio, "too noisy" in place of a ratio whose interval is
-wider than 5%. Of PyTorch's modes, eager and torch.jit, the faster one is shown. A side that is not there (Debian:
+Lamina's (above 1: Lamina is faster) and a 95% bootstrap interval of the ratio over starts and bursts, "too noisy" in place of a
+ratio whose interval is wider than 5%. Of PyTorch's modes, eager and torch.jit, the faster one is shown. A side that is not there (Debian:
 python3-torch, libdlib-dev; tools/install-deps.sh --bench, then make small-programs) is left out.
 
 Example: tools/bench_small.py --model lstm gru --kind b1 one
@@ -16,7 +16,8 @@ import json
 import os
 import sys
 
-from bench_turns import PEERS, TOP, Resident, has_torch, machine, pytorch, quartile_of, ratio_to_first, take_turns
+from bench_turns import (PEERS, TOP, Resident, has_torch, interval_text, machine, pytorch, quartile_of, ratio_to_first,
+                         take_turns)
 
 MODELS = ["mlp", "lstm", "gru", "convnet", "transformer"]
 KINDS = ["b1", "b4", "b16", "one"]
@@ -41,22 +42,22 @@ def peers_of(args, model, case):
 def compare(args, model, kind):
     """{side: {"ms", "params", "allocations", and of peers "ratio", "interval", "too_noisy"}} of one case."""
     case = f"{model}_{kind}"
-    turns = []
+    starts = []
     for _ in range(args.starts):
         names, sides = zip(("Lamina", Resident([os.path.join(args.build, "bench_small"), "--case", case])),
                            *peers_of(args, model, case))
-        turns += take_turns(sides, args.bursts, args.burst)
+        starts.append(take_turns(sides, args.bursts, args.burst))
         facts = [json.loads(side.ask("facts")) for side in sides]
         for side in sides:
             side.close()
-    row = {}
+    row, turns = {}, [turn for start in starts for turn in start]
     for place, name in enumerate(names):
         ms = quartile_of(turns, place)
         if name in row and row[name]["ms"] <= ms:
             continue
         row[name] = {"ms": ms, "params": facts[place]["params"], "allocations": facts[place].get("allocations")}
         if place > 0:
-            ratio, interval, too_noisy = ratio_to_first(turns, place)
+            ratio, interval, too_noisy = ratio_to_first(starts, place)
             row[name].update(ratio=ratio, interval=interval, too_noisy=too_noisy)
     return row
 
@@ -70,7 +71,7 @@ def cell_of(side):
     if side is None:
         return "-"
     ratio = "too noisy" if side["too_noisy"] else f"**{side['ratio']:.2f}**"
-    return f"{time_of(side['ms'])}: {ratio} ({side['interval'][0]:.2f} to {side['interval'][1]:.2f})"
+    return f"{time_of(side['ms'])}: {ratio} ({interval_text(side['interval'])})"
 
 
 def print_table(rows, peers, inference):

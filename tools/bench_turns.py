@@ -14,6 +14,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PEERS = os.path.join(TOP, "tools", "peers")
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                 "MALLOC_TOP_PAD_": "67108864"}  # with which PyTorch is fastest
+LEAST_BURSTS = 8  # for an interval: bootstrapped from 6 bursts it has the ratio in 9 of 10 cases, from 2 in half of them
 REST = 0.01  # seconds between bursts, in which threads that spin go to sleep
 
 
@@ -85,10 +86,12 @@ def has_torch(python):
     return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
 
 
-def middle_of_resamples(items, statistic, resamples=2000):
-    """The middle 95% of a statistic over resampled items, a bootstrap interval; the same for the same items."""
+def middle_of_resamples(starts, statistic, resamples=2000):
+    """The middle 95% of a statistic over resampled items, a bootstrap interval; the same for the same items. Items come in lists,
+    one for each start of the processes: what a start has in common is resampled with the lists, and the rest within them."""
     rng = random.Random(1)
-    values = sorted(statistic(rng.choices(items, k=len(items))) for _ in range(resamples))
+    resample = lambda: [item for start in rng.choices(starts, k=len(starts)) for item in rng.choices(start, k=len(start))]
+    values = sorted(statistic(resample()) for _ in range(resamples))
     return values[int(0.025 * resamples)], values[int(0.975 * resamples)]
 
 
@@ -118,11 +121,20 @@ def quartile_of(turns, side):
     return lower_part([times[side] for times in turns], 0.25)
 
 
-def ratio_to_first(turns, side):
-    """How much longer a side takes than the first, a 95% interval of that, and whether it is too wide to say."""
+def ratio_to_first(starts, side):
+    """How much longer a side takes than the first, a 95% interval of that (None of too few bursts), and whether it is too wide to
+    say. `starts` has the turns after each start of the processes."""
     ratio = lambda some: quartile_of(some, side) / quartile_of(some, 0)
-    value, interval = ratio(turns), middle_of_resamples(turns, ratio)
+    turns = [turn for start in starts for turn in start]
+    value = ratio(turns)
+    if len(turns) < LEAST_BURSTS:
+        return value, None, False
+    interval = middle_of_resamples(starts, ratio)
     return value, interval, interval[1] - interval[0] > 0.05 * value
+
+
+def interval_text(interval):
+    return "too few bursts" if interval is None else "{:.2f} to {:.2f}".format(*interval)
 
 
 def machine():

@@ -38,7 +38,7 @@ Json speed_table(const Json& measured) {
          {"source", "here"},
          {"cells",
           {pretty(ms, 3), pretty(number_or_nan(row.at("peer_ms")), 3), noisy ? "too noisy" : pretty(ratio, 3),
-           std::isnan(ratio) ? "–" : pretty(interval[0], 3) + " to " + pretty(interval[1], 3),
+           std::isnan(interval[0]) ? "–" : pretty(interval[0], 3) + " to " + pretty(interval[1], 3),
            pretty(plain.contains(name) ? ms / plain[name] : NAN, 3),
            pretty(100 * row.at("fraction").get<double>(), 2)}}});
   }

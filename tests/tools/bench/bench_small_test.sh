@@ -31,7 +31,7 @@ for line in sys.stdin:
 END_OF_PYTHON
 chmod +x python
 cell='[0-9.]+: (\*\*[0-9.]+\*\*|too noisy) \([0-9.]+ to [0-9.]+\)'
-"$top/tools/bench_small.py" --python ./python --model gru --kind b4 one --starts 2 --bursts 3 --burst 0.001 >table
+"$top/tools/bench_small.py" --python ./python --model gru --kind b4 one --starts 2 --bursts 4 --burst 0.001 >table
 check "a row of a training step, PyTorch in its faster mode, dlib without the model" \
   grep -qE "^\| gru \| 4 \| [0-9.]+ \| 50000: .* \|( - \|)? $cell \|$" table
 check "a row of inference with its allocations" grep -qE "^\| gru \| [0-9.]+ \| 0 \| 50000: .* \|( - \|)? $cell \|$" table
@@ -43,7 +43,7 @@ if "$top/tools/bench_small.py" --build nowhere >out 2>err; then refused=false; e
 check "a folder without the program is refused" $refused
 check "  and named, with the remedy" grep -qF 'no bench_small in nowhere; `make small-programs` builds it' err
 if [ -e "$top/build/peers/dlib" ] && /usr/bin/python3 -c 'import torch' 2>/dev/null; then
-  "$top/tools/bench_small.py" --model convnet --kind one --starts 1 --bursts 2 --burst 0.001 >table
+  "$top/tools/bench_small.py" --model convnet --kind one --starts 1 --bursts 8 --burst 0.001 >table
   check "beside the real peers" grep -qE "^\| convnet \| [0-9.]+ \| 0 \| $cell \| $cell \| $cell \|$" table
 else
   skipped=$((skipped + 1))

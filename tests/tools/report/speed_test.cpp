@@ -18,9 +18,13 @@ TEST_CASE("the speed section shows what tools/bench.py measured") {
   Json alone = row("none", 20, false);
   alone["case"] = "transformer";
   for (const char* of_pytorch : {"ratio", "peer_ms", "interval"}) alone[of_pytorch] = nullptr;
-  const Json measured{{"machine", "2 cores"}, {"backend", "own kernels"},
-                      {"bursts", 40},         {"seconds", 0.15},
-                      {"load", 0.1},          {"rows", {row("none", 10, true), row("ln", 11, false), alone}}};
+  Json few = row("none", 20, false);  // bursts, which have no interval
+  few["case"] = "draw";
+  few["interval"] = nullptr;
+  const Json measured{
+      {"machine", "2 cores"}, {"backend", "own kernels"},
+      {"bursts", 40},         {"seconds", 0.15},
+      {"load", 0.1},          {"rows", {row("none", 10, true), row("ln", 11, false), alone, few}}};
   write_file(folder / "bench.json", measured.dump());
   const Json shown = exhibit_on(folder.path(), "speed");
   const Json rows = shown["tables"][0]["rows"];
@@ -28,6 +32,7 @@ TEST_CASE("the speed section shows what tools/bench.py measured") {
   CHECK(rows[1]["norm"] == "layer");
   CHECK(rows[1]["cells"] == Json({"11", "30", "3", "2.9 to 3.1", "1.1", "50"}));
   CHECK(rows[2]["cells"] == Json({"20", "–", "–", "–", "1", "50"}));
+  CHECK(rows[3]["cells"] == Json({"20", "30", "3", "–", "1", "50"}));
   CHECK(shown["runs"][0]["made_with"].get<std::string>().find("40 bursts of 0.15 s") != std::string::npos);
   write_file(folder / "bench.json", "{\"rows\": [");
   const Json problems = exhibit_on(folder.path(), "speed")["runs"][0]["problems"];
