@@ -3,10 +3,9 @@
 // of seconds with the mean milliseconds of a step in a burst of so long. Needs the standard library alone, so that programs
 // that know nothing of Lamina (tools/peers) answer alike.
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <string>
 
@@ -17,10 +16,12 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Of this program alone: getrusage begins with the peak of the process that started it.
 inline double peak_rss_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmHWM:" && status >> word) return std::stod(word) / 1024;
+  return 0;
 }
 
 /// Milliseconds of a step, in a burst of so many seconds and at least one step. The first step is not counted, since caches

@@ -21,6 +21,12 @@ check "gflop: the zeros that a recurrent layer starts from are not multiplied" [
 check "  nor in the words of order embeddings" [ "$(gflop_of order_embedding)" = '"gflop":46.587' ]
 # 2 FLOP x 128 x (28 x (134 + 140) x 5 x 32 + 3 x 14 x 64 x 5 x 32 x 64 + 3 x (3136 x 512 + 5120))
 check "  nor rows of padding" [ "$(gflop_of convnet)" = '"gflop":8.598' ]
+python3 - "$steps" >peak <<'END'
+import subprocess, sys
+held = bytearray(b"1") * 300_000_000
+print(subprocess.run([sys.argv[1], "--case", "transformer_small", "--threads", "1", "--bursts"], input="facts\n", text=True, capture_output=True).stdout)
+END
+check "peak_rss_mb is not that of a larger process that starts it" grep -qE '"peak_rss_mb":[0-9]{2}\.' peak
 if echo soon | "$steps" --case mnist_mlp_b4 --threads 1 --bursts >out 2>err; then refused=false; else refused=true; fi
 check "any other word is refused" $refused
 check "and named" grep -qF "'soon' on standard input is neither a number of seconds nor peak nor facts" err
