@@ -65,7 +65,11 @@ class Resident:
         return answer
 
     def burst(self, seconds):
-        return float(self.ask(seconds))
+        answer = self.ask(seconds)
+        try:
+            return float(answer)
+        except ValueError:
+            sys.exit(f"{' '.join(map(str, self.process.args))} says {answer.strip()!r} in place of milliseconds; run it by hand")
 
     def close(self):
         self.process.stdin.close()
@@ -83,7 +87,10 @@ def pytorch(python, script, case, variant, threads, mode=()):
 
 
 def has_torch(python):
-    return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
+    try:
+        return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 def middle_of_resamples(starts, statistic, resamples=2000):

@@ -60,6 +60,13 @@ check "and the file says so" grep -qF '"too_noisy": true' noisy.json
 "$top/tools/bench.py" --program "$steps" --python /bin/false --case mnist_mlp_b4 --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: without PyTorch Lamina alone, and it says so" grep -qF 'only Lamina is timed in mnist_mlp_b4' table
 check "and why" grep -qF '/bin/false has no torch (Debian: python3-torch; --python): only' table
+"$top/tools/bench.py" --program "$steps" --python ./nowhere --case mnist_mlp_b4 --variant none --bursts 2 --burst 0.001 --threads 1 >table
+check "and without the interpreter" grep -qF './nowhere has no torch (Debian: python3-torch; --python): only' table
+printf '#!/bin/sh\n[ "$1" = -c ] || { read -r _; echo loading; }\n' >talks && chmod +x talks
+if "$top/tools/bench.py" --program "$steps" --python ./talks --peer peer --case mnist_mlp_b4 --variant none --bursts 2 --burst 0.001 >out 2>err
+then refused=false; else refused=true; fi
+check "bench.py: an answer that is no number is refused" $refused
+check "and shown, in one line" grep -qE "^\./talks .* says 'loading' in place of milliseconds; run it by hand$" err
 "$top/tools/bench.py" --program "$steps" --python ./python --peer nowhere --case mnist_mlp_b4 --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: without PyTorch's script as well" grep -qF 'nowhere, a script with these models in PyTorch, is not part of Lamina and missing (--peer FILE names another one): only Lamina is timed in mnist_mlp_b4' table
 cat >new_steps <<'END'
