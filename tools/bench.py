@@ -19,9 +19,9 @@ import sys
 from bench_turns import (PEERS, TOP, bench_steps, chosen, has_torch, interval_text, listed, lower_part, machine, pytorch,
                          quartile_of, ratio_to_first, take_turns)
 
-EAGER = {*((case, "none") for case in ("lstm", "gru", "order_embedding", "attentive_reader")),
-         *((case, variant) for case in ("mnist_mlp_b128", "mnist_mlp_b4", "convnet")
-           for variant in ("none", "ln", "bn", "wn"))}  # of layers that PyTorch has; all others also run under torch.jit
+# Of layers that PyTorch has; all others also run under torch.jit.
+EAGER = {(case, variant) for case in ("mnist_mlp_b128", "mnist_mlp_b4", "convnet") for variant in ("none", "ln", "bn", "wn")}
+RECURRENT = ("lstm", "gru", "order_embedding", "attentive_reader")  # whose plain layer PyTorch has: nn.LSTM or nn.GRU
 OWN_PEERS = {case: os.path.join(PEERS, "torch_transformer.py")
              for case in ("transformer", "transformer_small", "transformer_write", "transformer_small_write")}  # the other cases are in the script that --peer names
 
@@ -32,13 +32,22 @@ def peer_of(args, case):
     return peer if args.has_torch and os.path.exists(peer) else None
 
 
+def modes_of(case, variant):
+    """(variant of PyTorch's script, flags) of each way in which it can run. Its "none-cell" is the plain recurrent layer as a loop,
+    which has been faster than nn.GRU."""
+    if (case, variant) in EAGER:
+        return [(variant, [])]
+    if case in RECURRENT and variant == "none":
+        return [("none", []), ("none-cell", []), ("none-cell", ["--jit"])]
+    return [(variant, []), (variant, ["--jit"])]
+
+
 def peers(args, case, variant):
     """PyTorch in each of its modes, warmed up."""
     script = peer_of(args, case)
     if script is None:
         return []
-    modes = [[]] if (case, variant) in EAGER else [[], ["--jit"]]
-    return [pytorch(args.python, script, case, variant, args.threads, mode) for mode in modes]
+    return [pytorch(args.python, script, case, name, args.threads, flags) for name, flags in modes_of(case, variant)]
 
 
 def compare(args, case, variant):

@@ -3,7 +3,8 @@
 
 Answers every word on standard input in a line: a number of seconds with the mean milliseconds of a step in a burst of so
 long, "facts" with JSON. SCRIPT has either `make_step(args)`, which gives a model and its step, or models in CASES, each
-with batch() and forward(*batch), the loss.
+with batch() and forward(*batch), the loss; those of plain recurrent layers have a variant "none-cell" beside "none", a loop
+in place of nn.LSTM or nn.GRU.
 
 Example: echo 0.1 0.1 facts | tools/peers/torch_turns.py tools/peers/torch_transformer.py --case transformer_small
 """

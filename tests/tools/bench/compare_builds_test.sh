@@ -69,6 +69,16 @@ check "bench.py: an answer that is no number is refused" $refused
 check "and shown, in one line" grep -qE "^\./talks .* says 'loading' in place of milliseconds; run it by hand$" err
 "$top/tools/bench.py" --program "$steps" --python ./python --peer nowhere --case mnist_mlp_b4 --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: without PyTorch's script as well" grep -qF 'nowhere, a script with these models in PyTorch, is not part of Lamina and missing (--peer FILE names another one): only Lamina is timed in mnist_mlp_b4' table
+cat >loops <<'END'
+#!/usr/bin/env python3
+import sys
+if sys.argv[1] == "-c": sys.exit(0)
+for line in sys.stdin:
+    print('{"peak_rss_mb": 300}' if line.strip() == "facts" else 50 if {"none-cell", "--jit"} <= {*sys.argv} else 100, flush=True)
+END
+chmod +x loops
+"$top/tools/bench.py" --program "$steps" --python ./loops --peer peer --case gru --variant none --bursts 2 --burst 0.001 --threads 1 >table
+check "bench.py: a plain recurrent layer is timed as PyTorch's loop, too" grep -qE '^\| gru \| none \| [0-9.]+ \| 50.00 \|' table
 cat >new_steps <<'END'
 #!/bin/sh
 [ "$1" = --list ] && echo '{"case":"new","beside_pytorch":["ln"],"alone":[]}' && exit
