@@ -17,11 +17,18 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 passed=0 failed=0 skipped=0
+exec 3>&1  # for what is said of a failure where a check's own output goes elsewhere
 
 check() {  # check TITLE CONDITION-COMMAND...
   local title=$1
   shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title"; fi
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $title" >&3; fi
+}
+
+broken() {  # COMMAND || broken FILE...: a command that must end well, and the files with what it said
+  failed=$((failed + 1))
+  echo "FAILED: the command of line ${BASH_LINENO[0]} ends with an error" >&3
+  [ $# = 0 ] || cat "$@" >&3
 }
 
 refuses() {  # refuses CODE TEXT ARGUMENT...: lamina prints one line on stderr that contains TEXT and exits with CODE
@@ -39,7 +46,7 @@ refuses() {  # refuses CODE TEXT ARGUMENT...: lamina prints one line on stderr t
 killed_and_resumed() {
   local columns=$1 victim model
   shift
-  "$lamina" "$@" --out whole >out || echo "the uninterrupted run failed"
+  "$lamina" "$@" --out whole >out || broken out
   "$lamina" "$@" --out killed >/dev/null &
   victim=$!
   for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
@@ -47,7 +54,7 @@ killed_and_resumed() {
   kill -9 $victim 2>/dev/null
   wait $victim 2>/dev/null
   check "a killed run leaves a checkpoint" [ -s killed/state ]
-  "$lamina" "$1" --resume --out killed >/dev/null || echo "resuming failed"
+  "$lamina" "$1" --resume --out killed >/dev/null || broken
   for model in whole/*.safetensors; do
     check "killed and resumed: the same ${model#whole/}, bit for bit" cmp -s "$model" "killed/${model#whole/}"
   done

@@ -16,7 +16,7 @@ for norm in none batch-local batch-synchronized layer; do
   touch runs/$norm-1-seed1/summary.md
 done
 all=("$study" --data data --out runs --seeds 1 --ranks 1)
-"${all[@]}" --epochs 2 >out 2>err || cat err
+"${all[@]}" --epochs 2 >out 2>err || broken err
 check "runs that are there are in the table" grep -qF "| layer | 1 | 32 | 0.5000 (0.0000) | 0.2500 (0.0000) | 12.50 (0.00) |" out
 check "of other epochs they are not" bash -c "! ${all[*]} --epochs 3 >out 2>err"
 check "  which one line says" [ "$(cat err)" = "--epochs 3: the run in runs/none-1-seed1 has 2; name another folder with --out" ]

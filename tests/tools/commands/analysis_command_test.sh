@@ -11,7 +11,7 @@ has_files() {  # has_files FOLDER FILE...: they exist and are not empty
   for file; do [ -s "$folder/$file" ] || { echo "  no $folder/$file"; return 1; }; done
 }
 
-"$lamina" invariance --draws 1 --magnitudes 0.1,10 --out "of theory" >out || echo "invariance failed"
+"$lamina" invariance --draws 1 --magnitudes 0.1,10 --out "of theory" >out || broken
 check "invariance leaves table, numbers and figure" has_files "of theory" summary.md invariance.csv invariance.svg
 check "  and its settings" grep -q '"magnitudes": "0.1,10"' "of theory/config.json"
 check "invariance is measured in double" grep -q "Every verdict agrees with Table 1" out
@@ -22,7 +22,7 @@ verdicts() { sed '/^Epsilon 1e-05/q' "$1" | grep -E '^\| [a-z-]+ \| (yes|no) ' |
 check "models/analysis/README.md has its rows and verdicts" \
       diff <(verdicts "of theory/summary.md") <(verdicts "${lamina%/build/lamina}/models/analysis/README.md")
 
-"$lamina" stability --steps 5 --scales 0.5,2 --out rnn >out || echo "stability failed"
+"$lamina" stability --steps 5 --scales 0.5,2 --out rnn >out || broken
 check "stability leaves table, numbers, figure and settings" has_files rnn summary.md stability.{csv,svg} config.json
 in_full_tmp() { unshare -m sh -c 'mount -t tmpfs -o size=4k none /tmp && exec "$@"' sh "$@"; }
 if in_full_tmp test -x "$lamina" 2>/dev/null; then
@@ -34,31 +34,31 @@ else
 fi
 check "  as its flags have them" grep -q '"scales": "0.5,2"' rnn/config.json
 
-"$lamina" stability --steps 400 --scales 4 --function relu --hidden 16 --batch 2 --out overflow >out || echo "stability failed"
+"$lamina" stability --steps 400 --scales 4 --function relu --hidden 16 --batch 2 --out overflow >out || broken
 check "what has left the range grows by no number" grep -qE '^\| none \| 4 \|.*\| nan \|$' overflow/summary.md
 check "  and a NaN has no sign" [ "$(cat overflow/stability.csv overflow/summary.md | grep -c -- -nan)" = 0 ]
 # Without inputs h becomes so small that tanh is linear, and each step halves the gradient.
-"$lamina" stability --steps 400 --scales 0.5 --input 0 --hidden 16 --batch 2 --out underflow >out || echo "stability failed"
+"$lamina" stability --steps 400 --scales 0.5 --input 0 --hidden 16 --batch 2 --out underflow >out || broken
 check "  and what leaves it part by part grows as before" grep -qE '^\| none \| 0.5 \|.*\| 0\.500 \|$' underflow/summary.md
 
-"$lamina" geometry --steps 1 --out geometry >out || echo "geometry failed"
+"$lamina" geometry --steps 1 --out geometry >out || broken
 check "geometry leaves tables and figures" has_files geometry summary.md \
       {formulas,cross_terms,kl,weights,gain,turning}.csv {kl,weights,gain,turning}.svg
 check "its config.json tells of LAMINA_SMOKE" grep -q '"smoke": 1' geometry/config.json
 check "geometry says that its data are not MNIST" grep -q "not MNIST" out
 check "(12) holds to rounding" grep -qE '^gaussian +none +[0-9.]+e-1[4-9]' out
 
-"$lamina" placement --out placement >out || echo "placement failed"
+"$lamina" placement --out placement >out || broken
 check "placement leaves tables and figures" has_files placement summary.md config.json placement.csv {stream,gradient}.svg
 check "placement has a row for every place" [ "$(grep -cE '^\| (post-LN|pre-LN|none|sandwich|scaled pre-LN) \|' placement/summary.md)" = 5 ]
 check "post-LN's sums are 1.5 in the mean field" grep -qF "(1.500)" out
 
 check "FILES.md defines every column" "${lamina%/build/lamina}/tests/models/run/csv_columns.py" "of theory" geometry placement
 
-"$lamina" placement --seeds 1 --depths 2,4 --width 8 --out one >out || echo "placement failed"
+"$lamina" placement --seeds 1 --depths 2,4 --width 8 --out one >out || broken
 check "one model of each depth has no spread" [ "$(grep -c '±' one/summary.md)" = 0 ]
 check "  and says that it is one" grep -q "L = 2, 4, one seed\." one/summary.md
-"$lamina" placement --seeds 2 --depths 2,4 --width 2 --out narrow >out || echo "placement failed"
+"$lamina" placement --seeds 2 --depths 2,4 --width 2 --out narrow >out || broken
 check "a NaN in a table has no sign" [ "$(grep -c -- -nan narrow/summary.md)" = 0 ]
 
 check "one depth" refuses 2 "--depths: an exponent needs two different depths" placement --depths 4

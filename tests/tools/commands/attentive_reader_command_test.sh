@@ -5,7 +5,7 @@ source "$(dirname "$0")/../checks.sh"
 export LAMINA_SMOKE=10  # 320 stories and at most ten epochs
 
 # --- the five curves of Figure 2 from one call
-"$lamina" attentive-reader --preset small --updates 10 --validate-every 5 --out all >out 2>err || cat err
+"$lamina" attentive-reader --preset small --updates 10 --validate-every 5 --out all >out 2>err || broken err
 check "says that the data are built in" grep -q "not CNN" out
 check "a row for each curve" [ "$(grep -cE '^\| (LSTM|BN-LSTM|BN-everywhere|LN-LSTM, gain (1.0|0.1)) \|' all/summary.md)" = 5 ]
 guesses="[0-9.]+% for an entity of the passage at random, [0-9.]+% for the most frequent one, and [0-9.]+% for the most frequent one that is not in the question"
@@ -16,12 +16,12 @@ check "metrics at every validation" [ "$(cut -d, -f1,2 all/batch/metrics.csv | t
 
 # --- a call with several variants finds those trained separately
 "$lamina" attentive-reader --norm layer --gain 0.5 --preset small --updates 10 --validate-every 5 --out parts/layer-gain-0.5 >/dev/null
-"$lamina" attentive-reader --norm none,layer --gain 0.5 --preset small --updates 5 --validate-every 5 --out parts >out 2>err || cat err
+"$lamina" attentive-reader --norm none,layer --gain 0.5 --preset small --updates 5 --validate-every 5 --out parts >out 2>err || broken err
 check "the figure ends where the shortest curve does" grep -q "LN-LSTM, gain 0.5 | 5 |" parts/summary.md
 check "the test of a longer run is not of that curve" grep -qE "LN-LSTM, gain 0.5 \| 5 \| .* \| - \| - \| [0-9]+ \|$" parts/summary.md
 check "but of one that ends there it is" grep -qE "^\| LSTM \| 5 \| .* \| [0-9.*]+ \| - \| [0-9]+ \|$" parts/summary.md
 "$lamina" attentive-reader --norm layer --gain 0.5 --preset small --updates 10 --validate-every 5 --out early/layer-gain-0.5 >/dev/null
-"$lamina" attentive-reader --norm none,layer --gain 0.5 --preset small --updates 3 --validate-every 5 --out early >out 2>err || cat err
+"$lamina" attentive-reader --norm none,layer --gain 0.5 --preset small --updates 3 --validate-every 5 --out early >out 2>err || broken err
 check "a curve that begins after the shortest one has ended has no numbers" grep -qF "| LN-LSTM, gain 0.5 | - | - | - | - | - | - | - |" early/summary.md
 
 # --- the same run: uninterrupted and killed in the middle of a period
@@ -31,28 +31,28 @@ killed_and_resumed 13 attentive-reader --norm batch-everywhere --preset small --
 check "columns of batch norm" [ "$(head -1 all/batch/metrics.csv | cut -d, -f5-10)" = valid_loss,valid_error,population_loss,population_error,moving_loss,moving_error ]
 check "and in the test" grep -q "^epoch,test_loss,test_error,test_population_loss,test_population_error$" all/batch-everywhere/test.csv
 check "no other norm has them" [ "$(grep -l population all/{none,layer-gain-1}/{metrics,test}.csv | wc -l)" = 0 ]
-"$lamina" attentive-reader --norm batch --preset small --answers vocabulary --padding cyclic --updates 2 --validate-every 2 --out words >out 2>err || cat err
-"$lamina" attentive-reader show words 0 >out 2>err || cat err
+"$lamina" attentive-reader --norm batch --preset small --answers vocabulary --padding cyclic --updates 2 --validate-every 2 --out words >out 2>err || broken err
+"$lamina" attentive-reader show words 0 >out 2>err || broken err
 check "answers are words" grep -qE '^ +[0-9.]+%  [^@ ]+' out
 check "settings are kept" grep -q '"padding": "cyclic"' words/config.json
 
 # --- size and dropout
-"$lamina" attentive-reader --norm none --preset small --units 24 --dropout 0.25 --updates 2 --validate-every 2 --out sized >out 2>err || cat err
+"$lamina" attentive-reader --norm none --preset small --units 24 --dropout 0.25 --updates 2 --validate-every 2 --out sized >out 2>err || broken err
 check "units are those of every matrix" [ "$(stat -c %s sized/model.safetensors)" -lt "$(($(stat -c %s all/none/model.safetensors) / 2))" ]
 check "size and dropout are kept" [ "$(grep -cE '"(units": 24|dropout": 0.25)' sized/config.json)" = 2 ]
 sed -i '/"units"/d; /"dropout"/d' all/none/config.json
-"$lamina" attentive-reader show all/none 0 >out 2>err || cat err
+"$lamina" attentive-reader show all/none 0 >out 2>err || broken err
 check "a run of before there were such flags has its preset's" grep -q "^validation question 0: " out
 check "a dropout of everything" refuses 2 "--dropout" attentive-reader --dropout 1 --out nothing
 
 # --- gains
 gains=(attentive-reader --norm layer --gain 0.01,0.1234567,0.1234568 --preset small --updates 2 --validate-every 2)
-"$lamina" "${gains[@]}" --out gains >out 2>err || cat err
+"$lamina" "${gains[@]}" --out gains >out 2>err || broken err
 check "a folder for each gain" [ -s gains/layer-gain-0.01/state -a -s gains/layer-gain-0.1234567/state -a -s gains/layer-gain-0.1234568/state ]
 check "and a title" [ "$(grep -cE '^\| LN-LSTM, gain 0\.(01|1234567|1234568) \|' gains/summary.md)" = 3 ]
 
 # --- attention
-"$lamina" attentive-reader show whole 3 >out 2>err || cat err
+"$lamina" attentive-reader show whole 3 >out 2>err || broken err
 check "the number that was asked for" [ "$(head -1 out)" = "validation question 3: a built-in story, seed 1" ]
 check "an answer with its probability" grep -qE '^[* ] +[0-9.]+%  @entity[0-9]+ \(' out
 check "no colours in a pipe" [ "$(grep -c $'\033' out)" = 0 ]
@@ -68,11 +68,11 @@ for chapter in $(seq 20); do
   printf 'CHAPTER %s\r\n\r\nAt noon Anna met Boris by the mill. Then Clara came with Anna and Boris.\r\n' "$chapter"
   printf 'It was Anna whom Clara saw. They asked Boris for it.\r\n\r\n'
 done >book.txt
-"$lamina" data cloze book.txt --out cloze >out 2>err || cat err
+"$lamina" data cloze book.txt --out cloze >out 2>err || broken err
 check "a book becomes questions" grep -q "^cloze: 48 training, 6 validation and 6 test questions$" out
 check "anonymous" [ -z "$(sed -s '/^@entity[0-9]*:/d' cloze/*/*.question | grep -iE 'anna|boris|clara')" ]
 check "sentences of built-in passages" refuses 2 "--sentences 2: built-in passages" attentive-reader --sentences 2 --out book
-"$lamina" attentive-reader --norm layer --preset small --data cloze --sentences 0 --batch 16 --updates 4 --validate-every 2 --out book >out 2>err || cat err
+"$lamina" attentive-reader --norm layer --preset small --data cloze --sentences 0 --batch 16 --updates 4 --validate-every 2 --out book >out 2>err || broken err
 check "and is read" grep -q "questions in cloze (whole passages): 48 training" out
 check "the folder is not overwritten" refuses 1 "cloze/training: is there already" data cloze book.txt --out cloze
 head -c 3000 "$lamina" >binary.txt

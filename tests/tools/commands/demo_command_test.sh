@@ -5,7 +5,7 @@ source "$(dirname "$0")/../checks.sh"
 repository=${lamina%/build/lamina}
 export LAMINA_SMOKE=1  # 1280 digits, 320 stories, one epoch
 
-"$lamina" demo --seed 3 --threads 2 --out shown >out || echo "the demo failed"
+"$lamina" demo --seed 3 --threads 2 --out shown >out || broken
 sed -n '/^The demo/,$p' out >end
 check "a table with a row a norm" [ "$(grep -cE '^(baseline|batch norm|layer norm) +[0-9.]+% +[0-9.]+%$' end)" = 3 ]
 check "the pictures" [ -s shown/stories/figure.png -a -s shown/digits/figure.png -a "$(grep -c '^picture: shown/' end)" = 2 ]
@@ -23,7 +23,7 @@ says() {  # says COLUMN NONE BATCH LAYER: the sentence with these runs' numbers 
 }
 check "what this run showed of stories" says valid_error stories/none stories/batch stories/layer-gain-1
 check "  and of digits" says test_error digits/none-b4 digits/batch-b4 digits/layer-b4
-"$repository/tests/tools/in_terminal.py" "$lamina" demo --seed 3 --threads 2 --out in-terminal >screen || echo "the demo failed"
+"$repository/tests/tools/in_terminal.py" "$lamina" demo --seed 3 --threads 2 --out in-terminal >screen || broken
 sed -E $'s/\r$//; s/.*\r//; s/\033\\[[0-9;]*[mK]//g' screen | sed -n '/^The paper, /,$p' >end
 check "its end fits a terminal" [ -s end -a "$(awk 'length($0) > 80' end | wc -l)" = 0 ]
 check "runs are not mixed" refuses 2 "--out shown: is there already" demo --out shown

@@ -29,7 +29,7 @@ check "a token that is no bit" refuses 1 "token/binarized_mnist_train.amat: line
 killed_and_resumed 10 draw --norm layer --preset small --batch 8 --threads 2 --seed 5 --epochs 3
 
 # --- several batch sizes
-"$lamina" draw --preset small --threads 1 --norm none,layer --batch 256,512 --epochs 1 --out sizes >out 2>err || cat err
+"$lamina" draw --preset small --threads 1 --norm none,layer --batch 256,512 --epochs 1 --out sizes >out 2>err || broken err
 check "rows tell them apart" [ "$(cut -d'|' -f2 sizes/summary.md | sort -u | grep -c 'batch')" = 4 ]
 check "a row of digits has a column for it" grep -qE '^\| layer norm \| 640 \|' <(
   "$lamina" mnist --threads 1 --norm layer --batch 320,640 --epochs 1 --out digits >out && cat digits/summary.md)

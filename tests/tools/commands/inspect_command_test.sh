@@ -11,8 +11,8 @@ shows() {  # shows TEXT ARGUMENT...: succeeds and prints TEXT
   return 1
 }
 
-"$lamina" mnist --norm layer --record every=4 --out recorded >/dev/null || echo "training failed"
-"$lamina" mnist --norm none,layer --out plain >/dev/null || echo "training failed"
+"$lamina" mnist --norm layer --record every=4 --out recorded >/dev/null || broken
+"$lamina" mnist --norm none,layer --out plain >/dev/null || broken
 check "the record is in the run's folder" grep -q '^9,hidden1,weight.angle.mean,,' recorded/record.csv
 check "the same weights with and without a record" \
       cmp -s recorded/model.safetensors plain/layer-b128/model.safetensors
@@ -20,7 +20,7 @@ check "inspects a record" shows "In training step 9" inspect recorded --out seen
 check "its tables are aligned, and fit" [ "$(grep -c '^|' out)" = 0 -a "$(awk 'length($0) > 80' out | wc -l)" = 0 ]
 check "writes a table" [ -s seen/inspect.csv ]
 check "and a figure" [ -s seen/inspect.svg ]
-"$lamina" order-embedding --norm layer --record every=4 --out recurrent >/dev/null || echo "training failed"
+"$lamina" order-embedding --norm layer --record every=4 --out recurrent >/dev/null || broken
 check "inspects recurrent layers" shows "gru hidden_weight" inspect recurrent --out recurrent
 check "whose weights are in the panels of lengths, angles, changes and gradients" \
       [ "$(grep -c '<title>gru hidden_weight' recurrent/inspect.svg)" = 4 ]

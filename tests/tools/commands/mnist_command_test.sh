@@ -67,7 +67,7 @@ sleep 0.4
 kill -TERM $victim  # like Ctrl-C, which background programs of a shell ignore
 wait $victim
 check "an interrupted run saves and exits with 130" [ $? = 130 ]
-"$lamina" mnist --resume --out stopped >/dev/null || echo "resuming failed"
+"$lamina" mnist --resume --out stopped >/dev/null || broken
 check "stopped and resumed: the same weights, bit for bit" same_weights stopped
 
 # --- a save that fails

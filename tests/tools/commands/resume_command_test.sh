@@ -58,12 +58,12 @@ mkdir -p here/books there/books
 for _ in $(seq 30); do echo "It was tea time, and she went on."; done >here/books/emma.txt
 tr et te <here/books/emma.txt >there/books/emma.txt
 books=(transformer --preset small --layers 1 --updates 2 --validate-every 1 --batch 8 --length 8 --sample 10 --threads 1 --data books)
-(cd here && "$lamina" "${books[@]}" --out ../read >/dev/null 2>err || cat err)
+(cd here && "$lamina" "${books[@]}" --out ../read >/dev/null 2>err) || broken here/err
 check "another folder of that name" eval '(cd there && refuses 2 "--data books: the run in ../read began with $(dirname "$PWD")/here/books, which is another folder" transformer --resume --out ../read)'
 check "no folder of that name" refuses 2 "--data books: the run in read began with $PWD/here/books" transformer --resume --out read
 check "the same one" eval '(cd here && "$lamina" transformer --resume --out ../read >/dev/null)'
 check "  by another way" eval '(cd here && mkdir -p deeper && ln -s ../books deeper/books && cd deeper && "$lamina" transformer --resume --out ../../read >/dev/null)'
-(cd here && "$lamina" "${books[@]}" --out ../both/pre-layer >/dev/null 2>err || cat err)
+(cd here && "$lamina" "${books[@]}" --out ../both/pre-layer >/dev/null 2>err) || broken here/err
 mkdir moved && mv here/books moved
 check "moved with its data" eval '(cd moved && "$lamina" transformer --resume --out ../read >/dev/null)'
 check "moved without" refuses 1 "--data books: the run in read began with that folder, which is not here; put it back" transformer --resume --out read
@@ -164,7 +164,7 @@ check "a closed standard output" bash -c "'$lamina' ${run[*]} --epochs 1 --out c
 export LAMINA_SMOKE=3
 "$lamina" "${run[@]}" --out piped 2>err | head -n 3 >/dev/null
 code=${PIPESTATUS[0]}
-check "a reader that ends saves and stops: exit code $code" [ "$code" = 130 ] || [ "$code" = 141 ]
+check "a reader that ends saves and stops: exit code $code, wanted 130" [ "$code" = 130 ]
 "$lamina" mnist --resume --out piped >/dev/null
 check "  and the run goes on" [ "$(wc -l <piped/metrics.csv)" = 4 ]
 (ulimit -f 1000; refuses 1 "cannot be written: File too large" "${run[@]}" --out limited) && limited=0 || limited=1

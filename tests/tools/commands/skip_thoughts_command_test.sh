@@ -4,7 +4,7 @@ source "$(dirname "$0")/../checks.sh"
 export LAMINA_SMOKE=2  # 150 stories and at most two epochs
 
 # --- two variants from one call
-"$lamina" skip-thoughts --preset small --norm none,layer --batch 128 --epochs 1 --evaluate-every 3 --out all >out 2>err || cat err
+"$lamina" skip-thoughts --preset small --norm none,layer --batch 128 --epochs 1 --evaluate-every 3 --out all >out 2>err || broken err
 check "says that the text is synthetic" grep -q "built-in stories, not books" out
 check "a table with both" [ "$(grep -cE '^\| (baseline|layer norm) \|' all/summary.md)" = 2 ]
 check "the encoder at every evaluation" [ -s all/none-b128/snapshot-3.safetensors -a -s all/layer-b128/snapshot-6.safetensors ]
@@ -23,7 +23,7 @@ printf 'He ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >vectors.n
 check "vectors as .npy: header and 3 x 60 numbers" [ "$(head -c 6 vectors.npy | tail -c 5)" = NUMPY -a "$(stat -c %s vectors.npy)" = $((128 + 4 * 180)) ]
 printf '\xEF\xBB\xBFHe ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >marked.npy
 check "a byte order mark is no part of the first word" cmp -s vectors.npy marked.npy
-"$lamina" skip-thoughts neighbours whole "Mr. Bennet ran." --count 3 >out 2>err || cat err
+"$lamina" skip-thoughts neighbours whole "Mr. Bennet ran." --count 3 >out 2>err || broken err
 check "neighbours" [ "$(grep -cE '^cosine [0-9.]+: ' out)" = 3 ]
 check "each sentence is listed once" [ "$(sort -u out | wc -l)" = "$(wc -l <out)" ]
 check "and not the one that was asked for" [ "$(grep -c 'mr \. bennet ran \.' out)" = 0 ]
@@ -39,10 +39,10 @@ split -l 41 all.txt part-
 mv part-aa tasks/sick/SICK_train.txt && mv part-ab tasks/sick/SICK_trial.txt && mv part-ac tasks/sick/SICK_test_annotated.txt
 for name in rt-polarity.pos custrev.pos subj.subjective mpqa.pos; do for i in $(seq 20); do echo "a good film $i"; done >tasks/sentiment/$name; done
 for name in rt-polarity.neg custrev.neg subj.objective mpqa.neg; do for i in $(seq 20); do echo "a bad film $i"; done >tasks/sentiment/$name; done
-"$lamina" skip-thoughts eval --features bag-of-words --data tasks --out words >out 2>err || cat err
+"$lamina" skip-thoughts eval --features bag-of-words --data tasks --out words >out 2>err || broken err
 check "bag of words: what words decide is decided" grep -q "MR 100.0, CR 100.0, SUBJ 100.0, MPQA 100.0" out
 check "kept for the report" [ "$(cut -d, -f1,5 words/tasks.csv | tail -1)" = 0,100 ]
-"$lamina" skip-thoughts eval all --data tasks --last >out 2>err || cat err
+"$lamina" skip-thoughts eval all --data tasks --last >out 2>err || broken err
 check "the untrained and the last snapshot of each are judged" [ "$(cut -d, -f1 all/none-b128/tasks.csv all/layer-b128/tasks.csv | xargs)" = "step 0 7 step 0 7" ]
 check "Table 3 with an untrained row each" [ "$(grep -cE '^\| (baseline|layer norm), untrained \| 0 \|' all/table-3.md)" = 2 ]
 check "Table 3 with a row each" [ "$(grep -cE '^\| (baseline|layer norm) \| 7 \|' all/table-3.md)" = 2 ]
@@ -54,7 +54,7 @@ check "  and this is said" grep -qx "all/none-b128/tasks.csv: what is in it is n
 check "what is judged later stands in the order of the updates" [ "$(cut -d, -f1 all/none-b128/tasks.csv | xargs)" = "step 0 3 6 7" ]
 check "--out with a run" refuses 2 "--out: the scores of a run are kept in its own folder" skip-thoughts eval all/none-b128 --data tasks --out elsewhere
 printf '3 2\ndog 1 0\nfilm 0 1\nhe 1 1\n' >vectors.txt
-"$lamina" skip-thoughts eval all/none-b128 --data tasks --last --sick early-stopping --word-vectors vectors.txt >out 2>err || cat err
+"$lamina" skip-thoughts eval all/none-b128 --data tasks --last --sick early-stopping --word-vectors vectors.txt >out 2>err || broken err
 check "scores by another protocol stand apart" [ "$(wc -l <all/none-b128/tasks-early-stopping-expanded.csv)" = 3 ]
 check "word vectors that are none" refuses 1 "tasks/sick/SICK_trial.txt:1: is not the first line of word vectors" skip-thoughts eval all/none-b128 --data tasks --word-vectors tasks/sick/SICK_trial.txt
 echo "he saw the film" >line

@@ -10,7 +10,7 @@ study() {  # study JSON: writes s.json
 line_of() { grep -c "^$1" out; }
 
 # --- the committed example: its tables, and again without training
-"$lamina" study "$root/models/mnist/studies/batch.json" --out example >out 2>err || cat out err
+"$lamina" study "$root/models/mnist/studies/batch.json" --out example >out 2>err || broken out err
 check "all runs end" grep -q "12 of 12 done$" out
 check "a row for each run" [ "$(wc -l <example/runs.csv)" = 13 ]
 check "a verdict for each claim" [ "$(grep -c '^\*\*' example/summary.md)" = 4 ]
@@ -18,11 +18,11 @@ check "its data are named" grep -q "synthetic digits, not MNIST.*cut down by LAM
 check "a row for each variant and metric" [ "$(grep -cE '^\| (none|layer)-batch(512|128) \| 3 \| 0 \|' example/summary.md)" = 12 ]
 cp example/summary.md before.md
 rm example/summary.md example/runs.csv example/study.json
-"$lamina" study "$root/models/mnist/studies/batch.json" --out example --tables >out 2>err || cat out err
+"$lamina" study "$root/models/mnist/studies/batch.json" --out example --tables >out 2>err || broken out err
 check "tables without training are the same" cmp -s before.md example/summary.md
 check "and train nothing" [ "$(line_of starts)" = 0 ]
 mkdir kept && cp example/numbers.json kept
-"$lamina" study "$root/models/mnist/studies/batch.json" --out kept --tables >out 2>err || cat out err
+"$lamina" study "$root/models/mnist/studies/batch.json" --out kept --tables >out 2>err || broken out err
 for file in summary.md runs.csv variants.csv verdicts.json numbers.json; do
   check "$file from the numbers alone is the same" cmp -s example/$file kept/$file
 done
@@ -39,7 +39,7 @@ done
 for results in "$root"/models/*/results/*/numbers.json; do
   folder=${results%/numbers.json} name=$(basename "${results%/numbers.json}")
   mkdir "again-$name" && cp "$results" "again-$name"
-  "$lamina" study "${folder%/results/*}/studies/$name.json" --out "again-$name" --tables >out 2>err || cat out err
+  "$lamina" study "${folder%/results/*}/studies/$name.json" --out "again-$name" --tables >out 2>err || broken out err
   for file in summary.md runs.csv variants.csv verdicts.json numbers.json; do
     check "$name: $file again" cmp -s "$folder/$file" "again-$name/$file"
   done
@@ -50,38 +50,38 @@ done
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"], "lr": [0.001, 1e-6]},
   "seeds": [1, 2, 3], "choose": "valid_nll", "choose_seeds": 1,
   "claims": [{"metric": "valid_nll", "lower": {"norm": "layer"}, "than": {"norm": "none"}}]}'
-"$lamina" study s.json --out chosen >out 2>err || cat out err
+"$lamina" study s.json --out chosen >out 2>err || broken out err
 check "the first seed trains all, the others two of four" [ "$(line_of starts)" = 8 ]
 check "what was chosen is said" grep -q "^chosen by valid_nll: none-lr0.001, layer-lr0.001; they alone train with the other seeds" out
 check "nothing is left to go" grep -q "4 variants with 3 seeds: 8 runs finished, 0 diverged, 0 failed, 0 to go" chosen/summary.md
 check "claims have all seeds" grep -q "n = 3 seeds, chosen by valid_nll with the first 1 seed from" chosen/summary.md
 check "the figure has the curves" [ ! -e chosen/curves.svg ]
 sed -i 's/"claims"/"against": "lr", "claims"/' s.json
-"$lamina" study s.json --out chosen >out 2>err || cat out err
+"$lamina" study s.json --out chosen >out 2>err || broken out err
 check "and nothing is trained twice" [ "$(line_of starts)" = 0 ]
 check "beside ends against the rate there are curves of what is compared" grep -q "lr 0.001" chosen/curves.svg
 check "and of nothing else" eval '! grep -q "lr 1e-06" chosen/curves.svg'
 
 # --- more seeds and variants later
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
-"$lamina" study s.json --out grows >out 2>err || cat out err
+"$lamina" study s.json --out grows >out 2>err || broken out err
 check "two runs" [ "$(line_of starts)" = 2 ]
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": [{"norm": "none"}, {"norm": "batch"}], "seeds": [1, 2]}'
-"$lamina" study s.json --out grows >out 2>err || cat out err
+"$lamina" study s.json --out grows >out 2>err || broken out err
 check "only what is new is trained" [ "$(grep ^starts out | sort | tr '\n' ' ')" = "starts: batch-seed1 starts: batch-seed2 starts: none-seed2 " ]
-"$lamina" study s.json --out grows >out 2>err || cat out err
+"$lamina" study s.json --out grows >out 2>err || broken out err
 check "nothing twice" [ "$(line_of starts)" = 0 ]
 mkdir bare && cp grows/numbers.json bare
 check "numbers alone, which may be of other settings" refuses 1 "s.json: bare/numbers.json has none-seed1, but no bare/study.json says what it began with; restore" study s.json --out bare
 mkdir moved && cp grows/numbers.json grows/study.json moved
 sed -i 's/\[1, 2\]/[1, 2, 3]/' s.json
-"$lamina" study s.json --out moved >out 2>err || cat out err
+"$lamina" study s.json --out moved >out 2>err || broken out err
 check "nor where the numbers alone are left" [ "$(grep ^starts out | sort | tr '\n' ' ')" = "starts: batch-seed3 starts: none-seed3 " ]
 check "which is said" grep -q "^6 runs of lamina mnist in moved: 4 done before (4 of them in numbers.json), 2 to go" out
 check "old and new seeds are in the tables" grep -qE '^\| batch \| 3 \| 0 \|' moved/summary.md
 rm -r moved/*-seed[0-9]
 sed -i 's/\[1, 2, 3\]/[2]/' s.json
-"$lamina" study s.json --out moved --tables >out 2>err || cat out err
+"$lamina" study s.json --out moved --tables >out 2>err || broken out err
 check "what the file does not name is in no table" grep -qE '^\| batch \| 1 \| 0 \|' moved/summary.md
 check "and its numbers are kept, as those of the variant that was taken out before" [ "$(grep -c '"outcome"' moved/numbers.json)" = 7 ]
 study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "variants": {"norm": ["none"]}}'
@@ -99,7 +99,7 @@ check "then as well" [ "$(line_of starts)" = 2 ]
 
 # --- runs that the study did not begin, and folders of single runs
 study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "variants": {"norm": ["none"]}}'
-"$lamina" mnist --preset small --norm none --out adopted/none-seed1 >/dev/null 2>err || cat err
+"$lamina" mnist --preset small --norm none --out adopted/none-seed1 >/dev/null 2>err || broken err
 check "a run of another rate" refuses 1 "s.json: lr 0.5: the run in adopted/none-seed1 began with 0.001; name another folder" study s.json --out adopted
 sed -i 's/, "lr": 0.5/, "record": "every=5"/' s.json
 check "a run with another record" refuses 1 "s.json: record every=5: the run in adopted/none-seed1 began with 0; name" study s.json --out adopted
@@ -117,7 +117,7 @@ mkdir -p here/books there/books
 for _ in $(seq 30); do echo "It was tea time, and she went on."; done >here/books/emma.txt
 tr et te <here/books/emma.txt >there/books/emma.txt
 study '{"experiment": "transformer", "settings": {"preset": "small", "layers": 1, "updates": 2, "validate-every": 1, "batch": 8, "length": 8, "data": "books"}, "seeds": [1]}'
-(cd here && "$lamina" study ../s.json --out ../read >/dev/null 2>err) || cat here/err
+(cd here && "$lamina" study ../s.json --out ../read >/dev/null 2>err) || broken here/err
 sed -i 's/\[1\]/[1, 2]/' s.json
 check "another folder of that name" eval '(cd there && refuses 2 "--data books: the run in ../read/run-seed1 began with $(dirname "$PWD")/here/books, which is another folder" study ../s.json --out ../read)'
 cp there/books/emma.txt here/books/emma.txt
@@ -125,14 +125,14 @@ check "a book that has changed" eval '(cd here && refuses 1 "../s.json: the runs
 check "  is said before anything else is trained, too" eval '(cd here && sed -i "s/1, 2/1, 2, 3/" ../s.json && ! "$lamina" study ../s.json --out ../read >out 2>err && ! grep -q ^starts out)'
 
 # --- --seeds, the short form
-"$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 2 --seed 4 --out short >out 2>err || cat out err
+"$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 2 --seed 4 --out short >out 2>err || broken out err
 check "a run for each variant and seed" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
   "starts: layer-batch128-seed4 starts: layer-batch128-seed5 starts: layer-batch64-seed4 starts: layer-batch64-seed5 starts: none-batch128-seed4 starts: none-batch128-seed5 starts: none-batch64-seed4 starts: none-batch64-seed5 " ]
 study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.002, "record": "every=5"}, "variants": {"batch": [128, 64], "norm": ["none", "layer"]}, "seeds": [4, 5]}'
-"$lamina" study s.json --out long >out 2>err || cat out err
+"$lamina" study s.json --out long >out 2>err || broken out err
 check "trained as by a study's file" cmp -s short/none-batch64-seed5/model.safetensors long/batch64-none-seed5/model.safetensors
 check "with all that the flags say" [ -s short/layer-batch128-seed4/record.csv ]
-"$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 3 --seed 4 --out short >out 2>err || cat out err
+"$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 3 --seed 4 --out short >out 2>err || broken out err
 check "more seeds later" [ "$(line_of starts)" = 4 ]
 check "their spread is in the tables" grep -qE '^\| layer-batch64 \| 3 \| 0 \|' short/summary.md
 check "other flags" refuses 1 "put it back, or name another folder with --out" mnist --preset small --norm none,layer --batch 128,64 --seeds 3 --out short
@@ -140,7 +140,7 @@ check "other flags" refuses 1 "put it back, or name another folder with --out" m
 check "a folder whose name is a number" grep -q "^failed: layer-seed1, 007: is not a folder" out
 check "not with --resume" refuses 2 "--resume excludes --seeds" mnist --seeds 2 --resume --out short
 check "nor with statistics of several ranks" refuses 2 "--sync-batch-norm: each run of --seeds is one process" mnist --preset small --norm none,batch --sync-batch-norm --seeds 1 --out ranks
-"$lamina" attentive-reader --preset small --updates 2 --seeds 1 --out curves >out 2>err || cat out err
+"$lamina" attentive-reader --preset small --updates 2 --seeds 1 --out curves >out 2>err || broken out err
 check "the five curves of Figure 2" [ "$(grep ^starts out | sort | tr '\n' ' ')" = \
   "starts: batch-everywhere-seed1 starts: batch-seed1 starts: layer-gain0.1-seed1 starts: layer-gain1-seed1 starts: none-seed1 " ]
 
@@ -152,19 +152,19 @@ check "failed runs are an error" [ $status = 1 ]
 check "with their reason, and the others go on" [ "$(grep -c '^failed: run-seed[12], nowhere' out)" = 2 ]
 study '{"experiment": "mnist", "settings": {"preset": "small"}}'
 mkdir -p retried/run-seed1 && printf 'lamina: nowhere: is missing\nlamina: still missing\n' >retried/run-seed1/log.txt
-"$lamina" study s.json --out retried >out 2>err || cat out err
+"$lamina" study s.json --out retried >out 2>err || broken out err
 check "a run that failed before names its data" grep -q '"data": "built-in synthetic digits' retried/run-seed1/outcome.json
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"lr": [0.001, 1e30]}, "seeds": [1, 2]}'
-"$lamina" study s.json --out diverges >out 2>err || cat out err
+"$lamina" study s.json --out diverges >out 2>err || broken out err
 check "that a run diverges is a result" [ "$(grep -c '^diverged: lr1e+30-seed[12], ' out)" = 2 ]
 check "it counts in the tables" grep -q '^| lr1e+30 | 0 | 2 | - |' diverges/summary.md
 check "and is in runs.csv with its reason" grep -qE '^lr1e\+30-seed1,1e\+30,1,diverged,.*(not finite|nan|inf)' diverges/runs.csv
-"$lamina" study s.json --out diverges >out 2>err || cat out err
+"$lamina" study s.json --out diverges >out 2>err || broken out err
 check "and is not tried again" [ "$(line_of starts)$(line_of goes)" = 00 ]
 
 # --- a run with a damaged file
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
-"$lamina" study s.json --out damaged >out 2>err || cat out err
+"$lamina" study s.json --out damaged >out 2>err || broken out err
 cp -r damaged/none-seed1 before && echo '{' >damaged/none-seed1/config.json
 sed -i 's/\[1\]/[1, 2]/' s.json
 status=0
@@ -176,7 +176,7 @@ check "nothing of the run is touched" [ "$(diff -r before damaged/none-seed1 | g
 check "and its numbers are kept" [ "$(grep -c '"outcome"' damaged/numbers.json)" = 4 ]
 check "the summary counts it" grep -q "3 runs finished, 0 diverged, 1 failed, 0 to go" damaged/summary.md
 cp before/config.json damaged/none-seed1
-"$lamina" study s.json --out damaged >out 2>err || cat out err
+"$lamina" study s.json --out damaged >out 2>err || broken out err
 check "restored, it is done" grep -q "^4 runs of lamina mnist in damaged: 4 done before, 0 to go" out
 
 # --- mistakes in the file

@@ -12,7 +12,7 @@ lines() { sed -E $'s/\r$//; s/.*\r//; s/\033\\[[0-9;]*[mK]//g' "$1"; }
 fits() { awk -v most="$2" 'length($0) > most { print "  " length($0) ": " $0; bad = 1 } END { exit bad }' "$1"; }
 
 run=(mnist --preset small --norm none,layer --batch 4 --threads 2)
-"$in_terminal" "$lamina" "${run[@]}" --epochs 3 --out whole >screen || echo "the run in a terminal failed"
+"$in_terminal" "$lamina" "${run[@]}" --epochs 3 --out whole >screen || broken
 bars screen >bars
 lines screen >lines
 check "the bar says which variant, which epoch" grep -qE '^variant 2/2, epoch [1-3]/3  \[[=> ]+\]' bars
@@ -29,15 +29,16 @@ check "the table's columns are aligned" [ "$(grep -A3 '^----' lines | awk '{ pri
 check "its best numbers are bold" grep -qaE $'\033\\[1m[0-9.]+%\033\\[0m' screen
 check "  and marked in summary.md" grep -qE '\| \*\*[0-9.]+%\*\* \|' whole/summary.md
 
-NO_COLOR=1 "$in_terminal" "$lamina" "${run[@]}" --epochs 1 --out plain >screen || echo "the run without colours failed"
+NO_COLOR=1 "$in_terminal" "$lamina" "${run[@]}" --epochs 1 --out plain >screen || broken
 check "NO_COLOR: a bar" grep -qa 'left in all' screen
 check "  and no colour" [ "$(grep -ac $'\033\\[[0-9;]*m' screen)" = 0 ]
-"$lamina" "${run[@]}" --epochs 1 --out piped >screen || echo "the run in a pipe failed"
+"$lamina" "${run[@]}" --epochs 1 --out piped >screen || broken
 check "a pipe: neither bar nor colour" [ "$(grep -c $'[\r\033]' screen)" = 0 ]
 check "  but the metrics" grep -q '^epoch 1/1:  train nll ' screen
 
 LAMINA_SMOKE=50 "$in_terminal" --columns 50 --stop-at "left in all" "$lamina" mnist --preset small --norm none,layer \
-  --batch 128,4 --epochs 50 --out none >screen && echo "a run of 50 epochs was not stopped"
+  --batch 128,4 --epochs 50 --out none >screen
+check "a run of 50 epochs is stopped" [ $? = 130 ]
 check "a narrow terminal is not overrun" fits <(bars screen) 49
 
 # --- --help and list. Examples stay whole, so that they can be copied.
@@ -62,7 +63,7 @@ check "  the first one's row" [ "$(grep -c '^| baseline |' stopped/summary.md)" 
 check "  and no other" [ "$(grep -c '^| layer norm |' stopped/summary.md)" = 0 ]
 check "  its figure" [ -s stopped/figure.svg ]
 check "  how to go on" grep -q "go on with: lamina mnist --resume --out stopped" screen
-LAMINA_SMOKE=2 "$lamina" mnist --resume --out stopped >out || echo "resuming failed"
+LAMINA_SMOKE=2 "$lamina" mnist --resume --out stopped >out || broken
 check "  and then the table of both" [ "$(grep -cE '^\| (baseline|layer norm) \|' stopped/summary.md)" = 2 ]
 
 finish

@@ -8,13 +8,13 @@ norms=$("$lamina" transformer --help | sed -n 's/^ *--norm TEXT:{\([^}]*\)}.*/\1
 check "its page lists the norms" grep -qF "| \`--norm\` | ${norms//,/, }." "${lamina%/build/lamina}/models/transformer/README.md"
 
 # --- two norms at two places from one call
-"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm rms,layer --placement post,pre --updates 50 --warmup 5 --out all >out 2>err || cat err
+"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm rms,layer --placement post,pre --updates 50 --warmup 5 --out all >out 2>err || broken err
 check "says that the data are no book" grep -q "built-in stories, not a book" out
 check "one folder a variant, with its best model, test and samples" \
   [ -s all/post-rms/best.safetensors -a -s all/pre-layer/test.csv -a -s all/post-layer/samples.txt -a -s all/pre-rms/vocabulary.txt ]
 check "a table of all" [ "$(grep -cE '^\| (post|pre)-LN, (rms|layer) norm \|' all/summary.md)" = 4 ]
 check "metrics at every validation" [ "$(cut -d, -f1,2 all/pre-layer/metrics.csv | tr '\n' ' ')" = "validation,step 1,40 2,50 " ]
-"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm rms,layer --placement pre,scaled-pre --updates 3 --out scaled >out 2>err || cat err
+"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm rms,layer --placement pre,scaled-pre --updates 3 --out scaled >out 2>err || broken err
 check "a figure tells pre from scaled pre" [ "$(grep -c stroke-dasharray scaled/figure.svg)" = 2 ]
 check "a sample at every validation" [ "$(grep -c '^after ' all/pre-layer/samples.txt)" = 2 ]
 
@@ -26,14 +26,14 @@ for flags in "--dropout 0.1 --positions learned --decay none --record every=20" 
   [ "$flags" = "${flags/--record/}" ] || {
     check "killed and resumed: the same record" cmp -s whole/record.csv killed/record.csv
     check "the record has every norm" [ "$(cut -d, -f2 whole/record.csv | sort -u | grep -c norm)" = 3 ]
-    "$lamina" inspect killed >out 2>err || cat err
+    "$lamina" inspect killed >out 2>err || broken err
     check "inspect shows them" grep -q "block1.feed_forward_norm" out
   }
   rm -rf whole killed
 done
 
 # --- the beginning of a text alone
-"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm group --updates 3 --train-on 600 --out short >out 2>err || cat err
+"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm group --updates 3 --train-on 600 --out short >out 2>err || broken err
 check "trains on the beginning of the text, and says so" grep -q "trains on the first 600 alone" out
 check "group norm, too" grep -qE '^\| pre-LN, group norm \|' short/summary.md
 check "its alphabet is that of the whole text" cmp -s short/vocabulary.txt all/pre-rms/vocabulary.txt
@@ -44,7 +44,7 @@ check "more of the text than there is" on_all_stories \
 # --- words, and a book of one's own
 mkdir books
 for _ in $(seq 30); do printf 'It was caf\xe9 time, and she went on.\r\n\r\n'; done >books/emma.txt
-"$lamina" "${tiny[@]}" --batch 8 --data books --book emma --unit word --length 8 --out words >out 2>err || cat err
+"$lamina" "${tiny[@]}" --batch 8 --data books --book emma --unit word --length 8 --out words >out 2>err || broken err
 check "a model of words says so" grep -q "words to train on" out
 check "  and counts bits of them" grep -q "bits per word" words/summary.md
 

@@ -3,8 +3,8 @@
 # same declaration as --help.
 source "$(dirname "$0")/../checks.sh"
 
-"$lamina" completion >script || echo "completion failed"
-"$lamina" manual >lamina.1 || echo "manual failed"
+"$lamina" completion >script || broken
+"$lamina" manual >lamina.1 || broken
 # shellcheck disable=SC1091
 source ./script
 
