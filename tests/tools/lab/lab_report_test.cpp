@@ -49,6 +49,14 @@ TEST_CASE("lab report: of numbers without an axis the table says how many there 
   CHECK(summary_of({}, rows, {}).find("| layer norm | 2 | 3 | 2 | 3 |") != std::string::npos);
 }
 
+TEST_CASE("lab report: of a long curve the table has ten columns, the first and the last among them") {
+  Rows rows;
+  for (int x = 0; x < 25; ++x) rows.push_back({1, "layer", "loss", static_cast<double>(x), 100.0 + x});
+  CHECK(summary_of({}, rows, {})
+            .find("| layer norm | 100 | 103 | 105 | 108 | 111 | 113 | 116 | 119 | 121 | 124 |") !=
+        std::string::npos);
+}
+
 TEST_CASE("lab report: curves of one norm have its colour, and a line of their own each") {
   Rows rows;
   for (const char* const variant : {"none", "layer", "layer a", "layer b", "layer c", "layer d"})
