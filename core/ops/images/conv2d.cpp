@@ -54,6 +54,8 @@ ConvSizes sizes_of(const Tensor& x, const Tensor& weight, const Tensor& bias,
   const auto [stride, padding] = geometry;
   if (stride == 0)
     fail("conv2d: stride 0 for images ", image, " and weight ", kernel, "; it must be positive");
+  if (padding > Shape::max_size)
+    fail("conv2d: a padding of ", padding, " for images ", image, ", most likely a negative number");
   if (kernel[0] == 0 || kernel[1] == 0 || kernel[0] > image[1] + 2 * padding ||
       kernel[1] > image[2] + 2 * padding)
     fail("conv2d: the kernel ", kernel[0], " x ", kernel[1], " does not fit into images ", image,

@@ -109,6 +109,10 @@ TEST_CASE("conv2d: errors name the shapes") {
   CHECK_ERROR(conv2d(x, Tensor::zeros({3, 3, 4, 8}), {}),
               "conv2d: images [2 x 4 x 5 x 3] have 3 channels, the weight [3 x 3 x 4 x 8] is for 4" +
                   layout_hint({2, 4, 5, 3}, 4));
+  for (const size_t negative : {size_t{0} - 1, size_t{1} << 63})  // these add up to a size that fits
+    CHECK_ERROR(conv2d(x, Tensor::zeros({3, 3, 3, 8}), {}, {.padding = negative}),
+                text("conv2d: a padding of ", negative,
+                     " for images [2 x 4 x 5 x 3], most likely a negative number"));
   CHECK_ERROR(conv2d(x, Tensor::zeros({3, 3, 3, 8}), {}, {.stride = 0}),
               "conv2d: stride 0 for images [2 x 4 x 5 x 3] and weight [3 x 3 x 3 x 8]; it must be positive");
   CHECK_ERROR(conv2d(x, Tensor::zeros({3, 3, 3, 8}), Tensor::zeros({7})),
