@@ -133,6 +133,7 @@ void Tape::watch(detail::Storage* storage, size_t begin, const Shape& shape) {
 }
 
 bool Tape::watches(const Tensor& x) const {
+  if (!x.defined()) return false;
   const detail::Storage& holder = detail::holder_of(*x.storage());
   return std::ranges::any_of(watched_, [&](const Watched& each) { return each.storage.get() == &holder; });
 }

@@ -264,6 +264,7 @@ GradientTarget::~GradientTarget() {
 }
 
 real* Tensor::gradient_in_place() {
+  require_values("gradient_in_place", *this);
   Storage& shared = *storage_.get();
   if (shared.gradient != nullptr || size() != shared.size)
     fail("gradient_in_place: the gradient of this ", shape_, " has a place already");

@@ -143,6 +143,20 @@ inline namespace LAMINA_SCALAR {
 class Tensor {
  public:
   Tensor() = default;  ///< an empty handle, with which nothing can be computed; `defined()` is false
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  /// What was moved from is an empty handle.
+  Tensor(Tensor&& other) noexcept
+      : storage_(std::move(other.storage_)),
+        offset_(std::exchange(other.offset_, 0)),
+        shape_(std::exchange(other.shape_, Shape::none())) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    storage_ = std::move(other.storage_);
+    offset_ = std::exchange(other.offset_, 0);
+    shape_ = std::exchange(other.shape_, Shape::none());
+    return *this;
+  }
+  ~Tensor() = default;
   /// Values are undefined until written. Throws Error for more than Shape::max_size elements, and a std::bad_alloc that
   /// names the shape where memory does not hold it.
   explicit Tensor(Shape shape);

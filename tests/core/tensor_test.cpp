@@ -9,6 +9,7 @@
 
 #include "core/parameters.h"
 #include "core/tape.h"
+#include "layers/norms/weight_norm.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -30,6 +31,26 @@ TEST_CASE("shape: sizes, axes, text") {
   CHECK_ERROR(shape[3], "shape [2 x 3 x 4]: has no axis 3");
   CHECK_ERROR(shape.with(-4, 1), "shape [2 x 3 x 4]: has no axis -4");
   CHECK_ERROR((Shape{1, 2, 3, 4, 5}), "shape: 5 dimensions; at most 4 are supported");
+}
+
+TEST_CASE("tensor: what was moved from is an empty handle, in its shape too") {
+  std::vector<Tensor> from{sample({4, 6}, 1), sample({4, 6}, 1).step(2)};
+  const Tensor values = from[0].copy(), row = values.step(2).copy();
+  Tensor to = std::move(from[1]);
+  CHECK(identical(to, row));
+  CHECK(text(from[1].shape()) == "[an empty handle]");
+  to = std::move(from[0]);
+  CHECK(identical(to, values));
+  CHECK(from[0].shape() == Shape::none());
+  Tensor& same = to;
+  to = std::move(same);
+  CHECK(identical(to, values));
+  // An op that looks at the shape alone.
+  CHECK_ERROR(weight_norm(values, from[1]),
+              "weight_norm: v is [4 x 6], the gain [an empty handle]; one gain a column is needed");
+  CHECK(contains(error_of([&] { from[1].gradient_in_place(); }),
+                 "gradient_in_place: a tensor is an empty handle"));
+  CHECK(!Tape().watches(from[1]));
 }
 
 TEST_CASE("tensor: construction") {
