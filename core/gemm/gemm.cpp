@@ -3,6 +3,7 @@
 #include "core/gemm/gemm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/gemm/kernel.h"
 #include "core/threads/parallel.h"
@@ -38,6 +39,11 @@ bool suits_streaming(const Product& q) {
   return q.b_op == Transpose::no && q.c.column == 1 && (q.addend.data == nullptr || q.addend.column == 1) &&
          ((q.m <= max_stream_rows && q.n >= stream_columns * q.m) ||
           (q.k <= max_stream_k && q.n >= stream_columns / 2 * q.k));
+}
+
+/// Whether BLAS, which counts in int, can be told the sizes and strides.
+bool suits_blas(const Product& q) {
+  return std::in_range<int>(std::max({q.m, q.n, q.k, q.lda, q.ldb, q.c.row}));
 }
 
 /// Share of the lanes that `columns` columns fill.
@@ -137,7 +143,7 @@ void run(const Product& q, Method method) {
 }  // namespace
 
 Path kernels::choose_path(Product& q) {
-  if (blas_is_faster(q.m, q.n, q.k)) return Path::blas;
+  if (suits_blas(q) && blas_is_faster(q.m, q.n, q.k)) return Path::blas;
   if (lane_use(q.n) < 0.8 && lane_use(q.m) > lane_use(q.n) + 0.15) q = exchanged(q);
   return suits_dot_products(q) ? Path::dot : suits_streaming(q) ? Path::stream : Path::blocked;
 }

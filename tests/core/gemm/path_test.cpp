@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "core/gemm/kernel.h"
 
 using namespace lamina;
@@ -65,6 +67,19 @@ TEST_CASE("gemm: a narrow product becomes that of its transposed matrices" *
   Product wide = product_of(128, 4 * lanes + lanes / 2, 1000);  // fills nine tenths
   CHECK(choose_path(wide) == Path::blocked);
   CHECK(wide.m == 128);
+}
+
+TEST_CASE("gemm: OpenBLAS gets no sizes and strides that it cannot count") {
+  constexpr size_t most = (size_t{1} << 31) - 1;
+  for (const auto& [m, n, k] :
+       {std::array{most + 1, size_t{2048}, size_t{2048}}, std::array{size_t{2048}, most + 1, size_t{2048}},
+        std::array{size_t{2048}, size_t{2048}, most + 1}})
+    CHECK(path_of(product_of(m, n, k)) == Path::blocked);
+  Product columns_of_wide = product_of(2048, 2048, 2048);
+  columns_of_wide.lda = most + 1;
+  CHECK(path_of(columns_of_wide) == Path::blocked);
+  const bool blas = blas_is_faster(2048, 2048, most);
+  CHECK(path_of(product_of(2048, 2048, most)) == (blas ? Path::blas : Path::blocked));
 }
 
 TEST_CASE("gemm: OpenBLAS serves large products where its vectors are as wide") {
