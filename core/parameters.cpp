@@ -32,7 +32,8 @@ Parameters::Parameters(Parameters&& other) noexcept
       flat_(other.flat_),
       keeps_flat_(std::move(other.keeps_flat_)),
       lock_(std::move(other.lock_)),
-      lifetime_(std::move(other.lifetime_)) {
+      lifetime_(std::move(other.lifetime_)),
+      names_(std::move(other.names_)) {
   if (lifetime_ != nullptr) *lifetime_ = this;
 }
 
@@ -53,12 +54,13 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
     fail("parameters: '", name, "' ", initial.shape(), " has no numbers to learn; give it sizes above 0");
   if (initial.size() != initial.storage()->size)
     fail("parameters: '", name, "' ", initial.shape(), " is a part of a larger tensor; add its copy()");
-  for (const Entry& entry : learned_)
-    if (entry.value.storage() == initial.storage())
-      fail("parameters: '", name, "' is the same tensor as '", entry.name,
-           "'; add it once and share the handle");
   detail::Storage& storage = *initial.storage();
   const detail::Storage* const lender = detail::holder_of(storage).lender;
+  if (lender == flat_)
+    for (const Entry& entry : learned_)
+      if (entry.value.storage() == &storage)
+        fail("parameters: '", name, "' is the same tensor as '", entry.name,
+             "'; add it once and share the handle");
   if (lender != nullptr && lender->flat)
     fail("parameters: '", name, "' ", initial.shape(),
          " is a parameter of another model, which could then no longer train it; share the handle, or add "
@@ -72,7 +74,8 @@ Tensor Parameters::add(const std::string& name, Tensor initial) {
   initial.require_gradient();
   offsets_.push_back(flat_->take(storage));
   learned_.push_back({name, initial});
-  find_trained();
+  names_.insert(name);
+  train_from(learned_.size() - 1);
   return initial;
 }
 
@@ -80,13 +83,13 @@ Tensor Parameters::add_state(const std::string& name, Tensor initial) {
   require_new(name);
   if (!initial.defined()) fail("parameters: '", name, "' is an empty handle; give it initial values");
   state_.push_back({name, initial});
+  names_.insert(name);
   return initial;
 }
 
 void Parameters::require_new(const std::string& name) const {
   require_here();
-  const auto same = [&](const Entry& entry) { return entry.name == name; };
-  if (std::ranges::any_of(learned_, same) || std::ranges::any_of(state_, same))
+  if (names_.contains(name))
     fail("parameters: the name '", name, "' is used twice; give each layer a name of its own");
 }
 
@@ -169,8 +172,14 @@ std::vector<size_t> Parameters::named(const std::string& name) const {
 
 void Parameters::find_trained() {
   trained_.clear();
+  train_from(0);
+}
+
+/// Enters parameter number i and those after it, which are in no range yet.
+void Parameters::train_from(size_t i) {
   const size_t size = flat_->buffer.size() / sizeof(real);
-  for (size_t i = 0; i < learned_.size(); ++i) {
+  if (i > 0 && !frozen(i - 1)) trained_.back().end = offsets_[i];
+  for (; i < learned_.size(); ++i) {
     if (frozen(i)) continue;
     const Range own{offsets_[i], i + 1 < learned_.size() ? offsets_[i + 1] : size};
     if (!trained_.empty() && trained_.back().end == own.begin)

@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/math/random.h"
@@ -120,6 +121,7 @@ class Parameters {
 
  private:
   void require_new(const std::string& name) const;
+  void train_from(size_t i);
   void set_frozen(const char* action, const std::string& name, bool frozen);
   void find_trained();
   const Parameters& require_here() const {
@@ -137,6 +139,7 @@ class Parameters {
   detail::StorageHandle keeps_flat_;
   std::string lock_;
   std::shared_ptr<Parameters*> lifetime_ = std::make_shared<Parameters*>(this);  ///< nullptr: moved from
+  std::unordered_set<std::string> names_;
 };
 
 }  // namespace LAMINA_SCALAR

@@ -104,6 +104,19 @@ TEST_CASE("parameters: may grow after the first use") {
   CHECK(identical(b, sample({40}, 2)));
 }
 
+TEST_CASE("parameters: what grows is trained in one range, but for what is frozen") {
+  constexpr size_t many = 50;
+  Parameters parameters(1);
+  for (size_t i = 0; i < many; ++i) parameters.add(text("p", i), Tensor::ones({1}));
+  CHECK(parameters.trained() == std::vector<Range>{{0, parameters.values().size()}});
+  parameters.freeze("p49");
+  parameters.add("last", Tensor::ones({1}));
+  CHECK(parameters.trained() == std::vector<Range>{{0, parameters.offset(many - 1)},
+                                                   {parameters.offset(many), parameters.values().size()}});
+  CHECK_ERROR(parameters.add("p7", Tensor::ones({1})),
+              "parameters: the name 'p7' is used twice; give each layer a name of its own");
+}
+
 TEST_CASE("parameters: handles outlive them") {
   Tensor kept;
   {
