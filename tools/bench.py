@@ -125,10 +125,15 @@ def main():
         missing = (f"{args.peer}, a script with these models in PyTorch, is not part of Lamina and missing (--peer FILE names "
                    "another one)" if args.has_torch else f"{args.python} has no torch (Debian: python3-torch; --python)")
         print(f"{missing}: only Lamina is timed in {', '.join(alone)}")
-    rows = [compare(args, case, variant) for case, variant in names]
-    print(f"\n{rows[0]['backend']}; {args.bursts} bursts of {args.burst} s, sides in turn; load "
-          f"{os.getloadavg()[0]:.1f} at the end\n")
-    print_table(rows)
+    rows = []
+    try:
+        for case, variant in names:
+            rows.append(compare(args, case, variant))
+    finally:  # a side that ends in the middle, or Ctrl-C, takes no finished rows with it
+        if rows:
+            print(f"\n{rows[0]['backend']}; {args.bursts} bursts of {args.burst} s, sides in turn; load "
+                  f"{os.getloadavg()[0]:.1f} at the end\n")
+            print_table(rows)
     if args.json:
         write_json(args, rows)
     return 0

@@ -79,6 +79,12 @@ END
 chmod +x loops
 "$top/tools/bench.py" --program "$steps" --python ./loops --peer peer --case gru --variant none --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: a plain recurrent layer is timed as PyTorch's loop, too" grep -qE '^\| gru \| none \| [0-9.]+ \| 50.00 \|' table
+sed -e 's/{"none-cell", "--jit"} <= {\*sys.argv}/sys.argv[sys.argv.index("--variant") + 1] != "ln"/' -e 's/else 100/else sys.exit(1)/' loops >dies && chmod +x dies
+if "$top/tools/bench.py" --program "$steps" --python ./dies --peer peer --case gru --bursts 2 --burst 0.001 --threads 1 >table 2>err
+then refused=false; else refused=true; fi
+check "bench.py: a side that ends in the middle is named" grep -qE '^\./dies .* --variant ln .* ended in the middle' err
+check "and the exit code is not 0" $refused
+check "but what was measured before it is shown" grep -qE '^\| gru \| none \| [0-9.]+ \| 50.00 \|' table
 cat >new_steps <<'END'
 #!/bin/sh
 [ "$1" = --list ] && echo '{"case":"new","beside_pytorch":["ln"],"alone":[]}' && exit
