@@ -27,7 +27,7 @@ double angle(size_t position, size_t pair, size_t width) {
          std::pow(10000.0, -2 * static_cast<double>(pair) / static_cast<double>(width));
 }
 
-/// Goes with its thread. The destructor of a static object, which may compute even later, gets another one.
+/// Goes with its thread. The destructor of a static object, which may compute even later, gets another one, which stays.
 Tensor& table_of_thread() {
   static constinit thread_local Tensor* table = nullptr;
   struct Release {
