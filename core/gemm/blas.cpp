@@ -14,7 +14,7 @@
 
 extern "C" char* openblas_get_corename(void);
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 int blas_vector_bytes() {
   static const int bytes = [] {
@@ -64,4 +64,4 @@ void blas_product(const Product& q) {
           q.c.data, size(std::max(q.c.row, q.n)));
 }
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

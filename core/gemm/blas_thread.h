@@ -8,7 +8,7 @@ int openblas_get_parallel(void);
 void openblas_set_num_threads(int);
 }
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 /// Keeps OpenBLAS to the calling thread for as long as it lives. Lamina's threads already divide the work: a
 /// second set would compete for the cores, and the way OpenBLAS splits a product changes the last bits. Its
@@ -34,4 +34,4 @@ class OnThisThread {
   int before_;
 };
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

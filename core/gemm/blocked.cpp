@@ -18,7 +18,7 @@
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 namespace {
 
@@ -187,11 +187,11 @@ void blocked_product(const Product& q) {
                      b == 0 ? q.addend : ConstView{q.c.data, q.c.row, q.c.column});
 }
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels
 
 namespace lamina {
 
-using namespace kernels;
+using namespace product_kernels;
 
 void PackedMatrix::Release::operator()(real* memory) const { memory::release(memory, bytes); }
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 namespace {
 
@@ -97,4 +97,4 @@ void multiply_gathered(size_t rows, size_t columns, size_t k, const Gathered& a,
   }
 }
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

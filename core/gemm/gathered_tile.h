@@ -18,7 +18,7 @@
 
 #include "core/gemm/kernel.h"
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 /// The first matrix: element (i, p) is at data[row[i] + step[p]].
 struct Gathered {
@@ -33,4 +33,4 @@ struct Gathered {
 void multiply_gathered(size_t rows, size_t columns, size_t k, const Gathered& a, const real* b, real* c,
                        size_t c_row, const real* addend, size_t addend_row);
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

@@ -10,7 +10,7 @@
 
 namespace lamina {
 
-using namespace kernels;
+using namespace product_kernels;
 
 namespace {
 
@@ -142,7 +142,7 @@ void run(const Product& q, Method method) {
 
 }  // namespace
 
-Path kernels::choose_path(Product& q) {
+Path product_kernels::choose_path(Product& q) {
   if (suits_blas(q) && blas_is_faster(q.m, q.n, q.k)) return Path::blas;
   if (lane_use(q.n) < 0.8 && lane_use(q.m) > lane_use(q.n) + 0.15) q = exchanged(q);
   return suits_dot_products(q) ? Path::dot : suits_streaming(q) ? Path::stream : Path::blocked;

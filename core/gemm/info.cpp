@@ -17,7 +17,7 @@ char* openblas_get_config(void);
 
 namespace lamina {
 
-using namespace kernels;
+using namespace product_kernels;
 
 const char* gemm_backend() {
   static const std::string line = "own kernels with " + std::to_string(vector_bytes * 8) +

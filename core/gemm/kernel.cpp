@@ -22,7 +22,7 @@
 #include <algorithm>
 #include <array>
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 namespace {
 /// Rows of b to prefetch: enough to hide the latency of L2, few enough not to evict each other when their
@@ -154,4 +154,4 @@ TileKernel tile_kernel(size_t rows, size_t vectors, Source source) {
   return all[rows - 1][vectors == 8 ? 3 : vectors / 2];
 }
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

@@ -9,7 +9,7 @@
 #include "core/memory/workspace.h"
 #include "core/simd.h"
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 using namespace simd;
 
@@ -176,4 +176,4 @@ bool blas_is_faster(size_t m, size_t n, size_t k);
 /// The whole product by OpenBLAS, on the calling thread alone; c and a bias untransposed.
 void blas_product(const Product& product);
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

@@ -10,7 +10,7 @@
 
 #include "core/gemm/kernel.h"
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 namespace {
 
@@ -126,4 +126,4 @@ void pack_panel(Transpose op, size_t k, size_t columns, const real* b, size_t ld
     copy_panel(k, columns, b, ldb, out);
 }
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

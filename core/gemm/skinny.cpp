@@ -5,7 +5,7 @@
 
 #include "core/gemm/kernel.h"
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 namespace {
 
@@ -98,4 +98,4 @@ void dot_product(const Product& q) {
       dot_rows_of(q, a, lda, tiles.begin(i), tiles.length(i), j, std::min(dot_columns, q.n - j));
 }
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-using namespace kernels;
+using namespace product_kernels;
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 #include "core/gemm/kernel.h"
 
-namespace lamina::kernels {
+namespace lamina::product_kernels {
 
 namespace {
 
@@ -160,4 +160,4 @@ void stream_product(const Product& q) {
   }
 }
 
-}  // namespace lamina::kernels
+}  // namespace lamina::product_kernels

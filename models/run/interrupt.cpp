@@ -16,7 +16,7 @@ std::atomic<bool> requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait for a lock");
 
 constexpr std::array caught{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-std::array<struct sigaction, caught.size()> before;
+std::array<struct sigaction, caught.size()> previous_actions;
 int alive = 0;  ///< objects of CatchInterrupts; only the outermost acts
 
 extern "C" void on_signal(int signal) {
@@ -39,14 +39,15 @@ CatchInterrupts::CatchInterrupts() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;  // a checkpoint that is being written must not see EINTR
   for (std::size_t i = 0; i < caught.size(); ++i) {
-    sigaction(caught[i], &action, &before[i]);
-    if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &before[i], nullptr);
+    sigaction(caught[i], &action, &previous_actions[i]);
+    if (caught[i] == SIGHUP && previous_actions[i].sa_handler == SIG_IGN)
+      sigaction(SIGHUP, &previous_actions[i], nullptr);
   }
 }
 
 CatchInterrupts::~CatchInterrupts() {
   if (--alive > 0) return;
-  for (std::size_t i = 0; i < caught.size(); ++i) sigaction(caught[i], &before[i], nullptr);
+  for (std::size_t i = 0; i < caught.size(); ++i) sigaction(caught[i], &previous_actions[i], nullptr);
   requested = false;
 }
 

@@ -62,7 +62,7 @@ struct Counts {
 };
 
 /// OpenBLAS, which serves most products of builds with 128-bit vectors, takes memory from the heap at each call.
-bool counts_heap() { return !kernels::blas_is_faster(128, 400, 100); }
+bool counts_heap() { return !product_kernels::blas_is_faster(128, 400, 100); }
 
 template <class Step>
 void check_steady(const Step& step) {

@@ -18,7 +18,7 @@
 namespace {
 
 using namespace lamina;
-using namespace lamina::kernels;
+using namespace lamina::product_kernels;
 
 struct Shape {
   const char* where;  ///< that an experiment has it

@@ -12,7 +12,7 @@
 namespace lamina::attention_head {
 
 /// Queries that are computed together, see scores.h.
-inline constexpr size_t panel_queries = kernels::panel_columns;
+inline constexpr size_t panel_queries = product_kernels::panel_columns;
 inline size_t panels_of(size_t queries) { return (queries + panel_queries - 1) / panel_queries; }
 
 /// Keys that meet a panel at once: their scores stay in L1.
@@ -79,7 +79,8 @@ struct GradientRows {
 
 /// The columns that rows of a head take in packed panels.
 inline size_t packed_columns(size_t width) {
-  return (width + kernels::panel_columns - 1) / kernels::panel_columns * kernels::panel_columns;
+  return (width + product_kernels::panel_columns - 1) / product_kernels::panel_columns *
+         product_kernels::panel_columns;
 }
 
 /// The size of `keys_gradients` below.

@@ -7,7 +7,7 @@
 
 namespace lamina::attention_head {
 
-using namespace kernels;
+using namespace product_kernels;
 
 namespace {
 

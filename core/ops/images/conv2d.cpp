@@ -26,7 +26,7 @@
 
 namespace lamina {
 
-using namespace kernels;
+using namespace product_kernels;
 
 namespace {
 

@@ -46,7 +46,7 @@ Tensor inverse_of(const Tensor& square, double factor, double penalty) {
   std::vector<double> a(square.size());
   for (size_t i = 0; i < a.size(); ++i) a[i] = factor * static_cast<double>(square[i]);
   for (size_t i = 0; i + 1 < width; ++i) a[i * width + i] += penalty;
-  const kernels::OnThisThread one;  // the result shall not depend on the number of threads
+  const product_kernels::OnThisThread one;  // the result shall not depend on the number of threads
   const int n = static_cast<int>(width);
   int info = 0;
   dpotrf_("U", &n, a.data(), &n, &info);

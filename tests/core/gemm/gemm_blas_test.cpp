@@ -29,17 +29,17 @@ struct Example {
 
   std::vector<real> product() const {
     std::vector<real> c(m * n);
-    kernels::blas_product({.m = m,
-                           .n = n,
-                           .k = k,
-                           .a_op = Transpose::no,
-                           .b_op = Transpose::no,
-                           .a = a.data(),
-                           .lda = k,
-                           .b = b.data(),
-                           .ldb = n,
-                           .c = {c.data(), n, 1},
-                           .addend = {}});
+    product_kernels::blas_product({.m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .a_op = Transpose::no,
+                                   .b_op = Transpose::no,
+                                   .a = a.data(),
+                                   .lda = k,
+                                   .b = b.data(),
+                                   .ldb = n,
+                                   .c = {c.data(), n, 1},
+                                   .addend = {}});
     return c;
   }
 };
@@ -77,7 +77,7 @@ TEST_CASE("gemm by OpenBLAS: a program's own choice of OpenMP threads is left as
   std::thread([&] {
     omp_set_num_threads(4);
     before = threads_there();
-    (void)kernels::blas_vector_bytes();
+    (void)product_kernels::blas_vector_bytes();
     result = example.product();
     after = threads_there();
     left = omp_get_max_threads();

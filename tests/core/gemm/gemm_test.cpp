@@ -53,7 +53,7 @@ void check_forms(size_t m, size_t n, size_t k) {
 
 /// OpenBLAS, which serves most products of builds with 128-bit vectors, adds in its own order.
 bool left_to_blas(size_t m, size_t n, size_t k) {
-  if (!kernels::blas_is_faster(m, n, k)) return false;
+  if (!product_kernels::blas_is_faster(m, n, k)) return false;
   MESSAGE("not checked: OpenBLAS computes ", m, " x ", n, " x ", k);
   return true;
 }

@@ -7,7 +7,7 @@
 #include "core/gemm/kernel.h"
 
 using namespace lamina;
-using namespace lamina::kernels;
+using namespace lamina::product_kernels;
 
 namespace {
 
