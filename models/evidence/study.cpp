@@ -3,13 +3,16 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/evidence/experiment_metrics.h"
 
 namespace lamina {
 
 bool Study::best_is_highest(std::string_view metric) const {
-  constexpr std::string_view recalls[] = {"_r1", "_r5", "_r10", "_sum"};
-  return std::ranges::any_of(recalls, [=](std::string_view ending) { return metric.ends_with(ending); }) ||
-         std::ranges::find(higher, metric) != higher.end();
+  const auto is_in = [=](const std::vector<std::string>& names) {
+    return std::ranges::find(names, metric) != names.end();
+  };
+  const ExperimentMetrics* const own = metrics_of_experiment(experiment);
+  return is_in(higher) || (own != nullptr && is_in(own->highest));
 }
 
 std::vector<std::pair<std::string, std::string>> Study::named_metrics() const {

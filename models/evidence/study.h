@@ -62,8 +62,8 @@ struct Study {
   size_t choose_seeds = 0;
   std::string against;         ///< a setting with numbers: tables and figure show the ends against it
   std::optional<Limit> limit;  ///< what has become of a run that failed to learn
-  /// Whether the study lists it as `higher`, or it is a recall or their sum (models/run/FILES.md). Of all else that the
-  /// experiments measure the lowest value is the best; a metric of which it is the highest is named here too.
+  /// Whether the study lists it as `higher`, or its experiment does (models/evidence/experiment_metrics.h). Of all else the
+  /// lowest value is the best.
   bool best_is_highest(std::string_view metric) const;
   /// Every metric that is shown, chosen by or claimed, behind the key that names it: {"choose", "valid_error"}.
   std::vector<std::pair<std::string, std::string>> named_metrics() const;

@@ -6,10 +6,10 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "models/evidence/experiment_metrics.h"
 #include "models/evidence/study.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/shell_word.h"
-#include "tools/study/experiment_metrics.h"
 #include "tools/study/study_report.h"
 #include "tools/study/train_study.h"
 

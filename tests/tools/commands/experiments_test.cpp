@@ -36,7 +36,7 @@ constexpr Place places[] = {
     {"README.md", "build/lamina ", " "},
     {"models/run/FILES.md", "`", "`"},  // the columns of its metrics.csv
     {preset_tests, "{\"", "\", "},
-    {"tools/study/experiment_metrics.cpp", "{\"", "\","},
+    {"models/evidence/experiment_metrics.cpp", "{\"", "\","},
     {"tests/faults/runs.py", "\"", "\": ["},
     {"tests/models/run/csv_columns_test.sh", " ", " --"},
     {"tests/models/distributed/mpirun_test.sh", " ", " --"},

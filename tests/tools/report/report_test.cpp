@@ -1,11 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "models/evidence/experiment_metrics.h"
 #include "tests/temporary_folder.h"
 #include "tests/tools/report/runs_folder.h"
 #include "tools/report/exhibits.h"
@@ -33,6 +35,31 @@ TEST_CASE("every figure, table and study of the paper is an exhibit, with or wit
       CHECK_MESSAGE(row.cells.size() == each.measures.size() + each.paper_columns.size(), each.id, row.label);
       CHECK_MESSAGE(row.of.size() <= each.distinctions.size(), each.id, row.label);
     }
+}
+
+TEST_CASE("an exhibit shows what its experiment measures, and knows which value is the best") {
+  for (const Exhibit& each : exhibits()) {
+    const ExperimentMetrics* const own = metrics_of_experiment(each.experiment);
+    const bool of_curves = each.file == "metrics.csv", of_test = each.file == "test.csv";
+    if (own == nullptr) continue;
+    std::set<std::string> columns{"step", "epoch", "seconds"};
+    for (const std::string& name : of_test ? own->test : own->curves) columns.insert(name);
+    const auto is_there = [&](const std::string& column) {
+      return !(of_curves || of_test) || !each.study.empty() || columns.contains(column);
+    };
+    CAPTURE(each.id);
+    for (const Measure& measure : each.measures) {
+      CHECK_MESSAGE(is_there(measure.column), measure.column);
+      CHECK_MESSAGE(is_there(measure.x), measure.x);
+    }
+    for (const ChartPlan& chart : each.charts) {
+      CHECK_MESSAGE(is_there(chart.x), chart.x);
+      CHECK_MESSAGE(is_there(chart.y), chart.y);
+      for (const Level& level : chart.levels) CHECK_MESSAGE(is_there(level.column), level.column);
+      if (columns.contains(chart.y))
+        CHECK_MESSAGE(chart.best_is_highest == (std::ranges::count(own->highest, chart.y) > 0), chart.y);
+    }
+  }
 }
 
 TEST_CASE("the exhibits of a part follow each other, the paper's first") {

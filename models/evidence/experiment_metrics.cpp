@@ -1,51 +1,54 @@
-#include "tools/study/experiment_metrics.h"
+#include "models/evidence/experiment_metrics.h"
 
 #include <algorithm>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/error.h"
 #include "models/evidence/measured_run.h"
+#include "models/evidence/study.h"
 
 namespace lamina {
 
-namespace {
-
-/// Columns of an experiment's runs, as models/run/FILES.md has them, also those that only some settings have.
-struct ExperimentMetrics {
-  std::string_view experiment;
-  std::vector<std::string> curves;     ///< of metrics.csv
-  std::vector<std::string> test = {};  ///< of test.csv, where it writes one
-};
-
-const std::vector<ExperimentMetrics>& all_metrics() {
+const std::vector<ExperimentMetrics>& experiment_metrics() {
   static const std::vector<std::string> of_digits{"train_nll", "valid_nll", "valid_error", "test_nll",
                                                   "test_error"};
   static const std::vector<ExperimentMetrics> all{
-      {"mnist", of_digits},
-      {"convnet", of_digits},
+      {"mnist", of_digits, {}, {}},
+      {"convnet", of_digits, {}, {}},
       {"draw",
        {"epoch_bound", "train_bound", "train_reconstruction", "train_kl", "valid_bound", "test_bound",
-        "test_reconstruction", "test_kl"}},
-      {"handwriting", {"running_nll", "train_nll", "test_nll"}},
+        "test_reconstruction", "test_kl"},
+       {},
+       {}},
+      {"handwriting", {"running_nll", "train_nll", "test_nll"}, {}, {}},
       {"order-embedding",
        {"epoch", "train_loss", "valid_sum", "valid_caption_r1", "valid_caption_r5", "valid_caption_r10",
         "valid_caption_mean_rank", "valid_image_r1", "valid_image_r5", "valid_image_r10",
         "valid_image_mean_rank"},
        {"test_caption_r1", "test_caption_r5", "test_caption_r10", "test_caption_mean_rank", "test_image_r1",
-        "test_image_r5", "test_image_r10", "test_image_mean_rank"}},
+        "test_image_r5", "test_image_r10", "test_image_mean_rank"},
+       {"valid_sum", "valid_caption_r1", "valid_caption_r5", "valid_caption_r10", "valid_image_r1",
+        "valid_image_r5", "valid_image_r10", "test_caption_r1", "test_caption_r5", "test_caption_r10",
+        "test_image_r1", "test_image_r5", "test_image_r10"}},
       {"attentive-reader",
        {"epoch", "train_loss", "valid_loss", "valid_error", "population_loss", "population_error",
         "moving_loss", "moving_error", "chance_error", "frequent_error", "frequent_other_error"},
-       {"test_loss", "test_error", "test_population_loss", "test_population_error"}},
-      {"skip-thoughts", {"epoch", "train_nll", "valid_nll"}},
+       {"test_loss", "test_error", "test_population_loss", "test_population_error"},
+       {}},
+      {"skip-thoughts", {"epoch", "train_nll", "valid_nll"}, {}, {}},
       {"transformer",
        {"epoch", "train_nll", "valid_nll", "valid_bits", "learning_rate"},
-       {"test_nll", "test_bits"}}};
+       {"test_nll", "test_bits"},
+       {}}};
   return all;
 }
+
+const ExperimentMetrics* metrics_of_experiment(std::string_view name) {
+  const auto own = std::ranges::find(experiment_metrics(), name, &ExperimentMetrics::experiment);
+  return own == experiment_metrics().end() ? nullptr : &*own;
+}
+
+namespace {
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -76,8 +79,8 @@ bool may_be_recorded(const std::string& metric) { return metric.find('.') != std
 }  // namespace
 
 void require_metrics_of_experiment(const Study& study) {
-  const auto own = std::ranges::find(all_metrics(), study.experiment, &ExperimentMetrics::experiment);
-  if (own == all_metrics().end()) return;
+  const ExperimentMetrics* const own = metrics_of_experiment(study.experiment);
+  if (own == nullptr) return;
   for (const auto& [place, metric] : study.named_metrics()) {
     if (is_in(own->curves, metric) || is_in(own->test, metric)) continue;
     if (!may_be_recorded(metric))

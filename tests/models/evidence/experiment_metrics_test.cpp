@@ -1,10 +1,12 @@
-#include "tools/study/experiment_metrics.h"
+#include "models/evidence/experiment_metrics.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "core/error.h"
+#include "models/evidence/study.h"
 
 using namespace lamina;
 
@@ -33,4 +35,21 @@ TEST_CASE("study: nothing is chosen on the test set, be it measured once or afte
   CHECK(complaint("mnist", "valid_error").empty());
   CHECK(complaint("attentive-reader", "population_error").empty());
   CHECK(complaint("handwriting", "train_nll").empty());
+}
+
+TEST_CASE("metrics: an experiment says of which the highest value is the best, and a study obeys") {
+  for (const ExperimentMetrics& each : experiment_metrics()) {
+    CAPTURE(each.experiment);
+    const auto is_measured = [&](const std::string& name) {
+      return std::ranges::count(each.curves, name) + std::ranges::count(each.test, name) > 0;
+    };
+    CHECK(std::ranges::all_of(each.highest, is_measured));
+  }
+  const Study order = study_from("s.json", R"({"experiment": "order-embedding"})");
+  for (const char* const recall : {"valid_image_r1", "test_caption_r5", "valid_image_r10", "valid_sum"})
+    CHECK(order.best_is_highest(recall));
+  CHECK_FALSE(order.best_is_highest("valid_image_mean_rank"));
+  const Study other = study_from("s.json", R"({"experiment": "mnist", "higher_is_better": ["hits"]})");
+  CHECK(other.best_is_highest("hits"));
+  CHECK_FALSE(other.best_is_highest("error_sum"));  // a name says nothing
 }
