@@ -3,6 +3,8 @@
 #include "tests/tools/commands/experiments.h"
 
 #include <algorithm>
+#include <regex>
+#include <set>
 #include <string_view>
 
 #include "core/files/file.h"
@@ -43,6 +45,17 @@ constexpr Place places[] = {
     {"tests/tools/report/report_page.mjs", "\"", "\": \"epoch,"},
 };
 
+/// Tables that no compiler looks at, and how a row of one names its command.
+struct Rows {
+  std::string_view file, begin;
+};
+constexpr Rows tables[] = {
+    {"models/evidence/experiment_metrics.cpp", R"re(\n      \{"([a-z-]+)",)re"},
+    {"tools/flags/command_times.cpp", R"re(\n    \{"([a-z-]+))re"},
+    {"tests/faults/runs.py", R"re(\n    "([a-z-]+)": \[)re"},
+    {"tests/tools/report/report_page.mjs", R"re("([a-z-]+)": "epoch,)re"},
+};
+
 struct Untold final : TrainingCommand {
   explicit Untold(Command& command) : TrainingCommand(command, {}) {}
   TrainingData load() override { return {}; }
@@ -66,6 +79,21 @@ TEST_CASE("experiments: each has an exhibit, its time, a page, and its place in 
     CHECK_MESSAGE(exists("tests/oracle/" + folder + ".py"), "tests/oracle/", folder, ".py");
     for (const Place& place : places)
       CHECK_MESSAGE(contains(content_of(place.file), text(place.before, name, place.after)), place.file);
+  }
+}
+
+TEST_CASE("experiments: what was removed has left no row behind") {
+  Command program("lamina", "for tests");
+  for (const auto add : add_commands) add(program);
+  std::set<std::string> commands;
+  for (const Command& command : program.commands()) commands.insert(command.name());
+  for (const Rows& table : tables) {
+    const std::string content = content_of(table.file);
+    const std::regex begin{std::string(table.begin)};
+    size_t rows = 0;
+    for (std::sregex_iterator row(content.begin(), content.end(), begin), end; row != end; ++row, ++rows)
+      CHECK_MESSAGE(commands.contains((*row)[1]), table.file, ": ", (*row)[1].str());
+    CHECK_MESSAGE(rows >= experiments().size(), table.file);
   }
 }
 
