@@ -62,12 +62,15 @@ void write_setting(Settings& settings, const std::string& name, const std::vecto
 }  // namespace
 
 void Fields::fill_in(bool paper) const {
-  for (const Field& field : fields_)
+  for (const Field& field : fields_) {
+    const std::string flag = flag_of_setting(field.name);
+    if (command_.has(flag) && given(flag)) continue;
     std::visit(
         [&]<class Value>(Value* value) {
           if (*value == Value()) *value = std::get<Value>(paper ? field.paper : field.small);
         },
         field.place);
+  }
 }
 
 Settings Fields::settings() const {
@@ -78,13 +81,14 @@ Settings Fields::settings() const {
 }
 
 void Fields::read(const Settings& settings) const {
+  const bool paper = settings.word("preset") == "paper";
   for (const Field& field : fields_)
     std::visit(
         [&]<class Value>(Value* value) {
           if (field.required || settings.has(field.name))
             read_setting(settings, field.name, field.required, *value);
-          else
-            *value = std::get<Value>(field.otherwise);
+          else if (*value = std::get<Value>(field.otherwise); *value == Value())
+            *value = std::get<Value>(paper ? field.paper : field.small);
         },
         field.place);
 }

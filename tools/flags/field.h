@@ -21,8 +21,8 @@ namespace lamina {
 
 template <class Value>
 struct FieldOptions {
-  Value paper = {}, small = {};  ///< of the presets, where the flag left the value 0 or empty
-  bool required = true;          ///< false: a config.json without it stands for the default
+  Value paper = {}, small = {};  ///< of the presets, where no flag is given and the default is 0 or empty
+  bool required = true;  ///< false: a config.json without it stands for the default, or its preset's value
 };
 
 class Fields {
