@@ -72,6 +72,29 @@ TEST_CASE("no difference is formed with synthetic, small or shortened runs, and 
             "50000 of 1000000 updates") != std::string::npos);
 }
 
+TEST_CASE("no difference is formed with runs of another batch, rate or optimizer than the paper's") {
+  const TemporaryFolder folder;
+  const auto row = [&](const Json& more) {
+    Json settings{{"data", "mnist"}, {"batch", "128"}, {"lr", 0.001}};
+    settings.update(more);
+    make_draw(folder / "a", settings);
+    return exhibit_on(folder.path(), "figure-4")["tables"][0]["rows"][0];
+  };
+  CHECK(row(Json::object())["cells"][2] == "+1.91");
+  for (const auto& [settings, reason] : {std::pair{Json{{"batch", "64"}}, "batch 64 and not 128"},
+                                         {Json{{"lr", 0.01}}, "lr 0.01 and not 0.001"}}) {
+    CHECK(row(settings)["cells"][2] == "–");
+    CHECK(row(settings)["group"] ==
+          text("paper: layer norm; ours: layer norm (", reason, ", so no difference is formed)"));
+  }
+  for (const auto& [optimizer, apart] : {std::pair{"authors-adam", "−2.5"}, {"sgd", "–"}}) {
+    const Json settings{{"norm", "layer"}, {"score", "order"}, {"data", "coco"}, {"optimizer", optimizer}};
+    make_run_of("order-embedding", folder / "b", settings, "");
+    write_file(folder / "b/test.csv", "epoch,test_caption_r1\n100,46\n");
+    CHECK(exhibit_on(folder.path(), "table-2")["tables"][0]["rows"][0]["cells"][2] == apart);
+  }
+}
+
 TEST_CASE(
     "DRAW's bounds after 200 epochs have no difference from those of a run as long as the paper's curves") {
   const TemporaryFolder folder;

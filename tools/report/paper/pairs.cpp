@@ -10,6 +10,7 @@
 #include "models/analysis/larger.h"
 #include "models/evidence/interval.h"
 #include "tools/report/measures.h"
+#include "tools/report/paper/values.h"
 
 namespace lamina {
 
@@ -128,6 +129,19 @@ void add_verdicts(Json& rows, const Exhibit& exhibit, const TablePlan& plan, con
     }
 }
 
+/// "batch 64 and not 128" of a setting that is known of both and differs; or else empty.
+std::string other_setting(const FoundRun& run, const Exhibit& exhibit) {
+  for (const auto& [name, values] : paper_settings(exhibit.id)) {
+    const std::string ours = setting_of(run, name);
+    const auto is_ours = [&](const std::string& theirs) {
+      return ours == theirs || number_in(ours) == number_in(theirs);  // NaN of words
+    };
+    if (!ours.empty() && std::ranges::none_of(values, is_ours))
+      return text(name, ' ', ours, " and not ", values.front());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, double length) {
@@ -136,6 +150,7 @@ std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, doub
   if (setting_of(run, "data").empty()) return "synthetic data";
   if (setting_of(run, "preset") == "small") return "small preset";
   if (const std::string part = part_of_data(run); !part.empty()) return part;
+  if (const std::string other = other_setting(run, exhibit); !other.empty()) return other;
   const double done = length_done(run, exhibit);
   return done < length ? progress(done, length, exhibit.length_column) : "";
 }

@@ -11,7 +11,7 @@
 namespace lamina {
 
 /// What keeps a run from being compared with one of the paper's of this length: "synthetic data", "small preset", "trained on
-/// 1000 alone", "5 of 100 epochs"; empty when nothing does.
+/// 1000 alone", "batch 64 and not 128", "5 of 100 epochs"; empty when nothing does.
 std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, double length);
 
 /// One table, or none: for each row of the paper whose norm we have measured, its numbers beside ours and the difference,

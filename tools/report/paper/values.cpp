@@ -71,6 +71,15 @@ const std::vector<PaperChart> charts = {
 
 }  // namespace
 
+std::vector<PaperSetting> paper_settings(const std::string& exhibit) {
+  // The paper says Adam; the code has one of its own.
+  const PaperSetting adam{"optimizer", {"adam", "authors-adam"}};
+  if (exhibit == "table-2") return {{"batch", {"128"}}, {"lr", {"0.001"}}, adam};
+  if (exhibit == "table-3") return {{"batch", {"64"}}, {"lr", {"0.0002"}}, adam};
+  if (exhibit == "figure-4") return {{"batch", {"128"}}, {"lr", {"0.001"}}};
+  return {};
+}
+
 std::vector<PaperValue> paper_values(const std::string& exhibit, const std::string& column) {
   const auto found = std::ranges::find_if(
       charts, [&](const PaperChart& chart) { return chart.exhibit == exhibit && chart.column == column; });
