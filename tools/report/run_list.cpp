@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "tools/flags/field.h"
@@ -15,15 +16,17 @@ namespace lamina {
 
 namespace {
 
-/// Commands that train nothing, on one thread: they have no --threads, and each of their settings is a flag.
-bool is_theory(const std::string& experiment) {
-  return experiment == "stability" || experiment == "invariance";
+/// All commands but those that compute on one thread.
+bool has_threads(const std::string& experiment) {
+  return experiment != "stability" && experiment != "invariance";
 }
 
 /// Settings that are no flags: they follow from others, from the command's own defaults or from the environment.
 bool is_no_flag(const std::string& experiment, const std::string& name) {
-  static const std::set<std::string> of_models{"variants", "embedding", "glimpses", "hidden"};
-  return name == "smoke" || (of_models.contains(name) && !is_theory(experiment));
+  static const std::set<std::pair<std::string, std::string>> without{
+      {"draw", "glimpses"},          {"order-embedding", "variants"}, {"order-embedding", "embedding"},
+      {"order-embedding", "hidden"}, {"skip-thoughts", "embedding"},  {"skip-thoughts", "hidden"}};
+  return name == "smoke" || without.contains({experiment, name});
 }
 
 /// Settings whose flags the command refuses beside the others: --updates stands in the place of --epochs, built-in
@@ -75,7 +78,7 @@ std::string command_of(const FoundRun& run, const Exhibit& exhibit) {
       continue;
     command += ' ' + flag_of_setting(name) + flag_value(name, value);
   }
-  if (!is_theory(experiment)) command += text(" --threads ", std::max(run.config->threads, 1));
+  if (has_threads(experiment)) command += text(" --threads ", std::max(run.config->threads, 1));
   return command + " --out " + shell_word(run.path);
 }
 

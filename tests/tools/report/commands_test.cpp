@@ -179,6 +179,24 @@ TEST_CASE("the command of what trains no model parses, and repeats what was meas
   CHECK(any("lamina skip-thoughts eval --features bag-of-words --data tasks --out " + folder / "words"));
 }
 
+TEST_CASE("the command of a run of every exhibit on random inputs parses") {
+  size_t seen = 0;
+  for (const Exhibit& exhibit : exhibits()) {
+    const auto words = commands_in(exhibit.command).front();
+    if (exhibit.on_data || !exhibit.study.empty() || words[0] != "lamina") continue;
+    const TemporaryFolder folder;
+    make_run_of(words[1], folder.path(), Json::object(), "");
+    if (!exhibit.file.empty()) write_file(folder / exhibit.file, "a\n1\n");
+    const Json shown = exhibit_on(folder.path(), exhibit.id);
+    for (const Json& run : shown["runs"]) {
+      const auto command = run["command"].get<std::string>();
+      CHECK_MESSAGE(complaint(command).empty(), exhibit.id, ": ", complaint(command));
+      ++seen;
+    }
+  }
+  CHECK(seen >= 5);
+}
+
 TEST_CASE("models that were trained and not evaluated are to be evaluated, not trained again") {
   const TemporaryFolder folder;
   make_run_of("skip-thoughts", folder / "a", settings_of("skip-thoughts"), "epoch,step,train_nll\n1,10,3\n");

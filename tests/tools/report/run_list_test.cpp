@@ -40,17 +40,24 @@ TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
 
 TEST_CASE("a run's command has no flag for what is none") {
   const TemporaryFolder folder;
-  make_run(folder / "a", "layer", two_epochs);
+  const Json settings{{"norm", "layer"}, {"record", 20}, {"smoke", 2}, {"embedding", 620}, {"hidden", 2400}};
+  make_run_of("skip-thoughts", folder / "a", settings, "");
   Json config = Json::parse(read_file(folder / "a/config.json"));
-  config["settings"].update({{"record", 20}, {"smoke", 2}, {"embedding", 620}, {"hidden", 2400}});
   config["ranks"] = 4;
   write_file(folder / "a/config.json", config.dump());
-  const auto command = figure_6(folder.path())["runs"][0]["command"].get<std::string>();
-  CHECK(command.starts_with("LAMINA_SMOKE=2 mpirun -n 4 lamina mnist --norm layer"));
+  const auto command = exhibit_on(folder.path(), "table-3")["runs"][0]["command"].get<std::string>();
+  CHECK(command.starts_with("LAMINA_SMOKE=2 mpirun -n 4 lamina skip-thoughts --norm layer"));
   CHECK(command.find(" --record every=20 ") != std::string::npos);
   CHECK(command.find("--smoke") == std::string::npos);
   CHECK(command.find("620") == std::string::npos);
   CHECK(command.find("2400") == std::string::npos);
+}
+
+TEST_CASE("a setting that follows from others in one experiment is a flag of another") {
+  const TemporaryFolder folder;
+  make_run_of("mnist", folder / "a", {{"norm", "layer"}, {"hidden", 24}, {"glimpses", 3}}, two_epochs);
+  const auto command = figure_6(folder.path())["runs"][0]["command"].get<std::string>();
+  CHECK(command.find("--hidden 24 --glimpses 3") != std::string::npos);
 }
 
 TEST_CASE("a run's command has no flag that is refused") {
