@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <optional>
 
 #include "core/threads/parallel.h"
@@ -131,14 +132,36 @@ class TransformerCommand final : public TrainingCommand {
         .show_default();
   }
 
-  /// Each norm with each placement and each batch size.
+  /// The places where a norm that is none leaves the same model: all but those that scale it.
+  std::vector<std::string> places_alike() const {
+    std::vector<std::string> alike;
+    std::ranges::copy_if(placements_, std::back_inserter(alike), [](const std::string& placement) {
+      return placement_of(placement) != Placement::scaled_pre;
+    });
+    return alike;
+  }
+
+  /// "post-LN", or of a model without norms all the places that are the same, "post-LN = pre-LN".
+  static std::string title_of_places(const std::vector<std::string>& places) {
+    std::string all;
+    for (const std::string& place : places)
+      all += (all.empty() ? "" : " = ") +
+             std::string(placement_table[static_cast<size_t>(placement_of(place))].title);
+    return all;
+  }
+
+  /// Each norm with each placement and each batch size, the same model once.
   std::vector<Variant> variants() const override {
+    const std::vector<std::string> alike = places_alike();
     std::vector<Variant> all;
     for (const size_t size : batches)
       for (const std::string& placement : placements_)
         for (const std::string& norm : norms) {
           const std::string of_batch = batches.size() > 1 ? text("-b", size) : "";
-          const char* const where = placement_table[static_cast<size_t>(placement_of(placement))].title;
+          const bool is_alike =
+              norm == name_of(Norm::none) && std::ranges::find(alike, placement) != alike.end();
+          if (is_alike && placement != alike.front()) continue;
+          const std::string where = title_of_places(is_alike ? alike : std::vector{placement});
           all.push_back(
               {.norm = norm,
                .name = text(placement, "-", norm, of_batch),

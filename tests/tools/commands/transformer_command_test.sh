@@ -16,6 +16,9 @@ check "a table of all" [ "$(grep -cE '^\| (post|pre)-LN, (rms|layer) norm \|' al
 check "metrics at every validation" [ "$(cut -d, -f1,2 all/pre-layer/metrics.csv | tr '\n' ' ')" = "validation,step 1,40 2,50 " ]
 "$lamina" "${tiny[@]}" --length 16 --batch 8 --norm rms,layer --placement pre,scaled-pre --updates 3 --out scaled >out 2>err || broken err
 check "a figure tells pre from scaled pre" [ "$(grep -c stroke-dasharray scaled/figure.svg)" = 2 ]
+"$lamina" "${tiny[@]}" --length 16 --batch 8 --norm none,layer --placement post,scaled-pre,pre --updates 3 --out alike >out 2>err || broken err
+check "without a norm post and pre are one model, trained once" [ "$(cd alike && echo *-none)" = "post-none scaled-pre-none" ]
+check "  and its title names both places" grep -qF '| post-LN = pre-LN, baseline |' alike/summary.md
 check "a sample at every validation" [ "$(grep -c '^after ' all/pre-layer/samples.txt)" = 2 ]
 
 # --- the same run: uninterrupted and killed in the middle of a period
