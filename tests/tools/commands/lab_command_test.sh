@@ -37,6 +37,12 @@ check "FILES.md defines every column" "$repository/tests/models/run/csv_columns.
 "$lamina" lab all --from "$lab/results" --out kept >kept.txt
 check "all labs are shown from the committed results" [ $? = 0 ]
 check "README.md has the table of the committed results" diff <(grep '^| `' kept/summary.md) <(grep '^| `' "$lab/README.md")
+kept() { for file in "$lab"/$1; do file=${file##*/}; file=${file%.*}; [ "$file" = README ] || echo "${file//_/-}"; done | sort; }
+for files in 'results/*.csv' 'figures/*.svg' '*/*.md'; do
+  check "$files are those of the labs" diff <(kept "$files") <(sort <<<"$names")
+done
+by_interval=$(grep '^| `' "$lab/README.md" | grep -cvE 'in [0-9]+ of [0-9]+ seeds')
+check "README.md has $by_interval verdicts by an interval and says so" grep -q " $by_interval such verdicts stand below" "$lab/README.md"
 for name in $names; do
   page=$(find "$lab" -name "${name//-/_}.md")
   check "lab $name has a page of at most 40 lines" [ "$(wc -l <"$page")" -le 40 ]
