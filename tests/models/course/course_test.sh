@@ -141,8 +141,16 @@ judges() {  # judges RUN OBJECT...: says RUN.said and exits with the judge's exi
   $plain "$work/judge.o" "$@" $link $linker -o "$work/$run" || return 3
   (cd "$work" && timeout 120 "./$run" </dev/null) >"$work/$run.said" 2>&1
 }
-handed_out_fails() { judges handed.run "$work"/handed/*.o; [ $? = 1 ] && cp "$work/handed.run.said" "$work/handed.said"; }
+handed_out_fails() {
+  judges handed.run "$work"/handed/*.o
+  [ $? = 1 ] && cp "$work/handed.run.said" "$work/handed.said" && grep -x '0 passed, [1-9][0-9]* failed' "$work/handed.said" ||
+    { cat "$work/handed.run.said"; return 1; }
+}
 solutions_pass() { judges solved.run "$work"/solved/*.o && grep -x '[1-9][0-9]* passed, 0 failed' "$work/solved.run.said" || { cat "$work/solved.run.said"; return 1; }; }
+exercise_is_judged() {  # exercise_is_judged EXERCISE: as handed out among solved ones
+  judges mistaken.run "$work/handed/$1.o" $(ls "$work"/solved/*.o | grep -v "/$1\.o$")
+  [ $? = 1 ]
+}
 mistake_is_named() {  # mistake_is_named EXERCISE NUMBER MESSAGE
   judges mistaken.run "$work/mistakes/$1.$2.o" $(ls "$work"/solved/*.o | grep -v "/$1\.o$")
   [ $? = 1 ] && grep -F ": $3" "$work/mistaken.run.said" || { cat "$work/mistaken.run.said"; return 1; }
@@ -168,14 +176,15 @@ for lesson in models/course/lesson-*/; do
   echo "lesson $number compiles in ${seconds:-no} s of a core"
   check "lesson $number: the program runs" program_runs
   check "lesson $number: the exercises build" build_variants || continue
-  check "lesson $number: as handed out, the judge fails" handed_out_fails
+  check "lesson $number: as handed out, the judge fails every exercise" handed_out_fails
   check "lesson $number: solved, the judge passes" solutions_pass
   if has_python; then check "lesson $number: the page" page_holds "$lesson"; else skip "the page of lesson $number: there is no python3"; fi
   for list in "$work"/mistakes/*.list; do
-    count=0
+    count=0 name=$(basename "$list" .list)
+    [ -s "$list" ] || check "lesson $number: the judge looks at $name" exercise_is_judged "$name"
     while IFS= read -r message; do
       count=$((count + 1))
-      check "lesson $number: the judge names the mistake" mistake_is_named "$(basename "$list" .list)" $count "$message"
+      check "lesson $number: the judge names the mistake" mistake_is_named "$name" $count "$message"
     done <"$list"
   done
   for figure in "$lesson"/figures/*; do
