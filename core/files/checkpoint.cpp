@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "core/files/file.h"
 #include "core/files/narrow_floats.h"
@@ -165,22 +166,27 @@ const Tensor* Checkpoint::find(const std::string& name) const {
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  using Ordered = nlohmann::ordered_json;
+  Ordered header = Ordered::object();
   for (const auto& [key, value] : checkpoint.metadata) {
     require_utf8(path, "metadata", key);
     require_utf8(path, "metadata", value);
     header[metadata_name][key] = value;
   }
+  // Appended: header[name] would compare the name with all before it.
+  auto& entries = header.get_ref<Ordered::object_t&>();
+  std::unordered_set<std::string_view> names;
   size_t position = 0;
   for (const auto& [name, value] : checkpoint.tensors) {
     require_utf8(path, "name", name);
     if (name == metadata_name)
       fail("checkpoint: the name '", name, "' is the format's own; choose another one");
-    if (header.contains(name)) fail("checkpoint: the name '", name, "' is used twice");
+    if (!names.insert(name).second) fail("checkpoint: the name '", name, "' is used twice");
     Json shape = Json::array();
     for (int axis = 0; axis < value.shape().rank(); ++axis) shape.push_back(value.shape()[axis]);
     const size_t end = position + value.size() * sizeof(real);
-    header[name] = {{"dtype", own_type}, {"shape", shape}, {"data_offsets", {position, end}}};
+    entries.emplace_back(name,
+                         Ordered{{"dtype", own_type}, {"shape", shape}, {"data_offsets", {position, end}}});
     position = end;
   }
   std::string json = header.dump();
