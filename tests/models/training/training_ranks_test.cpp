@@ -6,14 +6,18 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <functional>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "core/distributed/batch_part.h"
 #include "core/distributed/shared_pieces.h"
 #include "core/error.h"
 #include "core/files/folder.h"
 #include "core/ops.h"
+#include "models/run/metrics.h"
 #include "models/training/training.h"
 #include "optim/adam.h"
 #include "tests/check.h"
@@ -45,7 +49,7 @@ struct Zero : Experiment {
   double last_mean = 0;
 };
 
-struct SharedZero final : Zero {
+struct SharedZero : Zero {
   bool shares_batches() const override { return true; }
 };
 
@@ -151,6 +155,101 @@ TEST_CASE("ranks: none updates what another one reads to adjust gradients") {
                                   [](std::uint64_t done) { return distributed::group().rank() == done % 2; });
   CHECK(found.all == 4);
   CHECK(found.changed == 0);
+}
+
+namespace {
+
+/// One of two ranks, whose other one has the same losses. Where this one is not the first, `say` is called with what that
+/// broadcasts.
+struct AnsweringGroup final : distributed::Group {
+  explicit AnsweringGroup(size_t own) : own_rank(own) {}
+  size_t rank() const override { return own_rank; }
+  size_t size() const override { return 2; }
+  void start_sum(std::span<double> values) override {
+    if (values.size() == 2) values[0] *= 2;  // loss, and interrupts
+  }
+  void broadcast(std::span<std::byte> values) override { say(values); }
+
+  size_t own_rank;
+  std::function<void(std::span<std::byte>)> say = [](std::span<std::byte>) {};
+};
+
+/// The group that this process belongs to while it lives.
+class Answering {
+ public:
+  explicit Answering(size_t rank) {
+    auto made = std::make_unique<AnsweringGroup>(rank);
+    group = made.get();
+    distributed::join(std::move(made));
+  }
+  ~Answering() { distributed::join(nullptr); }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+  AnsweringGroup* group;
+};
+
+}  // namespace
+
+TEST_CASE("ranks: the files hold the losses of all") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
+  const Answering first(0);
+  SharedZero zero;
+  CHECK(train_here(folder, zero) == Outcome::finished);
+  const std::vector<double> steps = read_table(folder.file("steps.csv")).column("train_loss"),
+                            epochs = read_table(folder.file("metrics.csv")).column("loss");
+  CHECK(steps[0] == 2);  // of three ones on each of two ranks
+  for (size_t epoch = 0; epoch < 2; ++epoch)
+    CHECK(epochs[epoch] == (steps[2 * epoch] + steps[2 * epoch + 1]) / 2);
+}
+
+TEST_CASE("ranks: all evaluate the first one's running averages, also after a last epoch that is shorter") {
+  struct Averaging final : SharedZero {
+    Averaging() { average = parameters.add_state("average", Tensor::full({5}, 1)); }
+    Tensor loss(std::uint64_t step) override {
+      average[0] = 2;  // this rank's own
+      return SharedZero::loss(step);
+    }
+    Metrics evaluate(double mean_training_loss) override {
+      seen.push_back(average[0]);
+      return SharedZero::evaluate(mean_training_loss);
+    }
+    Tensor average;
+    std::vector<real> seen;
+  };
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
+  const Answering second(1);
+  second.group->say = [](std::span<std::byte> values) {
+    const real of_first = 3;
+    if (values.size() == 5 * sizeof(real)) std::memcpy(values.data(), &of_first, sizeof of_first);
+  };
+  Averaging averaging;
+  CHECK(train(folder, averaging.parameters, averaging.adam, averaging,
+              {.label = "zero", .steps_per_epoch = 2, .epochs = 2, .last_epoch_steps = 1}) ==
+        Outcome::followed);
+  CHECK(averaging.seen == std::vector<real>{3, 3, 3});
+}
+
+TEST_CASE("ranks: parameters are compared after every hundredth step") {
+  struct Doubtful final : SharedZero {
+    Tensor loss(std::uint64_t step) override {
+      if (step == 199)  // from here on only the hash is broadcast
+        group->say = [](std::span<std::byte> values) { values[0] ^= std::byte{1}; };
+      return SharedZero::loss(step);
+    }
+    AnsweringGroup* group = nullptr;
+  };
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
+  const Answering second(1);
+  Doubtful doubtful;
+  doubtful.group = second.group;
+  const std::string error = error_of([&] {
+    train(folder, doubtful.parameters, doubtful.adam, doubtful, {.label = "zero", .steps_per_epoch = 300});
+  });
+  CHECK(contains(error, "its parameters differ from those of rank 0 after step 200"));
 }
 
 TEST_CASE("ranks: parameters that differ from those of rank 0 stop the run") {
