@@ -14,6 +14,7 @@
 #include "core/tape.h"
 #include "tests/check.h"
 #include "tests/core/distributed/pretended_rank.h"
+#include "tests/core/distributed/rank_threads.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -112,6 +113,28 @@ TEST_CASE("distributed: the summands of a mean, and gathered rows, have the whol
   CHECK(total == doctest::Approx(static_cast<double>(mean(square(x.detach())).item())));
   for (size_t i = 0; i < x.size(); ++i)
     CHECK(static_cast<double>(x.gradient()[i]) == doctest::Approx(static_cast<double>(wanted[i])));
+}
+
+TEST_CASE(
+    "distributed: each rank's share of a loss of all gathered rows sends every row its whole gradient") {
+  const auto pairs = [](const Tensor& x) { return mean(square(matmul(x, x, {.b = Transpose::yes}))); };
+  const Tensor whole = leaf({5, 3}, 1);
+  {
+    Tape tape;
+    tape.backward(pairs(whole));
+  }
+  const Tensor wanted = whole.gradient();
+  for (const size_t ranks : {2U, 3U})
+    on_ranks(ranks, [&] {
+      const distributed::SharedStep step;
+      const BatchPart part = part_of_batch(5);
+      const Tensor own = sample({5, 3}, 1).slice(part.begin, part.end).copy().require_gradient();
+      Tape tape;
+      const Tensor all = gather_rows(own, part);
+      CHECK(identical(all, whole));
+      tape.backward(part_of_mean(pairs(all), part));
+      CHECK(difference(own.gradient(), wanted.slice(part.begin, part.end)) < 1e3 * ulp);
+    });
 }
 
 TEST_CASE("distributed: a rank that was started with something else names the first difference") {
