@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "core/ops.h"
+#include "layers/norms/apply_scheme.h"
 
 namespace lamina {
 
@@ -74,7 +75,6 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
   }
 }
 
-/// Some schemes see the mode, some run relu and pooling in their own pass.
 Tensor Normalization::operator()(const Tensor& a, Mode mode, const ReluPool& then) {
   return std::visit(
       [&]<class Scheme>(Scheme& scheme) {
@@ -82,14 +82,7 @@ Tensor Normalization::operator()(const Tensor& a, Mode mode, const ReluPool& the
         if constexpr (std::is_same_v<Scheme, GroupNorm>)
           if (a.shape().rank() == 1 || a.shape().rank() == 3 || (a.shape().rank() == 4 && !maps_))
             return scheme(a.reshape({a.rows(), a.columns()}), then).reshape(a.shape());
-        if constexpr (requires { scheme(a, mode, then); })
-          return scheme(a, mode, then);
-        else if constexpr (requires { scheme(a, then); })
-          return scheme(a, then);
-        else if constexpr (requires { scheme(a); })
-          return relu_pool(scheme(a), then);
-        else
-          return relu_pool(a, then);
+        return detail::apply_scheme(scheme, a, mode, then);
       },
       scheme_);
 }
