@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,11 @@ void flush_denormals_on_this_thread() {
 #if defined(__SSE2__)
   constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
   _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
+#elif defined(__aarch64__)
+  constexpr std::uint64_t flush_to_zero = 1U << 24U;  // FPCR.FZ: results and operands
+  std::uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  asm volatile("msr fpcr, %0" : : "r"(control | flush_to_zero));
 #endif
 }
 
