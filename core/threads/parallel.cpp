@@ -1,6 +1,7 @@
 #include "core/threads/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -62,7 +63,7 @@ int threads_in_environment() {
 
 int threads_to_use(int count) {
   if (count <= 0) count = threads_in_environment();
-  return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return count > 0 ? count : usable_cores();
 }
 
 /// In the child of a fork(), which has the calling thread alone: no helper is left, and no thread that might hold the
@@ -81,6 +82,14 @@ detail::Team<>* started_team() {
 }
 
 }  // namespace
+
+int usable_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  // It fails where the machine has more cores than the set.
+  const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+  return std::max(1, known ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 void set_threads(int count) {
   if (inside_share()) fail("set_threads: called inside a share; call it between jobs");

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <iostream>
 #include <numeric>
-#include <thread>
 
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "core/threads/parallel.h"
 #include "models/lab/lab_verdict.h"
 #include "models/lab/labs.h"
 #include "models/run/interrupt.h"
@@ -99,8 +99,7 @@ int measure(const LabFlags& flags) {
   const std::vector<LabTask> tasks = tasks_of(flags);
   const std::vector<std::string> failures = measure_labs(
       tasks,
-      {.seeds = seeds_of(flags),
-       .jobs = flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency())},
+      {.seeds = seeds_of(flags), .jobs = flags.jobs > 0 ? flags.jobs : static_cast<size_t>(usable_cores())},
       [&](const LabTask& task, const Rows& rows) { results.push_back(report(task, rows, smoke)); });
   if (interrupted()) return interrupted_exit_code;
   if (flags.all()) report_all(flags, results);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "core/threads/parallel.h"
 #include "models/evidence/choice.h"
 #include "models/evidence/kept_numbers.h"
 #include "models/run/interrupt.h"
@@ -106,7 +106,7 @@ void keep(const Study& study, const std::string& folder) {
 
 /// One run a core.
 size_t jobs_for(const Study& study) {
-  return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<unsigned>(study.threads));
+  return std::max<size_t>(1, static_cast<size_t>(usable_cores()) / static_cast<size_t>(study.threads));
 }
 
 /// What is to be trained, as far as what is in the folder tells.

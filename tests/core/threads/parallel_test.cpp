@@ -3,6 +3,7 @@
 #include "core/threads/parallel.h"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,7 +121,25 @@ TEST_CASE("set_threads: the count is kept, 0 means one per core") {
   set_threads(3);
   CHECK(threads() == 3);
   set_threads(0);
-  CHECK(threads() == static_cast<int>(std::thread::hardware_concurrency()));
+  CHECK(threads() == usable_cores());
+}
+
+TEST_CASE("one thread per core is one for each core that the process may run on") {
+  const ThreadsVariable unset(nullptr);
+  cpu_set_t before;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(usable_cores() == CPU_COUNT(&before));
+  int first = 0;
+  while (CPU_ISSET(first, &before) == 0) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  set_threads(0);
+  const int chosen = threads();
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+  CHECK(chosen == 1);
+  set_threads(0);
 }
 
 TEST_CASE("LAMINA_THREADS says how many threads 0 means, and nothing to who asks for a number") {
@@ -131,7 +150,7 @@ TEST_CASE("LAMINA_THREADS says how many threads 0 means, and nothing to who asks
   CHECK(threads() == 2);
   const ThreadsVariable none("");
   set_threads(0);
-  CHECK(threads() == static_cast<int>(std::thread::hardware_concurrency()));
+  CHECK(threads() == usable_cores());
 }
 
 TEST_CASE("nonsense in LAMINA_THREADS is an error that names it, and changes nothing") {
