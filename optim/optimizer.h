@@ -53,7 +53,8 @@ class Optimizer {
 
   /// For checkpoints: everything that the next step depends on besides parameters, options, `steps` and
   /// `missed`, each [n] in the layout of parameters.values(). The tensors share their buffers with the
-  /// optimizer's: values written into them are restored.
+  /// optimizer's: values written into them are restored. step() writes them in update_each() alone, which knows what
+  /// update_part() leaves to other processes.
   virtual std::vector<Parameters::Entry> state() const = 0;
 
   /// From here on a step updates only these rows of `table`, weights and state, and leaves the others

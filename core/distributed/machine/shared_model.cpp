@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/distributed/group.h"
+#include "core/error.h"
 #include "core/memory/allocator.h"
 #include "core/memory/flat_storage.h"
 
@@ -57,6 +58,10 @@ void SharedModel::find_blocks(const std::vector<Parameters::Entry>& state) {
   add(parameters_.gradients());
   add(parameters_.values());
   for (auto [name, value] : state) {
+    if (value.size() != parameters_.values().size())
+      fail("shared model: the optimizer's '", name, "' is ", value.shape(), ", for ",
+           parameters_.values().size(),
+           " values; every rank would update it: give it one number for each of parameters.values()");
     move_to_pages(value);
     add(value.values());
   }

@@ -31,7 +31,8 @@ inline constexpr Range all_parameters{0, static_cast<size_t>(-1)};
 
 class SharedModel {
  public:
-  /// `parameters` must outlive this, and may not grow. `state` are tensors in the layout of parameters.values().
+  /// `parameters` must outlive this, and may not grow. `state` are tensors in the layout of parameters.values(); Error
+  /// where ranks would share one of another size.
   explicit SharedModel(Parameters& parameters, const std::vector<Parameters::Entry>& state = {});
   /// Every rank has a copy of its own again.
   ~SharedModel();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "core/distributed/gradient_sum.h"
@@ -131,6 +132,22 @@ TEST_CASE("shared model: sums that are left to the update give the same bits, an
     CHECK(gradients[rank][last] ==
           doctest::Approx(model.weight[last] * static_cast<real>(rank == 1 ? 6 : 2)));
   }
+}
+
+TEST_CASE("shared model: state of another size, which each rank would update, is refused") {
+  std::array<std::string, 2> errors;
+  on_ranks(2, [&] {
+    Parameters parameters(1);
+    parameters.add("w", Tensor::ones({16}));
+    const Parameters::Entry state{"own.product", Tensor::ones({1})};
+    errors[distributed::group().rank()] =
+        error_of([&] { const distributed::SharedModel shared(parameters, {state}); });
+  });
+  for (const std::string& error : errors)
+    CHECK(
+        error ==
+        "shared model: the optimizer's 'own.product' is [1], for 16 values; every rank would update it: give "
+        "it one number for each of parameters.values()");
 }
 
 TEST_CASE("shared model: afterwards each rank has a copy of its own") {
