@@ -113,7 +113,7 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   add_weight(".input_weight", input_weight, input_gain);
   add_weight(".hidden_weight", hidden_weight, hidden_gain);
 
-  const Norm site = chosen.norm == Norm::layer || chosen.norm == Norm::batch ? chosen.norm : Norm::none;
+  const Norm site = normalized ? Norm::none : chosen.norm;
   const Norm gate_site = chosen.only_memory ? Norm::none : site;
   const bool batch = site == Norm::batch;
   const real gain = chosen.gain != 0 ? chosen.gain : batch ? real(0.1) : real(1);

@@ -11,6 +11,7 @@ namespace lamina {
 
 StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
                                   const StepNormOptions& options) {
+  require_norm("step norm '" + name + "'", options.norm, {Norm::none, Norm::layer, Norm::batch});
   StepNormParameters made{.norm = options.norm, .segments = options.segments};
   if (options.norm == Norm::none) return made;
   const size_t width = made.width();

@@ -40,7 +40,8 @@ struct StepNormOptions {
   size_t max_steps = 1;  ///< T_max
 };
 
-/// Adds `name`.gain, `name`.bias and the population statistics to the parameters; nothing for Norm::none.
+/// Adds `name`.gain, `name`.bias and the population statistics to the parameters; nothing for Norm::none. Throws Error
+/// for a norm that StepNorm does not compute.
 StepNormParameters make_step_norm(Parameters& parameters, const std::string& name,
                                   const StepNormOptions& options);
 

@@ -209,6 +209,8 @@ TEST_CASE("errors of recurrent layers name shapes") {
   CHECK_ERROR(make({.hidden = 3}), "recurrent 'bad': 0 inputs and 3 hidden units; both must be positive");
   CHECK_ERROR(make({.input = 3, .hidden = 4, .norm = Norm::rms}),
               "recurrent 'bad': norm is rms; choose none, layer, batch or weight");
+  CHECK_ERROR(make_step_norm(parameters, "bad", {.norm = Norm::rms, .segments = {4, 0}}),
+              "step norm 'bad': norm is rms; choose none, layer or batch");
   CHECK_ERROR(make({.input = 3, .hidden = 4, .norm = Norm::weight, .only_memory = true}),
               "recurrent 'bad': only_memory is for an LSTM under layer or batch norm");
   CHECK_ERROR(make({.input = 3, .hidden = 4, .norm = Norm::weight, .gain = 2}),
