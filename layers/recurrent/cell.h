@@ -53,7 +53,8 @@ struct CellForward {
   real* next;            ///< h_t [H], for cells with memory c_t
 };
 
-/// The same row in the backward step. dgates may be `gates`, and dkept may be `kept`.
+/// The same row in the backward step. dgates may be `gates`, dkept may be `kept`, and dprevious is where dnext is: of
+/// each unit read all before you write.
 struct CellBackward {
   size_t hidden;
   const real* gates;  ///< as forward left them
@@ -66,6 +67,8 @@ struct CellBackward {
   real* dprevious;    ///< out: the part of dL/d(previous) that does not pass through W_h
 };
 
+/// Threads share it, each with rows of its own, and the backward pass may call forward() again: a cell keeps nothing
+/// between calls. Nor has it parameters, whose gradients nothing would carry.
 class Cell {
  public:
   /// Error for a form that contradicts itself.
