@@ -101,9 +101,13 @@ RecurrentState gru_step(const Gru& layer, const Tensor& x, const RecurrentState&
 /// h' = f(N(W_h h + x part))
 RecurrentState rnn_step(const Rnn& layer, const Tensor& x, const RecurrentState& before,
                         const StepOptions& with) {
+  const bool is_relu = &layer.cell() == &relu_cell();
+  if (!is_relu && &layer.cell() != &tanh_cell())
+    fail("rnn_step: '", layer.name(),
+         "' has another cell than tanh and relu, which are all that is written here");
   const Tensor a = clipped(
       layer, normalize(layer.hidden_norm, hidden_part(layer, before) + x_part(layer, x, with), with.counted));
-  const Tensor h = &layer.cell() == &relu_cell() ? relu(a) : tanh(a);
+  const Tensor h = is_relu ? relu(a) : tanh(a);
   return {.h = choose(with.live, h, before.h), .c = {}};
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "layers/recurrent/cell.h"
+#include "layers/recurrent/composed.h"
 #include "layers/recurrent/recurrent.h"
 #include "tests/check.h"
 
@@ -44,4 +45,11 @@ TEST_CASE("cell form: one that contradicts itself is refused") {
   CHECK_THROWS_AS(Any({.gates = 2, .kept_gates = 1, .segments = {2, 0}, .joint = true}), Error);
   CHECK_THROWS_AS(Any({.gates = 1, .segments = {1, 0}, .output = {forward_only, nullptr}}), Error);
   CHECK_NOTHROW(Any({.gates = 2, .kept_gates = 1, .segments = {1, 1}, .forget_gate = 0}));
+}
+
+TEST_CASE("cell form: the twin of the simple layer is that of tanh and relu alone") {
+  Parameters parameters(1);
+  const Rnn gated(parameters, "own", {.input = 2, .hidden = 3}, gru_cell());
+  CHECK_ERROR(composed::rnn_step(gated, Tensor::ones({1, 2}), {.h = Tensor::ones({1, 3})}),
+              "rnn_step: 'own' has another cell than tanh and relu, which are all that is written here");
 }
