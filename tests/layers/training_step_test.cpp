@@ -160,7 +160,7 @@ TEST_CASE("a training step of a Transformer, and writing with one, allocate noth
   constexpr size_t cases = 3, length = 20, width = 48;
   for (const int team : {1, 2})
     for (const Placement placement : {Placement::post, Placement::sandwich, Placement::scaled_pre}) {
-      CAPTURE(name_of(placement));
+      CAPTURE(std::string(name_of(placement)));
       CAPTURE(team);
       set_threads(team);
       Parameters parameters(1);

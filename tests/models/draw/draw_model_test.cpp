@@ -73,7 +73,7 @@ d::Bound bound_by_sessions(const d::Model& model, const Tensor& images, const Te
 
 TEST_CASE("draw: the recurrence tells an observer what sessions do") {
   for (const Norm norm : norms) {
-    CAPTURE(name_of(norm));
+    CAPTURE(std::string(name_of(norm)));
     Parameters parameters(1);
     const d::Model model(parameters, {.norm = norm, .sizes = tiny});
     const Tensor images = binary(3, tiny.pixels(), 2), noise = noise_for(tiny, 3);
@@ -104,7 +104,7 @@ TEST_CASE("draw: the recurrence equals its composed twin") {
 
 TEST_CASE("draw: gradients of the whole model") {
   for (const Norm norm : norms) {
-    CAPTURE(name_of(norm));
+    CAPTURE(std::string(name_of(norm)));
     Parameters parameters(3);
     const d::Model model(parameters, {.norm = norm, .sizes = tiny});
     const Tensor images = binary(2, tiny.pixels(), 2), noise = noise_for(tiny, 2);
@@ -134,7 +134,7 @@ TEST_CASE("draw: without a tape the same numbers, and only as much memory as a g
 
 TEST_CASE("draw: every parameter is an input") {
   for (const Norm norm : norms) {
-    CAPTURE(name_of(norm));
+    CAPTURE(std::string(name_of(norm)));
     Parameters parameters(1);
     const d::Model model(parameters, {.norm = norm, .sizes = tiny});
     const Tensor images = binary(2, tiny.pixels(), 2), noise = noise_for(tiny, 2);

@@ -167,7 +167,7 @@ TEST_CASE("handwriting: derivatives that reach their bounds are those of the com
 
 TEST_CASE("handwriting: gradients of the whole network") {
   for (const Norm norm : norms) {
-    CAPTURE(name_of(norm));
+    CAPTURE(std::string(name_of(norm)));
     hw::ModelOptions options = tiny;
     options.norm = norm;
     options.hidden = 4;

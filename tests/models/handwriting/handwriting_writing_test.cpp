@@ -136,7 +136,7 @@ TEST_SUITE_BEGIN("slow");
 
 TEST_CASE("handwriting: ten lines are learned by heart") {
   for (const Norm norm : {Norm::none, Norm::layer}) {
-    CAPTURE(name_of(norm));
+    CAPTURE(std::string(name_of(norm)));
     const hw::Data data = hw::synthetic_lines(1, 10, 1);
     Parameters parameters(1);
     const hw::Model model(parameters, {.norm = norm, .hidden = 48, .gaussians = 3, .components = 4});

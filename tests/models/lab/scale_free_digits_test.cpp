@@ -42,7 +42,7 @@ TEST_CASE("noisy digits: a fifth has random labels, the rest those of the images
 
 TEST_CASE("scale-free digits: held weights turn and keep their lengths") {
   for (const Norm norm : {Norm::none, Norm::batch, Norm::layer, Norm::weight}) {
-    CAPTURE(name_of(norm));
+    CAPTURE(std::string(name_of(norm)));
     ScaleFreeDigits trained(digits().data, norm, {.rate = 2, .held = true}, 1);
     CHECK(trained.by_column == (norm != Norm::layer));
     const Tensor first = trained.watched().copy();
