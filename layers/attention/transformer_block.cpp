@@ -30,6 +30,17 @@ const TransformerBlockOptions& checked(const std::string& name, const Transforme
   return options;
 }
 
+/// f
+Tensor activated(Activation activation, const Tensor& summed_inputs) {
+  switch (activation) {
+    case Activation::gelu:
+      return gelu(summed_inputs);
+    case Activation::relu:
+      return relu(summed_inputs);
+  }
+  fail("transformer block: there is no activation with the number ", static_cast<int>(activation));
+}
+
 LinearOptions linear_options(const TransformerBlockOptions& options, bool inward) {
   const size_t inner = options.inner == 0 ? 4 * options.width : options.inner;
   return {.input = inward ? options.width : inner,
@@ -66,8 +77,7 @@ TransformerBlock::TransformerBlock(Parameters& parameters, const std::string& na
       feed_forward_norms_(norms_of(parameters, "feed_forward")) {}
 
 Tensor TransformerBlock::feed_forward(const Tensor& x) const {
-  const Tensor summed_inputs = inner_(x);
-  return outer_(options_.activation == Activation::relu ? relu(summed_inputs) : gelu(summed_inputs));
+  return outer_(activated(options_.activation, inner_(x)));
 }
 
 template <class Part>

@@ -6,8 +6,12 @@
 
 namespace lamina::test {
 
-inline constexpr Placement placements[] = {Placement::post, Placement::pre, Placement::sandwich,
-                                           Placement::scaled_pre};
+/// Those of placement_table.
+inline const std::vector<Placement> placements = [] {
+  std::vector<Placement> all;
+  for (const PlacementEntry& entry : placement_table) all.push_back(entry.placement);
+  return all;
+}();
 
 /// All parameters, after each has been drawn anew: biases that are 0 and gains that are 1 hide errors.
 inline std::vector<Tensor> drawn_parameters(Parameters& parameters) {

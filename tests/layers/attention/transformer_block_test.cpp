@@ -68,7 +68,7 @@ std::vector<Norm> norms_with_exact_gradient() {
 
 TEST_CASE("transformer block: every placement agrees with its twin, values and gradients") {
   for (const Placement placement : placements) {
-    CAPTURE(name_of(placement));
+    CAPTURE(std::string(name_of(placement)));
     Made made({.width = 6,
                .heads = 2,
                .inner = 7,
@@ -89,8 +89,8 @@ TEST_CASE("transformer block: every placement agrees with its twin, values and g
 TEST_CASE("transformer block: gradients of every placement and norm") {
   for (const Placement placement : placements)
     for (const Norm norm : norms_with_exact_gradient()) {
-      CAPTURE(name_of(placement));
-      CAPTURE(name_of(norm));
+      CAPTURE(std::string(name_of(placement)));
+      CAPTURE(std::string(name_of(norm)));
       Made made({.width = 4, .heads = 2, .inner = 3, .placement = placement, .norm = norm, .number = 2});
       const Tensor x = leaf({2, 3, 4}, 1);
       std::vector<Tensor> leaves = made.drawn;
@@ -144,7 +144,7 @@ TEST_CASE(
 TEST_CASE("transformer block: with every norm for vectors it trains, and writes what it computes") {
   for (const NormEntry& entry : norm_table) {
     if (!entry.vectors) continue;
-    CAPTURE(entry.name);
+    CAPTURE(std::string(entry.name));
     Made made({.width = 16, .heads = 2, .norm = entry.norm, .causal = true});
     const Tensor x = leaf({2, 5, 16}, 1), whole = made.block(x, Mode::evaluate);
     KeyValueCache cache;
@@ -230,6 +230,7 @@ TEST_CASE("transformer block: names and errors") {
     CHECK(name_of(entry.placement) == std::string(entry.name));
     CHECK(placement_named(entry.name) == entry.placement);
   }
+  for (size_t i = 0; i < placements.size(); ++i) CHECK(placements[i] == static_cast<Placement>(i));
   CHECK(!placement_named("pre-LN"));
   Parameters parameters(1);
   const auto make = [&](const TransformerBlockOptions& options) {
@@ -240,6 +241,9 @@ TEST_CASE("transformer block: names and errors") {
       "attention 'b.attention': width 6 and 4 heads; the width must be a positive multiple of the heads");
   CHECK_ERROR(make({.width = 6, .heads = 2, .norm = Norm::instance}),
               "normalization 'b.attention_norm': instance norm needs maps with more than one position");
+  Made other({.width = 6, .heads = 2, .activation = static_cast<Activation>(2)});
+  CHECK_ERROR(other.block(Tensor::ones({1, 2, 6}), Mode::evaluate),
+              "transformer block: there is no activation with the number 2");
   CHECK_ERROR(make({.width = 6, .heads = 2, .dropout = 1}),
               "dropout: the rate is 1; it must be at least 0 and below 1");
   Made made({.width = 4, .heads = 2});
