@@ -5,8 +5,6 @@
 #include <iterator>
 #include <set>
 
-#include "core/files/file.h"
-#include "core/files/folder.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tests/check.h"
@@ -65,12 +63,6 @@ TEST_CASE("optimizers: each has one row in their table, and its name stands for 
   parameters.add("w", Tensor::ones({1}));
   CHECK_ERROR(make_optimizer(static_cast<OptimizerKind>(std::size(optimizer_table)), parameters, 1),
               text("optimizer: there is none with the number ", std::size(optimizer_table)));
-}
-
-TEST_CASE("optimizers: lamina.h has all that optim declares") {
-  const std::string all = read_file("lamina.h");
-  for (const std::string& file : entries_of("optim"))
-    if (file.ends_with(".h")) CHECK_MESSAGE(contains(all, '"' + file + '"'), file);
 }
 
 TEST_CASE("optimizers: parameters, state and steps are all that the next step depends on") {
