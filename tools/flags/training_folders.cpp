@@ -122,7 +122,8 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
     fields.read(whole);
     require_same_folder(found);
     require_same_data(found);
-    const bool any_length = now.word("decay") != "cosine";
+    const std::string decay = now.word("decay");
+    const bool any_length = decay.empty() || decay == "none";
     for (const Settings* each : {&now, &began})
       for (const auto& [name, value] : each->entries())
         if (!(any_length && std::ranges::find(lengths, name) != std::end(lengths)) &&
@@ -165,6 +166,10 @@ void TrainingCommand::note_data(const std::string& files_read) {
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with(data_folder))
       files.insert(line.substr(std::min(line.find_first_not_of('/', data_folder.size()), line.size())));
+  if (!data_folder.empty() && files.empty())
+    fail(
+        "lamina ", name_, ": load() read nothing in --data ", data_folder,
+        " by open_to_read() or what calls it (core/files/file.h), so other files there would not be noticed");
   std::string all;
   for (const std::string& file : files) all += file + '\n';
   data_digest_ = text(std::hex, digest_of(std::as_bytes(std::span(all))));
