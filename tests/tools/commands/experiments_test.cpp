@@ -51,6 +51,7 @@ struct Rows {
 };
 constexpr Rows tables[] = {
     {"models/evidence/experiment_metrics.cpp", R"re(\n      \{"([a-z-]+)",)re"},
+    {"models/run/FILES.md", R"re(`([a-z-]+)`(?=(?:, `[a-z-]+`)*:\n))re"},
     {"tools/flags/command_times.cpp", R"re(\n    \{"([a-z-]+))re"},
     {"tests/faults/runs.py", R"re(\n    "([a-z-]+)": \[)re"},
     {"tests/tools/report/report_page.mjs", R"re("([a-z-]+)": "epoch,)re"},
