@@ -168,6 +168,9 @@ def check_claims(name, study, committed, summary):
 
 
 def check_variants(name, study, table, summary):
+    # The file alone is read here, so it says what else the table of the experiments' metrics does.
+    expect(f"{name}: 'higher_is_better' of its metrics", re.findall(r"(?m)^### (\S+) \(higher is better\)", summary),
+           [metric for metric in study.file["metrics"] if metric in study.higher])
     expect(f"{name}: variants", len(table), len(study.variants))
     for row, (variant, runs) in zip(table, study.runs.items()):
         expect(f"{name}: {variant}: runs", [int(row["runs"]), int(row["failed"])], [len(runs), sum(map(study.failed, runs.values()))])
