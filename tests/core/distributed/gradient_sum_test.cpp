@@ -115,6 +115,24 @@ TEST_CASE("gradient sum: of what is thawed later, and not of what is frozen") {
   CHECK(rank.started().size() == 6 + 4);
 }
 
+TEST_CASE("gradient sum: of what no gradient reaches there is nothing left of the step before") {
+  Model model;
+  const PretendedRank rank(0, 2);
+  distributed::GradientSum sum(model.parameters, 1);
+  sum.begin();
+  model.backward();
+  sum.finish();
+  model.parameters.clear_gradients();
+  sum.begin();
+  {
+    Tape tape;
+    tape.backward(mean(model.first(sample({3, 4}, 2))));
+  }
+  sum.finish();
+  const Tensor unused = model.last.weight.gradient();
+  for (const real value : unused.values()) CHECK(value == 0);
+}
+
 TEST_CASE("gradient sum: where something else listens, the same sums start at the end") {
   struct Nothing final : TapeListener {
   } nothing;
@@ -122,9 +140,14 @@ TEST_CASE("gradient sum: where something else listens, the same sums start at th
   const PretendedRank rank(0, 2);
   distributed::GradientSum sum(model.parameters, 1);
   const Listening listening(nothing);
-  sum.begin();
-  model.backward();
-  CHECK(sum.started_early() == 0);
-  sum.finish();
-  CHECK(rank.started().size() == 6);
+  for (const size_t buckets : {6U, 4U}) {
+    if (buckets == 4) model.parameters.freeze("second");
+    const size_t before = rank.started().size();
+    sum.begin();
+    model.backward();
+    CHECK(sum.started_early() == 0);
+    sum.finish();
+    CHECK(rank.started().size() == before + buckets);
+    model.parameters.clear_gradients();
+  }
 }
