@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/distributed/gradient_sum.h"
@@ -183,4 +185,22 @@ TEST_CASE("neighbour sum: in the order of the ranks, of several ranges under way
     sum.finish();
   });
   for (const std::vector<real>& sums : values) CHECK(sums == wanted);
+}
+
+TEST_CASE("neighbour sum: who has the sums may change them while others come later") {
+  using namespace std::chrono_literals;
+  std::array<std::vector<real>, 2> values{std::vector<real>(1000, 1), std::vector<real>(1000, 2)};
+  std::array<distributed::Signals, 2> signals;
+  const std::vector<distributed::Neighbour> neighbours{{values[0].data(), &signals[0]},
+                                                       {values[1].data(), &signals[1]}};
+  on_ranks(2, [&] {
+    const size_t rank = distributed::group().rank();
+    distributed::NeighbourSum sum(neighbours, rank);
+    if (rank == 1) std::this_thread::sleep_for(20ms);
+    sum.start({0, 1000});  // the second rank, which comes last, sums its piece here
+    if (rank == 1) std::this_thread::sleep_for(50ms);
+    sum.finish();
+    CHECK(values[rank] == std::vector<real>(1000, 3));
+    std::ranges::fill(values[rank], real{-1});
+  });
 }
