@@ -136,6 +136,14 @@ bool reported(const std::optional<std::string>& rows, std::uint64_t step) {
   return comma != std::string::npos && rows->compare(comma + 1, wanted.size(), wanted) == 0;
 }
 
+/// Whether a state is of a run that has evaluated its model.
+bool has_reported(const std::string& path) {
+  if (!exists(path)) return false;
+  const Checkpoint state = load_checkpoint(path);
+  const auto rows = state.metadata.find("metrics");
+  return rows != state.metadata.end() && std::ranges::count(rows->second, '\n') > 1;
+}
+
 /// Makes sure that the next save does not silently overwrite a damaged model. The model may be of a later
 /// step than the state: the run was killed between the two saves, or another process wrote it later.
 void check_model(const std::string& path, const Parameters& parameters) {
@@ -213,7 +221,13 @@ void load_model(const RunFolder& folder, Parameters& parameters, const std::stri
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
                    double otherwise) {
   const std::string path = folder.file(file);
-  double kept = RunFolder::is_ours() && exists(path) ? number(path, load_checkpoint(path), name) : otherwise;
+  double kept = otherwise;
+  if (RunFolder::is_ours() && exists(path))
+    kept = number(path, load_checkpoint(path), name);
+  else if (RunFolder::is_ours() && has_reported(folder.file("state")))
+    fail<DataError>(
+        path,
+        ": is missing, and with it what was best so far; restore it, or start a new run in another folder");
   distributed::group().broadcast(std::as_writable_bytes(std::span(&kept, 1)));
   return kept;
 }

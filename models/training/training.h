@@ -140,9 +140,10 @@ void save_model(const RunFolder& folder, const Parameters& parameters, const std
 void load_model(const RunFolder& folder, Parameters& parameters,
                 const std::string& file = "model.safetensors");
 
-/// A finite number from the metadata of a file that save_model wrote, `otherwise` where there is no such file. A best
-/// model that was kept may be of a later step than the one to continue from: that step is then repeated and changes
-/// nothing. DataError for a file without it. Where several ranks train, all call this and have the first one's number.
+/// A finite number from the metadata of a file of the best model that save_model wrote, `otherwise` where the run has not
+/// evaluated a model yet. A best model that was kept may be of a later step than the one to continue from: that step is
+/// then repeated and changes nothing. DataError for a file without it, and where the file is gone although the run has
+/// evaluated models. Where several ranks train, all call this and have the first one's number.
 double number_kept(const RunFolder& folder, const std::string& file, const std::string& name,
                    double otherwise);
 

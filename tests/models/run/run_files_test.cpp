@@ -311,6 +311,24 @@ TEST_CASE("numbers beside a model read back as the same doubles, in the digits o
   CHECK(exact(-1.5) == "-0x1.8p+0");
 }
 
+TEST_CASE("a best model that is gone is a reason to stop once the run has evaluated models") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "test"});
+  TinyExperiment experiment;
+  const auto kept = [&] { return number_kept(folder, "best.safetensors", "loss", 2); };
+  CHECK(kept() == 2);
+  save_state(folder, experiment.parameters, experiment.adam,
+             {.metrics = "epoch,step,train_nll,valid_nll,seconds\n"});
+  CHECK(kept() == 2);  // interrupted before its first evaluation
+  CHECK(train_in(folder, experiment, 1) == Outcome::finished);
+  CHECK(
+      message_of<DataError>(kept) ==
+      folder.file("best.safetensors") +
+          ": is missing, and with it what was best so far; restore it, or start a new run in another folder");
+  save_model(folder, experiment.parameters, "best.safetensors", {{"loss", exact(1)}});
+  CHECK(kept() == 1);
+}
+
 TEST_CASE("a record that lost rows goes on without them") {
   const TemporaryFolder scratch;
   const RunFolder folder = trained(scratch / "run", 2, 3);
