@@ -46,7 +46,8 @@ override TOGETHER :=  # a part of the tests
 SANITIZERS := -O1 -march=$(ARCH) -g1 -fsanitize=thread
 endif
 LANGUAGE := -std=c++20 $(if $(filter thread,$(SANITIZE)),-fopenmp-simd,-fopenmp) $(if $(filter double,$(REAL)),-DLAMINA_DOUBLE) -I.
-CXXFLAGS += $(LANGUAGE) $(WARNINGS) $(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
+# The user's own flags can take back a warning, but neither the level nor the CPU, which an environment's would change.
+FLAGS = $(LANGUAGE) $(WARNINGS) $(if $(CXXFLAGS),$(CXXFLAGS) )$(if $(SANITIZE),$(SANITIZERS),$(OPTIMIZE))
 LIBRARY_LIBS := -lopenblas
 # The web server of the live report; programs that do not call it are not linked with it.
 LDLIBS := $(LIBRARY_LIBS) -lz -lpugixml -Wl,--as-needed -lcpp-httplib
@@ -144,7 +145,7 @@ FORCE := $(if $(COUNTING),,force)
 keep = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
 
 $(BUILD)/flags: $(FORCE)
-	$(call keep,$(CXX) $(CXXFLAGS))
+	$(call keep,$(CXX) $(FLAGS))
 
 $(BUILD)/sources: $(FORCE)
 	$(call keep,$(SOURCES))
@@ -160,7 +161,7 @@ GEMM_PRELUDE := $(if $(SANITIZE)$(INSTALLED),,$(PRELUDE))
 TEST_PRELUDE := $(if $(PRECOMPILED),$(BUILD)/precompiled/tests.h)
 # With it the bug of g++ 12 above shows in two more warnings.
 prelude = $(if $(1),-include $(1) $(if $(findstring clang,$(CXX)),,-Wno-stringop-overflow -Wno-array-bounds))
-compile = $(call say,$<)mkdir -p $(@D) && $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -MMD -MP -c $< -o $@
+compile = $(call say,$<)mkdir -p $(@D) && $(CXX) $(FLAGS) $(call prelude,$(1)) -MMD -MP -c $< -o $@
 
 $(BUILD)/objects/%.o: %.cpp $(BUILD)/flags $(PRELUDE)
 	$(call compile,$(PRELUDE))
@@ -182,7 +183,7 @@ $(GROUPS): $(BUILD)/sources tools/together.sh
 	@{ $(foreach set,$(SETS),$(call group_rules,$(@D)/$(set),$(call SOURCES_OF_SET,$(set))); \
 	  $(call group_rules,$(call build_folder,float)/together/$(set)-free,$(call FREE_SOURCES_OF_SET,$(set)));) } > $@
 # Not those of $^, to which the last build's headers (.d) add a source that has since left the group.
-compile_together = $(call say,$(SOURCES_OF_$@))tools/together.sh compile $@ $(CXX) $(CXXFLAGS) $(call prelude,$(1)) -- $(SOURCES_OF_$@)
+compile_together = $(call say,$(SOURCES_OF_$@))tools/together.sh compile $@ $(CXX) $(FLAGS) $(call prelude,$(1)) -- $(SOURCES_OF_$@)
 $(BUILD)/together/%.o: $(GROUPS) $(BUILD)/flags $(PRELUDE)
 	$(call compile_together,$(PRELUDE))
 $(BUILD)/together/tools%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
@@ -220,7 +221,7 @@ $(call objects,$(wildcard core/gemm/*.cpp)): private ROUTE :=
 endif
 
 ifndef INSTALLED
-$(call shared_objects,$(SCALAR_FREE_SOURCES)): private CXXFLAGS += -DLAMINA_SCALAR=see_tools_scalar_free_mk
+$(call shared_objects,$(SCALAR_FREE_SOURCES)): private FLAGS += -DLAMINA_SCALAR=see_tools_scalar_free_mk
 endif
 .PHONY: scalar-free
 ifeq ($(REAL),float)
@@ -233,7 +234,7 @@ $(call shared_objects,$(SHARED_SOURCES)): scalar-free
 endif
 
 precompile = $(call say,$@)mkdir -p $(@D) && cp $< $@ && \
-  $(CXX) $(CXXFLAGS) -MMD -MP -MT $@ -MF $@.d -x c++-header $< -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
+  $(CXX) $(FLAGS) -MMD -MP -MT $@ -MF $@.d -x c++-header $< -o $@.$(if $(findstring clang,$(CXX)),pch,gch)
 $(BUILD)/precompiled/standard.h $(BUILD)/precompiled/tests.h: $(BUILD)/precompiled/%.h: tools/precompiled/%.h $(BUILD)/flags
 	$(precompile)
 $(BUILD)/precompiled/unoptimized.h: tools/precompiled/standard.h $(BUILD)/flags
@@ -247,7 +248,7 @@ $(TOOLS): $(call objects,$(filter-out $(SOURCES_OF_COMMANDS),$(TOOL_SOURCES)))
 $(LIBRARY) $(MODELS) $(TOOLS) $(COMMANDS): $(BUILD)/sources
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-LINK = $(call say,$@)$(CXX) $(CXXFLAGS) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
+LINK = $(call say,$@)$(CXX) $(FLAGS) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
 
 $(COMMAND): $(BUILD)/%: $(BUILD)/objects/tools/%.o
 $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/bench/%.o
@@ -266,19 +267,19 @@ $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER)) $(COMMAND
 	$(LINK)
 
 # The library's own build had these switched on, and the layout of its classes depends on them.
-$(call objects,tools/live/server.cpp tests/tools/live/report_server_test.cpp): private CXXFLAGS += $(shell pkg-config --cflags cpp-httplib)
+$(call objects,tools/live/server.cpp tests/tools/live/report_server_test.cpp): private FLAGS += $(shell pkg-config --cflags cpp-httplib)
 
 # Figures and --version name the commit. Only this file is compiled again when it changes.
 COMMIT := $(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)
 $(BUILD)/commit: $(FORCE)
 	$(call keep,$(COMMIT))
 $(call objects,core/version.cpp): $(BUILD)/commit
-$(call objects,core/version.cpp): private CXXFLAGS += $(if $(COMMIT),-DLAMINA_COMMIT='"$(COMMIT)"')
+$(call objects,core/version.cpp): private FLAGS += $(if $(COMMIT),-DLAMINA_COMMIT='"$(COMMIT)"')
 
 $(BUILD)/mpi-flags: force
 	$(call keep,$(MPI_FLAGS))
 $(call objects,core/distributed/mpi.cpp): $(BUILD)/mpi-flags
-$(call objects,core/distributed/mpi.cpp): private CXXFLAGS += $(MPI_FLAGS)
+$(call objects,core/distributed/mpi.cpp): private FLAGS += $(MPI_FLAGS)
 
 # The same tests with an allocator that puts every buffer against an unmapped page, and so for each parameter.
 GUARDED_ALLOCATOR := tests/guarded/allocator.cpp tests/guarded/growing_buffer.cpp
@@ -286,7 +287,7 @@ GUARDED_ALLOCATOR := tests/guarded/allocator.cpp tests/guarded/growing_buffer.cp
 $(BUILD)/guarded-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER) $(GUARDED_ALLOCATOR)) $(COMMANDS) $(TOOLS) $(MODELS) $(LIBRARY) $(BUILD)/sources
 	$(LINK)
 
-$(call objects,tests/core/tensor_index_test.cpp): private CXXFLAGS += -ULAMINA_CHECK_INDEX
+$(call objects,tests/core/tensor_index_test.cpp): private FLAGS += -ULAMINA_CHECK_INDEX
 
 -include $(patsubst %.cpp,$(BUILD)/objects/%.d,$(SOURCES) $(GUARDED_ALLOCATOR))
 
@@ -333,7 +334,7 @@ THREADS ?= 2 3 4 8 16
 $(BUILD)/threads-tests: $(call objects,$(THREADS_TESTS) core/threads/parallel.cpp)
 $(BUILD)/stress-threads: $(call objects,tests/stress/threads.cpp core/threads/parallel.cpp)
 $(BUILD)/threads-tests $(BUILD)/stress-threads:
-	$(call say,$@)$(CXX) $(CXXFLAGS) $^ -o $@
+	$(call say,$@)$(CXX) $(FLAGS) $^ -o $@
 
 -include $(BUILD)/objects/tests/stress/threads.d
 
@@ -358,7 +359,7 @@ oracle: setup  ## compares CASES=30000 random cases (SEED=1) with PyTorch in flo
 oracle-program: $(BUILD)/oracle-answers
 
 $(BUILD)/oracle-answers: $(call objects,$(ORACLE_SOURCES)) $(LIBRARY)
-	$(call say,$@)$(CXX) $(CXXFLAGS) $^ $(LDFLAGS) $(LIBRARY_LIBS) -o $@
+	$(call say,$@)$(CXX) $(FLAGS) $^ $(LDFLAGS) $(LIBRARY_LIBS) -o $@
 
 # --- Guarded memory.
 
@@ -387,7 +388,7 @@ $(BUILD)/peers/dlib: private LDLIBS := -ldlib -lopenblas
 $(BUILD)/peers/by_hand: $(BY_HAND) $(wildcard tools/peers/by_hand/*.h)
 $(BUILD)/peers/by_hand: private LDLIBS := -ffast-math -lopenblas
 $(BUILD)/peers/%: $(HEAP_COUNTER) $(PEER_HEADERS) $(BUILD)/flags
-	$(call say,$@)mkdir -p $(@D) && $(CXX) $(CXXFLAGS) $(filter %.cpp,$^) $(LDLIBS) -o $@
+	$(call say,$@)mkdir -p $(@D) && $(CXX) $(FLAGS) $(filter %.cpp,$^) $(LDLIBS) -o $@
 
 .PHONY: small-programs bench-small
 small-programs: $(BUILD)/bench_small $(PEERS)
@@ -478,7 +479,7 @@ SONAME = lib$(NAME).so.$(basename $(VERSION))
 SHARED = $(BUILD)/$(SONAME)
 
 $(SHARED): $(LIBRARY)
-	$(call say,$@)$(CXX) $(CXXFLAGS) -shared -Wl,--whole-archive $< -Wl,--no-whole-archive -Wl,-soname=$(SONAME) -Wl,-Bsymbolic-functions \
+	$(call say,$@)$(CXX) $(FLAGS) -shared -Wl,--whole-archive $< -Wl,--no-whole-archive -Wl,-soname=$(SONAME) -Wl,-Bsymbolic-functions \
 	  $(addprefix -Wl$(comma)-z$(comma),defs $(filter x86-64-v%,$(ARCH))) $(LDFLAGS) $(LIBRARY_LIBS) -o $@
 comma := ,
 
@@ -564,13 +565,14 @@ $(addsuffix .ok,$(TIDY_GROUPS)): %.ok: .clang-tidy
 	@touch $@
 
 help:  ## this list
-	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++] [MPI=1|0] [V=1]"
+	@echo "make TARGET [REAL=float|double] [SANITIZE=1] [ARCH=native] [CXX=g++|clang++] [CXXFLAGS=...] [MPI=1|0] [V=1]"
 	@echo
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile models/course/course.mk | column -t -s '|'
 	@echo
 	@echo "  REAL      the scalar type; double builds into its own folder, build/variant-double"
 	@echo "  SANITIZE  address and undefined-behaviour sanitizers, in their own folder"
 	@echo "  ARCH      the CPU to build for, as in -march"
+	@echo "  CXXFLAGS  more options of the compiler, such as -g or -Wno-error"
 	@echo "  MPI       1 with MPI, 0 without; by default with it where mpicxx is"
 	@echo "  V         1 shows the command lines of the compiler"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Settings that the Makefile does not know are refused: they would be taken for others.
+# Settings that the Makefile does not know are refused: they would be taken for others. Own flags of the compiler add to its.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-unset MAKEFLAGS MFLAGS MAKELEVEL REAL MPI
+unset MAKEFLAGS MFLAGS MAKELEVEL REAL MPI SANITIZE INSTALLED CXXFLAGS
 passed=0 failed=0
 check() {  # check TITLE COMMAND...
   local title=$1
@@ -14,6 +14,11 @@ takes() { make help "$@" >/dev/null; }
 
 for setting in REAL=Double REAL=64 MPI=yes MPI=2; do check "$setting is refused" refuses $setting; done
 for setting in REAL=float REAL=double MPI=0 MPI=1; do check "$setting is taken" takes $setting; done
+
+# -g, and the warning that is an error no more.
+adds_own_flags() { make -n V=1 BUILD=/tmp/none "$@" /tmp/none/objects/core/version.o | grep -q -- '-std=c++20 .* -Werror .*-g -Wno-error -O3 .* -c core/version.cpp'; }
+check "CXXFLAGS of the command line add to those of the Makefile" adds_own_flags "CXXFLAGS=-g -Wno-error"
+CXXFLAGS='-g -Wno-error' check "and so do those of the environment" adds_own_flags
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
