@@ -67,9 +67,10 @@ double minimize(const Objective& f, std::span<real> w, const LbfgsOptions& optio
   std::deque<Curvature> steps;
   Vector gradient(w.size()), next(w.size()), next_gradient(w.size());
   double value = f(w, gradient);
-  for (size_t step = 0; step < options.most_steps && largest(gradient) > options.tolerance; ++step) {
+  for (size_t step = 0; step < options.most_steps; ++step) {
     const Vector d = direction(gradient, steps, options.known);
     const double slope = dot(gradient, d);
+    if (!(slope < 0)) break;  // the gradient is 0
     const bool scaled = options.known || !steps.empty();
     double length = scaled ? 1 : 1 / std::sqrt(dot(gradient, gradient)), next_value = value;
     bool found = false;
@@ -94,7 +95,9 @@ double minimize(const Objective& f, std::span<real> w, const LbfgsOptions& optio
     }
     std::copy(next.begin(), next.end(), w.begin());
     gradient.swap(next_gradient);
+    const double lower = value - next_value;
     value = next_value;
+    if (largest(gradient) <= options.gradient && lower <= options.share * std::fabs(value)) break;
   }
   return value;
 }

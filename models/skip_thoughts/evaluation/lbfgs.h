@@ -18,7 +18,9 @@ using InverseHessian = std::function<void(std::span<real>)>;
 struct LbfgsOptions {
   size_t memory = 10;  ///< steps that are remembered
   size_t most_steps = 300;
-  double tolerance = 1e-5;    ///< stops when no element of the gradient is larger
+  /// Stops when no element of the gradient is larger, and the last step lowered f by no larger a share of it: where f is
+  /// near 0 all gradients are small.
+  double gradient = 1e-5, share = 1e-6;
   InverseHessian known = {};  ///< times a number that the last step tells; empty: 1
 };
 

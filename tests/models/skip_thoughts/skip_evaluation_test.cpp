@@ -89,7 +89,7 @@ TEST_CASE("L-BFGS finds the minimum of a narrow valley") {
     return (x - 3) * (x - 3) + 100 * (y + 1) * (y + 1) + (x - y) * (x - y);
   };
   std::vector<real> w{-10, 10};
-  minimize(f, w, {.tolerance = 1e-4});
+  minimize(f, w);
   // 2 x - y = 3 and 101 y - x = -100
   CHECK(static_cast<double>(w[0]) == doctest::Approx(203.0 / 201).epsilon(1e-3));
   CHECK(static_cast<double>(w[1]) == doctest::Approx(-197.0 / 201).epsilon(1e-3));
@@ -120,6 +120,30 @@ TEST_CASE("regression: where the gradient of its loss is zero, dense and sparse 
   CHECK(p[0] == doctest::Approx(0.25).epsilon(1e-3));
   CHECK(p[1] == doctest::Approx(0.35).epsilon(1e-3));
   CHECK(p[2] == doctest::Approx(0.4).epsilon(1e-3));
+}
+
+TEST_CASE("regression: comes to the minimum where nearly all cases are right, whose gradients are small") {
+  // Points at -1 and 1: w / (C cases) = 1 / (1 + e^w), as above.
+  constexpr size_t cases = 20'000;
+  constexpr double C = 256, strength = 1 / (C * cases);
+  Tensor x({cases, 1});
+  std::vector<int> classes, rows(cases);
+  std::iota(rows.begin(), rows.end(), 0);
+  for (size_t i = 0; i < cases; ++i) {
+    classes.push_back(static_cast<int>(i % 2));
+    x[i] = i % 2 == 0 ? -1 : 1;
+  }
+  const auto loss = [&](double w) { return std::log1p(std::exp(-w)) + strength * w * w / 2; };
+  double root = 10;  // Newton's method
+  for (int i = 0; i < 20; ++i)
+    root += (1 / (1 + std::exp(root)) - strength * root) / (std::exp(-root) + strength);
+  // Where the weight of a smaller C may be: no element of the gradient is above 1e-5, and the loss is a fifth too high.
+  const Regression near{.classes = 2, .weights = {real(11.6), 0}};
+  CHECK(loss(11.6) > 1.15 * loss(root));
+  for (const Regression& start : {Regression(), near}) {
+    const Regression fitted = fit(DenseFeatures(x), hard_labels(classes, 2), rows, C, start);
+    CHECK(loss(static_cast<double>(fitted.weights[0])) == doctest::Approx(loss(root)).epsilon(1e-3).scale(0));
+  }
 }
 
 TEST_CASE("cross-validation: clouds apart are told apart, noise is not; threads change nothing") {
