@@ -27,7 +27,7 @@ void check_included(const std::string& file, const std::vector<std::string>& hea
                     std::vector<std::string> without) {
   const std::string included = read_file(file);
   for (const std::string& header : headers)
-    if (std::erase(without, header) == 0)
+    if (std::erase_if(without, [&](const std::string& each) { return each == header; }) == 0)
       CHECK_MESSAGE(contains(included, '"' + header + '"'), file, " does not include ", header);
   for (const std::string& header : without) CHECK_MESSAGE(false, "there is no ", header);
 }
