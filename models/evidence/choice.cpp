@@ -1,6 +1,7 @@
 #include "models/evidence/choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <span>
@@ -33,6 +34,7 @@ size_t chosen_of(const std::vector<size_t>& several, const Study& study,
                  const std::vector<MeasuredRun>& runs) {
   const double sign = study.best_is_highest(study.choose) ? -1 : 1;
   size_t best = several.front();
+  constexpr double rounding = 1e-12;
   double lowest = std::numeric_limits<double>::infinity();
   for (const size_t combination : several) {
     std::vector<double> values;
@@ -44,7 +46,8 @@ size_t chosen_of(const std::vector<size_t>& several, const Study& study,
                            ? sign * *value
                            : std::numeric_limits<double>::infinity());
     }
-    if (const double median = median_of(values); median < lowest) {
+    // Of equal medians one may be less by the rounding of the mean of its two middle values.
+    if (const double median = median_of(values); median < lowest - rounding * std::fabs(median)) {
       lowest = median;
       best = combination;
     }

@@ -97,6 +97,12 @@ TEST_CASE("choice: the highest where the study says so, and the first of equals"
   CHECK(compared_by_claims(highest, runs) == std::vector<size_t>{0, 2});
   for (const size_t i : {3u, 7u}) end(runs[i], 0.3, 2);
   CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 2});
+  // 0.2725 both, of which the second has another last bit.
+  end(runs[2], 0.28, 2);
+  end(runs[6], 0.265, 2);
+  end(runs[3], 0.282, 2);
+  end(runs[7], 0.263, 2);
+  CHECK(compared_by_claims(first_two, runs) == std::vector<size_t>{0, 2});
 }
 
 TEST_CASE("choice: a metric that a variant does not have chooses none of it") {

@@ -100,7 +100,8 @@ class Study:
 
         def median(name):
             best = [run.take(metric, "best") if run.finished else None for seed, run in self.runs[name].items() if seed in seeds]
-            return statistics.median(math.inf if value is None else -value if metric in self.higher else value for value in best)
+            middle = statistics.median(math.inf if value is None else -value if metric in self.higher else value for value in best)
+            return float(f"{middle:.12g}")  # equal ones may differ by the rounding of a mean of two
         return min(several, key=median)
 
     def failed(self, run):
