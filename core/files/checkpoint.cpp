@@ -161,7 +161,8 @@ Tensor read_tensor(const std::string& path, const Described& from, std::string_v
 }  // namespace
 
 const Tensor* Checkpoint::find(const std::string& name) const {
-  const auto entry = std::ranges::find(tensors, name, &Entry::name);
+  auto entry = std::ranges::lower_bound(tensors, name, {}, &Entry::name);
+  if (entry == tensors.end() || entry->name != name) entry = std::ranges::find(tensors, name, &Entry::name);
   return entry == tensors.end() ? nullptr : &entry->value;
 }
 

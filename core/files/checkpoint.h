@@ -22,7 +22,7 @@ struct Checkpoint {
   std::vector<Entry> tensors;
   std::map<std::string, std::string> metadata;
 
-  /// The tensor of this name, or nullptr.
+  /// The tensor of this name, or nullptr. Those that load_checkpoint() gives are sorted by name, and are found at once.
   const Tensor* find(const std::string& name) const;
 };
 
