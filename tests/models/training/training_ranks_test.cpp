@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -81,6 +83,19 @@ TEST_CASE("ranks: an optimizer that updates only the rows of a batch is refused"
       train_here(folder, zero),
       "the optimizer updates only the rows that a batch uses (update_only()), and each rank has other ones; "
       "train it without mpirun, or update all rows");
+}
+
+TEST_CASE("ranks: all take the cases in the same order") {
+  const auto cases = [] {
+    EpochOrder order(1, 12, 4);
+    std::vector<int> all;
+    for (std::uint64_t step = 0; step < 6; ++step)
+      std::ranges::copy(order.batch_of(step), std::back_inserter(all));
+    return all;
+  };
+  const std::vector<int> alone = cases();
+  const PretendedRank rank(1, 3);
+  CHECK(cases() == alone);
 }
 
 TEST_CASE("ranks: all evaluate, and the first one writes") {
