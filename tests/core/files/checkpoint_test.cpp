@@ -2,8 +2,10 @@
 
 #include "core/files/checkpoint.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "core/files/file.h"
 #include "tests/check.h"
@@ -105,6 +107,23 @@ TEST_CASE("checkpoint: whole numbers are refused with the right remedy, or skipp
               path +
                   ": 'other' is of the type 'C64', which is unknown here; convert it to F32 "
                   "before it is saved");
+}
+
+TEST_CASE("checkpoint: tensors are found whatever their order, and come back sorted by name") {
+  const TemporaryFolder folder;
+  const Checkpoint made{
+      .tensors = {{"b", Tensor::full({1}, 1)}, {"c", Tensor::full({1}, 2)}, {"a", Tensor::full({1}, 3)}},
+      .metadata = {}};
+  save_checkpoint(folder / "model.safetensors", made);
+  const Checkpoint loaded = load_checkpoint(folder / "model.safetensors");
+  CHECK(std::ranges::is_sorted(loaded.tensors, {}, &Checkpoint::Entry::name));
+  for (const Checkpoint* const each : {&made, &loaded}) {
+    for (const auto& [name, value] : {std::pair("b", 1), std::pair("c", 2), std::pair("a", 3)}) {
+      REQUIRE(each->find(name) != nullptr);
+      CHECK(each->find(name)->item() == static_cast<real>(value));
+    }
+    CHECK(each->find("bb") == nullptr);
+  }
 }
 
 TEST_CASE("checkpoint: what a header cannot hold is refused, and nothing is written") {
