@@ -247,6 +247,31 @@ TEST_CASE("ranks: all evaluate the first one's running averages, also after a la
   CHECK(averaging.seen == std::vector<real>{3, 3, 3});
 }
 
+TEST_CASE("ranks: the first one alone writes and reads models, and the others have what it has read") {
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "zero"});
+  Parameters parameters(1);
+  const Tensor x = parameters.add("x", Tensor::ones({3}));
+  save_model(folder, parameters, "kept", {{"loss", exact(1)}});
+  const Answering second(1);
+  save_model(folder, parameters, "own");
+  CHECK_FALSE(exists(folder.file("own")));
+  second.group->say = [](std::span<std::byte> values) {
+    const real of_first[3] = {5, 6, 7};
+    const double loss = 0.5;
+    if (values.size() == sizeof loss)
+      std::memcpy(values.data(), &loss, sizeof loss);
+    else
+      std::memcpy(values.data(), of_first, sizeof of_first);
+  };
+  CHECK(number_kept(folder, "kept", "loss", 2) == 0.5);
+  CHECK(number_kept(folder, "missing here", "loss", 2) == 0.5);
+  load_model(folder, parameters, "missing here");
+  CHECK(identical(x, Tensor::from({3}, {5, 6, 7})));
+  second.group->say = [](std::span<std::byte>) {};
+  CHECK(number_kept(folder, "kept", "loss", 2) == 2);  // not what this rank could read
+}
+
 TEST_CASE("ranks: parameters are compared after every hundredth step") {
   struct Doubtful final : SharedZero {
     Tensor loss(std::uint64_t step) override {
