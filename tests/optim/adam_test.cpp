@@ -182,3 +182,25 @@ TEST_CASE("adam: bad options are refused, and a model that grew") {
   CHECK_ERROR(adam.step(),
               "adam: the model grew after its optimizer was made; make the optimizer when all layers exist");
 }
+
+/// A first step is as long as the learning rate, whatever the gradient: m and v are corrected by the number of steps in which
+/// they were updated, not by that of all steps.
+TEST_CASE("adam: the first step of what was frozen before is that of a new optimizer") {
+  Parameters parameters(1);
+  const Tensor a = parameters.add("a", Tensor::ones({3})), b = parameters.add("b", Tensor::ones({3}));
+  Adam adam(parameters, {.learning_rate = real(0.25)});
+  const auto step = [&] {
+    Tape tape;
+    tape.backward(sum(a) + sum(b));
+    adam.step();
+  };
+  parameters.freeze("b");
+  step();
+  step();
+  CHECK(adam.missed == std::vector<std::uint64_t>{0, 2});
+  CHECK(b[0] == 1);
+  parameters.thaw("b");
+  step();
+  CHECK(static_cast<double>(b[0]) == doctest::Approx(0.75));
+  CHECK(static_cast<double>(a[0]) == doctest::Approx(1 - 3 * 0.25));
+}
