@@ -57,18 +57,5 @@ mkdir -p build/together/tests && touch -d 2020-01-01 build/together/tests/1.d
 nothing_is_compiled() { make -s -C "${together%/tools/*}" BUILD="$scratch/build" TOGETHER=1 help && [ ! -e build/flags ] && [ ! -s build/together/tests/1.d ]; }
 check "make reads headers of groups, and makes none" nothing_is_compiled
 
-# A group that is compiled one by one takes the time of all its sources, so what they share is renamed in one of them.
-cd "${together%/tools/*}" || exit 1
-skipped=0
-compile_as_one() {  # compile_as_one GROUPS.MK
-  local errors
-  errors=$(sed -n 's/^SOURCES_OF_\([^ ]*\) .*/\1.log/p' "$1" | xargs grep -s ' error: ')
-  echo "$errors"
-  [ -z "$errors" ]
-}
-for groups in build/together/groups.mk build/variant-double/together/groups.mk; do
-  if [ -e "$groups" ]; then check "every group of $groups compiles" compile_as_one "$groups"; else skipped=$((skipped + 1)); fi
-done
-
-echo "$passed passed, $failed failed, $skipped skipped"
+echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

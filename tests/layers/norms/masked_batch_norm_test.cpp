@@ -13,7 +13,7 @@ constexpr size_t steps = 4, cases = 3, width = 19;
 /// Cases of 4, 3 and 1 steps.
 Tensor mask() { return Tensor::from({steps, cases}, {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0}); }
 
-struct Norm {
+struct Made {
   Parameters parameters{1};
   MaskedBatchNorm norm{parameters, "norm", {.features = width}};
 };
@@ -28,7 +28,7 @@ MaskedBatchNorm with(MaskedBatchNorm norm, const Tensor& gain, const Tensor& bia
 }  // namespace
 
 TEST_CASE("masked batch norm: gradients, and the composed twin") {
-  const Norm made;
+  const Made made;
   for (const Tensor& padding : {mask(), Tensor()}) {
     const std::vector<Tensor> inputs{sample({steps, cases, width}, 1, -2, 3), sample({width}, 2, 0.5, 1.5),
                                      sample({width}, 3)};
@@ -43,7 +43,7 @@ TEST_CASE("masked batch norm: gradients, and the composed twin") {
 }
 
 TEST_CASE("masked batch norm: one and two threads") {
-  const Norm made;
+  const Made made;
   const Tensor padding = sample({300, 40}, 5, 0, 1);
   Tensor ones = padding.copy();
   for (real& value : ones.values()) value = value < real(0.7) ? 1 : 0;
@@ -54,7 +54,7 @@ TEST_CASE("masked batch norm: one and two threads") {
 TEST_CASE("masked batch norm: what stands in padded rows changes nothing, not even the population") {
   std::vector<std::vector<Tensor>> results;
   for (const real junk : {real(0), real(1000)}) {
-    const Norm made;
+    const Made made;
     Tensor a = sample({steps, cases, width}, 1);
     for (size_t r = 0; r < steps * cases; ++r)
       if (mask()[r] == 0) std::fill_n(a.data() + r * width, width, junk);
@@ -76,7 +76,7 @@ TEST_CASE("masked batch norm: what stands in padded rows changes nothing, not ev
 }
 
 TEST_CASE("masked batch norm: nothing but padding gives zeros, and the composed twin too") {
-  const Norm made;
+  const Made made;
   Tensor a = sample({4, width}, 1);
   a.require_gradient();
   for (const bool fused : {true, false}) {
@@ -96,7 +96,7 @@ TEST_CASE("masked batch norm: equal rows become exactly the bias, padded ones am
   for (const size_t rows : {3u, 64u, 65u, 512u, 1000u})
     for (const bool padded : {false, true}) {
       CAPTURE(rows);
-      const Norm made;
+      const Made made;
       Tensor a({rows, width}), padding = Tensor::ones({rows});
       const Tensor row = sample({width}, 1, -3, 3);
       for (size_t i = 0; i < a.size(); ++i) a[i] = row[i % width];
@@ -109,7 +109,7 @@ TEST_CASE("masked batch norm: equal rows become exactly the bias, padded ones am
 
 TEST_CASE("masked batch norm: inputs far from zero keep their precision") {
   const size_t rows = 700;
-  const Norm made;
+  const Made made;
   const Tensor a = sample({rows, width}, 1, 999, 1001);
   const Tensor y = with(made.norm, Tensor::ones({width}), Tensor::zeros({width}))(a, {}, Mode::train);
   double worst = 0;
@@ -127,7 +127,7 @@ TEST_CASE("masked batch norm: inputs far from zero keep their precision") {
 }
 
 TEST_CASE("masked batch norm: shapes that do not fit are named") {
-  const Norm made;
+  const Made made;
   CHECK_ERROR(made.norm(Tensor::zeros({2, 3}), {}, Mode::train),
               "masked_batch_norm: the input is [2 x 3]; rows of 19 are needed");
   CHECK_ERROR(made.norm(Tensor::zeros({2, 19}), Tensor::ones({3}), Mode::train),
@@ -140,7 +140,7 @@ TEST_CASE("masked batch norm: the derivative of a single live case is 0, not rou
   mask[4] = 1;
   for (const bool composed_twin : {false, true}) {
     CAPTURE(composed_twin);
-    const Norm made;
+    const Made made;
     const MaskedBatchNorm norm = with(made.norm, gain, bias);
     Tensor a = leaf({6, width}, 3);
     Tape tape;
@@ -152,7 +152,7 @@ TEST_CASE("masked batch norm: the derivative of a single live case is 0, not rou
 }
 
 TEST_CASE("masked batch norm: a mask that was written before the backward pass is refused") {
-  const Norm made;
+  const Made made;
   Tensor padding = mask();
   Tape tape;
   const Tensor loss = weighted(made.norm(leaf({steps, cases, width}, 1), padding, Mode::train));
