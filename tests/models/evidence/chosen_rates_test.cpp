@@ -1,0 +1,64 @@
+// What a choice of rates by few seeds does to verdicts: how many claims are decided where nothing differs. models/evidence/README.md
+// has the numbers, which `build/lamina-tests -tc='chosen rates*'` prints.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/math/random.h"
+#include "models/evidence/choice.h"
+#include "models/evidence/verdict.h"
+
+using namespace lamina;
+
+namespace {
+
+/// Of 100 claims between two norms at the best of three rates. Runs are independent draws with deviation 1 around 0, `step` and 2 `step`.
+double decided(size_t seeds, size_t choosing, double step) {
+  std::string numbers;
+  for (size_t seed = 1; seed <= seeds; ++seed) numbers += text(seed > 1 ? ", " : "", seed);
+  const std::string few = choosing < seeds ? text(R"("choose_seeds": )", choosing, ", ") : "";
+  const Study study = study_from(
+      "s.json", text(R"({"experiment": "mnist", "seeds": [)", numbers, R"(], "choose": "loss", )", few,
+                     R"("variants": {"norm": ["none", "layer"], "lr": [1, 2, 3]},
+      "claims": [{"metric": "loss", "lower": {"norm": "layer"}, "than": {"norm": "none"}}]})"));
+  std::vector<MeasuredRun> runs;
+  for (const StudyRun& run : study.runs()) runs.push_back({.run = run, .end = {.outcome = RunEnd::finished}});
+  Random random(7);
+  constexpr int trials = 1000;
+  int count = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    for (MeasuredRun& each : runs) {
+      const double mean = step * static_cast<double>(each.run.combination % 3);
+      const double loss = mean + static_cast<double>(random.normal());
+      each.curves = {.columns = {"epoch", "step", "loss"}, .rows = {{1, 10, loss}}};
+    }
+    count += judge(study.claims[0], study, runs).answer != Verdict::cannot_be_told;
+  }
+  return 100.0 * count / trials;
+}
+
+struct Range {
+  double least = 100, most = 0;
+};
+
+Range decided(size_t seeds, size_t choosing) {
+  Range range;
+  for (const double step : {0.0, 0.5, 1.0}) {
+    const double of_step = decided(seeds, choosing, step);
+    range = {std::min(range.least, of_step), std::max(range.most, of_step)};
+  }
+  MESSAGE(seeds, " seeds, of which ", choosing, " choose: ", range.least, " to ", range.most, " of 100");
+  return range;
+}
+
+}  // namespace
+
+TEST_CASE("chosen rates: by one or two seeds more than one claim in 25 is decided by chance" *
+          doctest::test_suite("slow")) {
+  const Range one = decided(5, 1), two = decided(5, 2), all = decided(5, 5), two_of_eight = decided(8, 2);
+  for (const Range& range : {one, two, two_of_eight}) CHECK(range.most > all.most);
+}
