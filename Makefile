@@ -173,10 +173,12 @@ $(BUILD)/objects/tests/%.o: tests/%.cpp $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile,$(TEST_PRELUDE))
 
 ifneq ($(TOGETHER),)
-# For each group its object's rule, without a recipe, its sources by this object's name, and the reverse.
+# For each group its object's rule, without a recipe, its sources by this object's name, and the reverse. A new source changes
+# the lists of some groups; those of the others stay as old as they are.
 GROUPS := $(BUILD)/together/groups.mk
 -include $(GROUPS)
-group_rules = tools/together.sh groups 12 $(2) | awk -v object=$(1)/ '{ object_of = object NR ".o"; print object_of ": " $$0; \
+group_rules = tools/together.sh groups 12 $(2) | awk -v object=$(1)/ '{ object_of = object NR ".o"; list = object NR ".sources"; \
+  kept = ""; getline kept < list; close(list); if (kept != $$0) print > list; print list ": ;"; print object_of ": " list " " $$0; \
   print "SOURCES_OF_" object_of " := " $$0; for (i = 1; i <= NF; ++i) print "TOGETHER_OF_" $$i " := " object_of }'
 $(GROUPS): $(BUILD)/sources tools/together.sh
 	@mkdir -p $(foreach set,$(SETS),$(@D)/$(set) $(call build_folder,float)/together/$(set)-free)
@@ -184,13 +186,13 @@ $(GROUPS): $(BUILD)/sources tools/together.sh
 	  $(call group_rules,$(call build_folder,float)/together/$(set)-free,$(call FREE_SOURCES_OF_SET,$(set)));) } > $@
 # Not those of $^, to which the last build's headers (.d) add a source that has since left the group.
 compile_together = $(call say,$(SOURCES_OF_$@))tools/together.sh compile $@ $(CXX) $(FLAGS) $(call prelude,$(1)) -- $(SOURCES_OF_$@)
-$(BUILD)/together/%.o: $(GROUPS) $(BUILD)/flags $(PRELUDE)
+$(BUILD)/together/%.o: $(BUILD)/flags $(PRELUDE)
 	$(call compile_together,$(PRELUDE))
-$(BUILD)/together/tools%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
+$(BUILD)/together/tools%.o: $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
 	$(call compile_together,$(UNOPTIMIZED_PRELUDE))
-$(BUILD)/together/commands%.o: $(GROUPS) $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
+$(BUILD)/together/commands%.o: $(BUILD)/flags $(UNOPTIMIZED_PRELUDE)
 	$(call compile_together,$(UNOPTIMIZED_PRELUDE))
-$(BUILD)/together/tests/%.o: $(GROUPS) $(BUILD)/flags $(TEST_PRELUDE)
+$(BUILD)/together/tests/%.o: $(BUILD)/flags $(TEST_PRELUDE)
 	$(call compile_together,$(TEST_PRELUDE))
 # They are made with the objects. Without a rule of theirs make would find one, by way of an object called 1.d.o.
 TOGETHER_HEADERS := $(wildcard $(BUILD)/together/*/*.d)

@@ -57,5 +57,22 @@ mkdir -p build/together/tests && touch -d 2020-01-01 build/together/tests/1.d
 nothing_is_compiled() { make -s -C "${together%/tools/*}" BUILD="$scratch/build" TOGETHER=1 help && [ ! -e build/flags ] && [ ! -s build/together/tests/1.d ]; }
 check "make reads headers of groups, and makes none" nothing_is_compiled
 
+# What a new source does not touch is not compiled again: its group's list of sources is as old as it was.
+lists_are_made() {  # lists_are_made SOURCE...: of a set of tests that has these alone
+  rm -f build/together/groups.mk && make -s -C "${together%/tools/*}" BUILD="$scratch/build" TOGETHER=1 SET_tests="$*" help >/dev/null
+}
+only_its_group_is_new() {
+  lists_are_made tests/core/tape_test.cpp && find build/together -name '*.sources' -exec touch -d 2020-01-01 {} + &&
+    lists_are_made tests/core/tape_test.cpp tests/layers/linear_test.cpp &&
+    [ "$(find build/together -name '*.sources' -newermt 2021-01-01)" = build/together/tests/1.sources ] &&
+    [ "$(cat build/together/tests/1.sources)" = "tests/core/tape_test.cpp tests/layers/linear_test.cpp" ]
+}
+check "a new source changes the list of its group alone" only_its_group_is_new
+a_group_is_made_of_sources() {
+  make -n -C "${together%/tools/*}" BUILD="$scratch/build" TOGETHER=1 V=1 "$scratch/build/together/tests/1.o" >made 2>&1 &&
+    grep -q -- '-- tests/core/tape_test.cpp tests/layers/linear_test.cpp$' made && ! grep 'sources\.o' made
+}
+check "which make does not take for a program" a_group_is_made_of_sources
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -115,5 +115,30 @@ check "a program that cannot time the steps does not fail either" compares 0 HEA
 check "but is named" says '^build/bench_steps .* ended in the middle'
 check "with what that means" says '^nothing to compare: one of the two programs does not time these steps$'
 
+# What is the same in both trees is compiled once, also where it was compiled before the older commit was made.
+cat >Makefile <<'END'
+build/bench_steps: build/objects/speed.h build/objects/step.py build/sources
+	sed "s/SPEED/$$(cat build/objects/speed.h)/g" build/objects/step.py >$@ && chmod +x $@
+build/objects/%: core/%
+	mkdir -p $(@D) && cp $< $@ && echo $* >>compiled
+build/sources:
+	touch $@
+END
+git mv step.py core/step.py
+echo compiled >>.gitignore
+echo 2 >core/speed.h
+touch -d 2026-01-15 core/*
+make -s build/bench_steps
+touch -d 2026-01-16 build/objects/* build/sources
+commit 2026-01-20 "Another Makefile"
+echo 3 >core/speed.h
+check "a change of one source" compares 0 HEAD
+check "is compared" says '^\| lstm \| ln \| 2.00 \| 3.00 \| 1.500 '
+older=build/release/$(commit_of HEAD)
+check "it alone is compiled in the older tree" [ "$(cat "$older/compiled")" = speed.h ]
+rm -r "$older" && echo '# another rule' >>Makefile
+check "with another Makefile" compares 0 HEAD
+check "all is" [ "$(sort "$older/compiled")" = "$(printf 'speed.h\nstep.py')" ]
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
