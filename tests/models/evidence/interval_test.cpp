@@ -71,7 +71,8 @@ TEST_CASE("interval: Student's misses less often where tails are long on both si
   CHECK(misses(40'000, double_exponential, student) < 0.045);
 }
 
-TEST_CASE("interval: the percentile bootstrap of five numbers is too narrow to decide") {
+TEST_CASE("interval: the percentile bootstrap of five numbers is too narrow to decide" *
+          doctest::test_suite("slow")) {
   CHECK(misses(1'000, normal_number, bootstrap) == doctest::Approx(0.165).epsilon(0.2).scale(0));
 }
 

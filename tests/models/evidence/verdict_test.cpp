@@ -92,7 +92,8 @@ TEST_CASE(
 
 TEST_CASE(
     "verdict: two deviations of single runs are seen in six studies of ten, where seeds have nothing in "
-    "common") {
+    "common" *
+    doctest::test_suite("slow")) {
   const Draw worse = [](Random& random) { return gaussian(random) + 2; };
   CHECK(answered(Verdict::holds, lower, gaussian, worse) == doctest::Approx(603).epsilon(0.07));
 }
