@@ -88,6 +88,7 @@ Exhibit table_2() {
             {"46.6", "79.3", "89.1", "5.2", "37.8", "73.6", "85.7", "7.9"},
             {"order"}},
            {"OE + LN", "layer", {"48.5", "80.6", "89.8", "5.1", "38.9", "74.3", "86.3", "7.6"}, {"order"}}},
+      .paper_data = "Microsoft COCO",
       .full_length = 100,
   };
 }
@@ -147,6 +148,7 @@ Exhibit skip_thoughts(const char* id, const char* title, const char* subject) {
                    {"CR", "cr"},
                    {"SUBJ", "subj"},
                    {"MPQA", "mpqa"}},
+      .paper_data = "BookCorpus",
   };
 }
 
@@ -158,7 +160,6 @@ Exhibit figure_3() {
       "Six scores every 50,000 updates. BookCorpus, encoder and decoders of 2400 units, batch 64, vocabulary "
       "20,000. Table 3 has layer norm's scores after the last of a million updates; the baseline's are those "
       "of its curve after 800,000.";
-  exhibit.paper_data = "BookCorpus";
   for (const Measure& measure : exhibit.measures)
     if (measure.column != "sick_rho")
       exhibit.charts.push_back({.title = measure.title,

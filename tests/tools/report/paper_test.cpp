@@ -50,8 +50,19 @@ TEST_CASE("the paper's and our numbers stand in pairs with their difference") {
   CHECK(pairs["title"] == "Paper beside ours");
   CHECK(pairs["columns"] == Json({"paper", "ours", "difference"}));
   CHECK(pairs["rows"][0]["label"] == "test bound, nats");
-  CHECK(pairs["rows"][0]["group"] == "paper: layer norm; ours: layer norm");
+  CHECK(pairs["rows"][0]["group"] == "paper: layer norm on binarized MNIST; ours: layer norm on mnist");
   CHECK(pairs["rows"][0]["cells"] == Json({"82.09", "84", "+1.91"}));
+}
+
+TEST_CASE(
+    "each pair names the paper's data and ours, since a folder of MNIST's format may hold other images") {
+  const TemporaryFolder folder;
+  make_draw(folder / "a", {{"data", "data/fashion-mnist"}});
+  const Json row = exhibit_on(folder.path(), "figure-4")["tables"][0]["rows"][0];
+  CHECK(row["group"] == "paper: layer norm on binarized MNIST; ours: layer norm on data/fashion-mnist");
+  for (const Exhibit& each : exhibits())
+    if (!each.paper.empty() && each.paper_columns.empty())
+      CHECK_MESSAGE(!each.paper_data.empty(), each.id, " has numbers of the paper on unknown data");
 }
 
 TEST_CASE("no difference is formed with synthetic, small or shortened runs, and the table says why") {
@@ -84,8 +95,8 @@ TEST_CASE("no difference is formed with runs of another batch, rate or optimizer
   for (const auto& [settings, reason] : {std::pair{Json{{"batch", "64"}}, "batch 64 and not 128"},
                                          {Json{{"lr", 0.01}}, "lr 0.01 and not 0.001"}}) {
     CHECK(row(settings)["cells"][2] == "–");
-    CHECK(row(settings)["group"] ==
-          text("paper: layer norm; ours: layer norm (", reason, ", so no difference is formed)"));
+    CHECK(row(settings)["group"] == text("paper: layer norm on binarized MNIST; ours: layer norm on mnist (",
+                                         reason, ", so no difference is formed)"));
   }
   for (const auto& [optimizer, apart] : {std::pair{"authors-adam", "−2.5"}, {"sgd", "–"}}) {
     const Json settings{{"norm", "layer"}, {"score", "order"}, {"data", "coco"}, {"optimizer", optimizer}};
@@ -111,7 +122,10 @@ TEST_CASE("a run that is longer than the paper's says so beside its difference")
   make_draw(folder / "a", {{"data", "mnist"}}, 201);
   const Json row = exhibit_on(folder.path(), "figure-4")["tables"][0]["rows"][0];
   CHECK(row["cells"] == Json({"82.09", "83", "+0.91"}));
-  CHECK(row["group"] == "paper: layer norm; ours: layer norm (longer than the paper's: 201 of 200 epochs)");
+  CHECK(
+      row["group"] ==
+      "paper: layer norm on binarized MNIST; ours: layer norm on mnist (longer than the paper's: 201 of 200 "
+      "epochs)");
 }
 
 TEST_CASE(
@@ -138,8 +152,10 @@ TEST_CASE("Table 2's rows stand beside runs with their score, and with no other"
   std::map<std::string, Json> cells;
   for (const Json& row : pairs["rows"]) cells[row["group"].get<std::string>()] = row["cells"];
   CHECK(cells.size() == 2);
-  CHECK(cells["paper: Sym (Vendrov et al.); ours: baseline, score cosine"] == Json({"45.4", "46", "+0.6"}));
-  CHECK(cells["paper: OE (the authors); ours: baseline, score order"] == Json({"46.6", "46", "−0.6"}));
+  CHECK(cells["paper: Sym (Vendrov et al.) on Microsoft COCO; ours: baseline, score cosine on coco"] ==
+        Json({"45.4", "46", "+0.6"}));
+  CHECK(cells["paper: OE (the authors) on Microsoft COCO; ours: baseline, score order on coco"] ==
+        Json({"46.6", "46", "−0.6"}));
 }
 
 TEST_CASE("Table 1 is paired entry by entry, and an entry that differs says so") {

@@ -85,12 +85,19 @@ std::pair<std::string, bool> remark_of(const PaperRow& paper, const Exhibit& exh
   return {longer, true};
 }
 
+/// " on data/mnist": nothing else tells the reader whether the data are the paper's.
+std::string data_of(const FoundRun& run) {
+  const std::string data = setting_of(run, "data");
+  return data.empty() ? "" : " on " + data;
+}
+
 /// Measures of runs.
 void add_measured(Json& rows, const Exhibit& exhibit, const Trace& trace) {
   const PaperRow* const paper = row_of(exhibit, trace);
   if (paper == nullptr) return;
   const auto [remark, comparable] = remark_of(*paper, exhibit, trace);
-  const std::string group = text("paper: ", paper->label, "; ours: ", trace.label, remark);
+  const std::string group = text("paper: ", paper->label, " on ", exhibit.paper_data, "; ours: ", trace.label,
+                                 data_of(*trace.run), remark);
   for (size_t i = 0; i < exhibit.measures.size(); ++i) {
     const std::string& theirs = paper->cells[i];
     const std::vector<double> ours = picks(trace, exhibit.measures[i]);
