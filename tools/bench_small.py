@@ -92,6 +92,16 @@ def print_sizes(rows, peers):
         print(f"- {model}: {', '.join(counts)}")
 
 
+def print_all(args, rows, peers):
+    print(f"\n{machine()}; one thread; {args.starts} starts of {args.bursts} bursts of {args.burst} s, sides in turn; "
+          f"load {os.getloadavg()[0]:.1f} at the end")
+    for inference, title in ((False, "training steps, microseconds"), (True, "inference of one case, microseconds")):
+        if some := [row for row in rows if (row[1] == "one") == inference]:
+            print(f"\n{title}\n")
+            print_table(some, peers, inference)
+    print_sizes(rows, peers)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", nargs="+", choices=MODELS, default=MODELS, help="all by default")
@@ -112,14 +122,14 @@ def main():
     peers = ["PyTorch"] * args.has_torch + args.peers
     if missing := [peer for peer in ["PyTorch", *PROGRAMS] if peer not in peers]:
         print(f"left out: {', '.join(missing)} (tools/install-deps.sh --bench, then make small-programs)")
-    rows = [(model, kind, compare(args, model, kind)) for model in args.model for kind in args.kind]
-    print(f"\n{machine()}; one thread; {args.starts} starts of {args.bursts} bursts of {args.burst} s, sides in turn; "
-          f"load {os.getloadavg()[0]:.1f} at the end")
-    for inference, title in ((False, "training steps, microseconds"), (True, "inference of one case, microseconds")):
-        if some := [row for row in rows if (row[1] == "one") == inference]:
-            print(f"\n{title}\n")
-            print_table(some, peers, inference)
-    print_sizes(rows, peers)
+    rows = []
+    try:
+        for model in args.model:
+            for kind in args.kind:
+                rows.append((model, kind, compare(args, model, kind)))
+    finally:  # a side that ends in the middle, or Ctrl-C, takes no finished rows with it
+        if rows:
+            print_all(args, rows, peers)
     return 0
 
 

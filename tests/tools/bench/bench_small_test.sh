@@ -36,6 +36,12 @@ check "a row of a training step, PyTorch in its faster mode, dlib without the mo
   grep -qE "^\| gru \| 4 \| [0-9.]+ \| 50000: .* \|( - \|)? $cell \|$" table
 check "a row of inference with its allocations" grep -qE "^\| gru \| [0-9.]+ \| 0 \| 50000: .* \|( - \|)? $cell \|$" table
 check "the sizes of all" grep -qE '^- gru: Lamina 295680, PyTorch 7, by hand 294912$' table
+sed 's/ else 100/ else sys.exit(1) if "gru_b4" in sys.argv else 100/' python >dies && chmod +x dies
+if "$top/tools/bench_small.py" --python ./dies --model gru --kind b1 b4 --starts 1 --bursts 2 --burst 0.001 >table 2>err
+then refused=false; else refused=true; fi
+check "a side that ends in the middle is named" grep -qE '^\./dies .* --case gru_b4 .* ended in the middle' err
+check "  and the exit code is not 0" $refused
+check "  but what was measured before it is shown" grep -qE '^\| gru \| 1 \| [0-9.]+ \| 50000: ' table
 mkdir empty && cp "$small" empty
 "$top/tools/bench_small.py" --python /bin/false --build empty --model mlp --kind one --starts 1 --bursts 2 --burst 0.001 >alone
 check "without any peer Lamina alone, and it says so" grep -qF 'left out: PyTorch, dlib, by hand' alone
