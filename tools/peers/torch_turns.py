@@ -28,6 +28,9 @@ def loaded(script):
 
 def step_of_model(peer, args):
     """A training step of one of the script's CASES."""
+    if args.case not in peer.CASES:
+        sys.exit(f"{args.script} has no case {args.case}, only {', '.join(peer.CASES)}; for a script of its own a case stands "
+                 "in OWN_PEERS of tools/bench.py")
     model = peer.CASES[args.case](args.variant, args.jit)
     batch = model.batch()
     adam = torch.optim.Adam(model.parameters(), lr=args.lr)

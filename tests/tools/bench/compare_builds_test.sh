@@ -95,6 +95,12 @@ END
 chmod +x new_steps && sed -i 's/100 \* (slow if count % 2 else 1)/50 if "--jit" in sys.argv else 100/' python
 "$top/tools/bench.py" --program ./new_steps --python ./python --peer peer --bursts 2 --burst 0.001 --threads 1 >table
 check "bench.py: a new case is timed in both of PyTorch's modes" grep -qF '| new | ln | 10.00 | 50.00 | 5.00 |' table
+mkdir no_torch && echo 'def set_num_threads(count): pass
+set_flush_denormal = manual_seed = set_num_threads' >no_torch/torch.py && echo 'CASES = {"lstm": None, "gru": None}' >two.py
+if PYTHONPATH=no_torch "$top/tools/peers/torch_turns.py" two.py --case new >out 2>err; then refused=false; else refused=true; fi
+check "a case that PyTorch's script does not have is refused" $refused
+check "in a line with those that it has and where to name another script" \
+  [ "$(cat err)" = "two.py has no case new, only lstm, gru; for a script of its own a case stands in OWN_PEERS of tools/bench.py" ]
 "$steps" --list >cases
 check "the list of cases names those that PyTorch's script has, too" \
   grep -qxF '{"case":"lstm","beside_pytorch":["none","ln"],"alone":[]}' cases
