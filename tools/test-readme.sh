@@ -21,6 +21,8 @@ if [ $# = 0 ]; then
   set -- README.md CONTRIBUTING.md core/*.md core/gemm/*.md models/*/*.md tools/bench/*.md
 fi
 
+# The mirror is no clone, and build/, which it shares, is to stay that of this commit.
+git_folder=$(git rev-parse --absolute-git-dir 2>/dev/null) && export GIT_DIR=$git_folder GIT_WORK_TREE=$root
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0 skipped=0

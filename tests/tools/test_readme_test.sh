@@ -33,6 +33,14 @@ not a command
 END
 [ -e runs/made-by-block-1 ] && failed=$((failed + 1))
 
+# Otherwise a block that builds leaves a program in the shared build/ that does not know its commit.
+export COMMIT=$(git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)
+expect "gives make the commit of the repository" 0 "1 passed, 0 failed" <<'END'
+```sh
+[ "$(git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)" = "$COMMIT" ]
+```
+END
+
 expect "notices a failing command in the middle of a block" 1 "1 passed, 1 failed" <<'END'
 ```sh
 false
