@@ -4,6 +4,8 @@ source "$(dirname "$0")/checks.sh"
 root=${lamina%/build/lamina}
 if ! command -v mutool >/dev/null; then
   echo "skipped: tools/paper-curves.py needs mutool (tools/install-deps.sh --dev)"
+  skipped=13
+  finish
   exit
 fi
 

@@ -50,6 +50,7 @@ program with_slow 'case "$*" in
 --test-suite-exclude=slow) echo "[doctest] test cases: 7 | 5 passed | 0 failed | 2 skipped" ;;
 *) echo "[doctest] test cases: 7 | 7 passed | 0 failed | 0 skipped" ;;
 esac'
+program lacks_a_tool 'echo "0 passed, 0 failed, 7 skipped"'
 program any.sh 'echo "$(($# == 0 ? 1 : 0)) passed, $# failed"'
 
 program ping "touch '$scratch/ping.here'; for _ in \$(seq 100); do [ -e '$scratch/pong.here' ] && echo '1 passed, 0 failed' && exit; sleep 0.1; done"
@@ -63,6 +64,7 @@ expect "notices a crash after the summary" 1 "3 passed, 1 failed" late_crash lat
 expect "notices an exit code after the summary" 1 "3 passed, 1 failed" late_exit late_exit
 expect "notices a program that stops early" 1 "0 passed, 1 failed" early early
 expect "notices a program without tests" 1 "0 passed, 1 failed, 4 skipped" empty empty
+expect "counts what a script skips as a whole, for want of a tool" 0 "2 passed, 0 failed, 7 skipped" "" lacks_a_tool script
 expect "notices a program that is not there" 1 "0 passed, 1 failed" absent absent
 expect "runs two side by side" 0 "2 passed, 0 failed" "" ping pong
 expect "leaves Ctrl-C to the program" 0 "1 passed, 0 failed" "" interrupted

@@ -5,6 +5,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 root=${lamina%/build/lamina}
 if ! command -v npm >/dev/null; then
   echo "skipped: the report's page needs npm (tools/install-deps.sh --report)"
+  skipped=9
+  finish
   exit
 fi
 
