@@ -160,6 +160,13 @@ TEST_CASE("verdict: too little to tell") {
         "a ratio needs numbers above 0");
 }
 
+TEST_CASE("verdict: a ratio that is no finite number is not printed as one, but decides") {
+  const Claim ratio{.metric = "loss", .ratio = true, .least = 1};
+  const Verdict verdict = judge(ratio, pairs_of({1e-20, 1e-20, 2e-20}, {1e300, 2e300, 3e300}));
+  CHECK(!verdict.has_number());  // in verdicts.json it would be null, and the report calls that damaged
+  CHECK(sentence(verdict).starts_with("holds: the mean ratio or an end of its interval is beyond"));
+}
+
 TEST_CASE("verdict: runs that diverged count, and are not left out") {
   CHECK(judge(lower, pairs_of({1, 2, 3, 4}, {none, none, none, none})).answer == Verdict::holds);
   CHECK(judge(lower, pairs_of({none, none, none, none}, {1, 2, 3, 4})).answer == Verdict::does_not_hold);
