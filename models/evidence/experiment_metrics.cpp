@@ -20,7 +20,7 @@ const std::vector<ExperimentMetrics>& experiment_metrics() {
         "test_reconstruction", "test_kl"},
        {},
        {}},
-      {"handwriting", {"running_nll", "train_nll", "test_nll"}, {}, {}},
+      {"handwriting", {"epoch", "running_nll", "train_nll", "test_nll"}, {}, {}},
       {"order-embedding",
        {"epoch", "train_loss", "valid_sum", "valid_caption_r1", "valid_caption_r5", "valid_caption_r10",
         "valid_caption_mean_rank", "valid_image_r1", "valid_image_r5", "valid_image_r10",

@@ -57,13 +57,14 @@ Metrics HandwritingExperiment::evaluate(double mean_training_loss) {
   const std::uint64_t reports = adam.steps / updates_per_report;
   if (adam.steps % updates_per_report == 0 && std::has_single_bit(reports))
     save_model(folder_, parameters, stage_file(adam.steps));
-  return {{"running_nll", mean_training_loss / static_cast<double>(options_.batch)},
+  return {{"epoch", static_cast<double>(adam.steps) / static_cast<double>(steps_per_epoch())},
+          {"running_nll", mean_training_loss / static_cast<double>(options_.batch)},
           {"train_nll", score(data_.train, scored_train_lines)},
           {"test_nll", score(data_.test, scored_test_lines)}};
 }
 
 std::vector<std::string> HandwritingExperiment::metric_names() const {
-  return {"running_nll", "train_nll", "test_nll"};
+  return {"epoch", "running_nll", "train_nll", "test_nll"};
 }
 
 std::string stage_file(std::uint64_t updates) { return text("model-", updates, ".safetensors"); }

@@ -32,6 +32,7 @@ class HandwritingExperiment final : public Experiment {
   bool adjusts_gradients() const override { return false; }
   Metrics evaluate(double mean_training_loss) override;
   std::vector<std::string> metric_names() const override;
+  std::vector<std::string> shown_metrics() const override { return {"running_nll", "train_nll", "test_nll"}; }
 
   /// Mean over the first `count` lines, in nats per line.
   double score(std::span<const Line> lines, size_t count) const;

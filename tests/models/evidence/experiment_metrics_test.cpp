@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "core/error.h"
 #include "models/evidence/study.h"
@@ -35,6 +37,14 @@ TEST_CASE("study: nothing is chosen on the test set, be it measured once or afte
   CHECK(complaint("mnist", "valid_error").empty());
   CHECK(complaint("attentive-reader", "population_error").empty());
   CHECK(complaint("handwriting", "train_nll").empty());
+}
+
+TEST_CASE(
+    "metrics: every experiment says how many epochs are done, by which the report knows unfinished runs") {
+  const std::set<std::string_view> in_epochs{"mnist", "convnet", "draw"};  // their first column counts them
+  for (const ExperimentMetrics& each : experiment_metrics())
+    CHECK_MESSAGE((in_epochs.contains(each.experiment) || std::ranges::count(each.curves, "epoch") == 1),
+                  each.experiment);
 }
 
 TEST_CASE("metrics: an experiment says of which the highest value is the best, and a study obeys") {

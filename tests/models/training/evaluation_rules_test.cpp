@@ -122,7 +122,9 @@ TEST_CASE(
     }
     return total / count;
   };
+  experiment.adam.steps = 12;                // of 8 in an epoch
   auto metrics = evaluated(experiment, 40);  // of batches of 8 lines, whose losses are sums
+  check_same(metrics["epoch"], 1.5);
   check_same(metrics["running_nll"], 5);
   check_same(metrics["train_nll"], line_by_line(data.train, 64));
   check_same(metrics["test_nll"], line_by_line(data.test, 128));
