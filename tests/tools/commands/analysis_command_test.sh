@@ -61,6 +61,10 @@ check "  and says that it is one" grep -q "L = 2, 4, one seed\." one/summary.md
 "$lamina" placement --seeds 2 --depths 2,4 --width 2 --out narrow >out || broken
 check "a NaN in a table has no sign" [ "$(grep -c -- -nan narrow/summary.md)" = 0 ]
 
+note="In the row 'none' inf and nan are numbers, or squares of them, above 1.8e308."
+"$lamina" placement --seeds 2 --depths 4,400 --width 8 --tokens 1 --out deep >out || broken
+check "numbers that outgrow a double without norms are named" grep -qxF "$note" out
+check "  and only these" [ "$(grep -cF "$note" placement/summary.md)" = 0 ]
 check "one depth" refuses 2 "--depths: an exponent needs two different depths" placement --depths 4
 check "a depth twice" refuses 2 "--depths: 4 is given twice; once is enough" placement --depths 4,4
 check "no seeds" refuses 2 "--seeds" placement --seeds 0
