@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
 #include "models/run/metrics.h"
 
 namespace lamina {
@@ -32,6 +34,10 @@ bool all_have(const std::vector<Settings>& variants, const std::pair<std::string
 }  // namespace
 
 Study study_of(const SeedsRequest& request) {
+  constexpr std::size_t largest = std::numeric_limits<std::int64_t>::max();
+  if (request.seeds > 0 && request.first > largest - (request.seeds - 1))
+    fail<UsageError>("--seeds: ", request.seeds, " from --seed ", request.first, " on go beyond ", largest,
+                     ", the largest seed; give a smaller --seed");
   Json settings = Json::object(), variants = Json::array(), seeds = Json::array();
   for (const auto& [name, value] : request.settings.entries()) settings[name] = json_of(value);
   for (const Settings& variant : request.variants) {

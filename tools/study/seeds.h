@@ -20,6 +20,7 @@ struct SeedsRequest {
 };
 
 /// A study without claims. What all variants share becomes a setting, except for the norm, which names the runs.
+/// UsageError for more seeds than there are from the first one on.
 Study study_of(const SeedsRequest& request);
 
 }  // namespace lamina

@@ -138,6 +138,8 @@ check "their spread is in the tables" grep -qE '^\| layer-batch64 \| 3 \| 0 \|' 
 check "other flags" refuses 1 "put it back, or name another folder with --out" mnist --preset small --norm none,layer --batch 128,64 --seeds 3 --out short
 "$lamina" mnist --preset small --data 007 --seeds 1 --out folder >out 2>err
 check "a folder whose name is a number" grep -q "^failed: layer-seed1, 007: is not a folder" out
+check "more seeds than there are" refuses 2 "--seeds: 3 from --seed 9223372036854775806 on go beyond 9223372036854775807, the largest seed" \
+  mnist --seed 9223372036854775806 --seeds 3 --out short
 check "not with --resume" refuses 2 "--resume excludes --seeds" mnist --seeds 2 --resume --out short
 check "nor with statistics of several ranks" refuses 2 "--sync-batch-norm: each run of --seeds is one process" mnist --preset small --norm none,batch --sync-batch-norm --seeds 1 --out ranks
 "$lamina" attentive-reader --preset small --updates 2 --seeds 1 --out curves >out 2>err || broken out err
