@@ -153,7 +153,11 @@ void Tape::require_unwritten() const {
     while (node != nullptr && !uses(*node)) node = node->previous;
     fail("backward: a tensor ", watched.shape, node == nullptr ? "" : text(" of the op '", node->op, "'"),
          " was written after it was recorded, so the gradient would be wrong; write before the forward "
-         "pass or after backward(), or into a copy()");
+         "pass or after backward(), or into a copy()",
+         watched.shape.size() < watched.storage->size
+             ? "; an op holds all of the tensor of which it reads a part, so fill every part before it, or "
+               "pass it a copy() of its part"
+             : "");
   }
 }
 

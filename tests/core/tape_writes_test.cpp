@@ -69,6 +69,25 @@ TEST_CASE("each part of a tensor is watched by itself, from each op that reads t
   CHECK(contains(error_of_backward(tape, loss), written));
 }
 
+TEST_CASE("a part that no op has read is refused with what to do about it") {
+  const Tensor w = leaf({2}, 1);
+  for (const bool copied : {false, true}) {
+    Tensor steps = Tensor::zeros({3, 2}), loss = Tensor::zeros({1});
+    Tape tape;
+    for (size_t t = 0; t < 3; ++t) {
+      Tensor part = steps.step(t);
+      part[0] = real(1) + static_cast<real>(t);
+      loss = loss + sum(w * (copied ? part.copy() : part));
+    }
+    const std::string error = error_of_backward(tape, loss);
+    CHECK(error.ends_with(copied
+                              ? ""
+                              : "an op holds all of the tensor of which it reads a part, so fill every part "
+                                "before it, or pass it a copy() of its part"));
+    CHECK(error.empty() == copied);
+  }
+}
+
 TEST_CASE("after a write every further pass is refused, of a new loss too, until the tape is cleared") {
   Tensor x = leaf({2}, 1), other = leaf({2}, 2);
   Tape tape;
