@@ -1,5 +1,7 @@
 #include "models/run/metrics.h"
 
+#include <locale.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -60,8 +62,11 @@ std::string number_text(double value) {
 }
 
 std::string formatted(const char* format, double value) {
+  static const locale_t classic = newlocale(LC_ALL_MASK, "C", nullptr);
+  const locale_t of_program = uselocale(classic);
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, format, std::isnan(value) ? std::fabs(value) : value);
+  uselocale(of_program);
   return buffer;
 }
 

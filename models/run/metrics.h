@@ -16,7 +16,7 @@ namespace lamina {
 
 /// The shortest text that reads back as the same double; "nan" for an unknown value.
 std::string number_text(double value);
-/// A number as printf writes it; a NaN has no sign.
+/// A number as printf writes it in the C locale, whatever the program's is; a NaN has no sign.
 std::string formatted(const char* format, double value);
 
 /// "none,layer", and its words, empty ones too, also in front. Where there is no comma there is one word.

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <clocale>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -112,6 +113,20 @@ TEST_CASE("a table that a spreadsheet saved has the same columns and rows") {
                                "epoch,step\r\n1,430\r\n");
   CHECK(table.columns == std::vector<std::string>{"epoch", "step"});
   CHECK(table.rows == std::vector<std::vector<double>>{{1, 430}});
+}
+
+TEST_CASE("a number has a point, also in a program whose locale has a comma") {
+  const char* found = nullptr;
+  for (const char* const name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8", "pt_BR.UTF-8"})
+    if (found == nullptr) found = std::setlocale(LC_NUMERIC, name);
+  if (found == nullptr) {
+    MESSAGE("skipped: none of these locales is installed here");
+    return;
+  }
+  CHECK(formatted("%.2f", 1.5) == "1.50");
+  CHECK(number_text(1.5) == "1.5");
+  CHECK(std::string(std::localeconv()->decimal_point) == ",");  // the program keeps its own
+  std::setlocale(LC_NUMERIC, "C");
 }
 
 TEST_CASE("words are joined by commas and split at them, empty ones too") {
