@@ -30,11 +30,15 @@ std::vector<const MeasuredRun*> ended_runs(const std::vector<MeasuredRun>& runs,
   return all;
 }
 
+bool is_less(double median, double other) {
+  constexpr double rounding = 1e-12;
+  return median < other - rounding * std::fabs(median);
+}
+
 size_t chosen_of(const std::vector<size_t>& several, const Study& study,
                  const std::vector<MeasuredRun>& runs) {
   const double sign = study.best_is_highest(study.choose) ? -1 : 1;
   size_t best = several.front();
-  constexpr double rounding = 1e-12;
   double lowest = std::numeric_limits<double>::infinity();
   for (const size_t combination : several) {
     std::vector<double> values;
@@ -46,8 +50,7 @@ size_t chosen_of(const std::vector<size_t>& several, const Study& study,
                            ? sign * *value
                            : std::numeric_limits<double>::infinity());
     }
-    // Of equal medians one may be less by the rounding of the mean of its two middle values.
-    if (const double median = median_of(values); median < lowest - rounding * std::fabs(median)) {
+    if (const double median = median_of(values); is_less(median, lowest)) {
       lowest = median;
       best = combination;
     }

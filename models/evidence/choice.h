@@ -12,6 +12,9 @@ namespace lamina {
 /// Runs of one combination that have ended and are no failures of the machine.
 std::vector<const MeasuredRun*> ended_runs(const std::vector<MeasuredRun>& runs, size_t combination);
 
+/// Whether a median is less than another one, by more than the rounding of the mean of its two middle values.
+bool is_less(double median, double other);
+
 /// Of several combinations the one whose best values of the metric to choose by have the best median over the seeds that
 /// choose; a run that diverged is the worst. The first of equal ones.
 size_t chosen_of(const std::vector<size_t>& several, const Study& study,

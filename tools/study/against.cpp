@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "models/evidence/choice.h"
 #include "tools/results/palette.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/ends.h"
@@ -57,14 +58,15 @@ std::string cell_of(const Ends& ends) {
   return text(words, words.empty() ? "" : "; ", ends.failed, " of ", ends.runs, " failed");
 }
 
-/// The value of the setting with the best median of all runs; nothing where half of the runs have no number.
+/// The value of the setting with the best median of all runs, the first of equal ones; nothing where half of the runs have
+/// no number.
 std::optional<double> best_place(const Study& study, const std::string& metric, const Group& group) {
   std::optional<double> best;
   double lowest = std::numeric_limits<double>::infinity();
   for (const auto& [place, ends] : group.ends) {
     const bool highest = study.best_is_highest(metric);
     const double median = (highest ? -1 : 1) * ends.median_of_all(highest);
-    if (!(median < lowest)) continue;
+    if (!is_less(median, lowest)) continue;
     lowest = median;
     best = place;
   }

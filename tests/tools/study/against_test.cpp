@@ -66,6 +66,14 @@ TEST_CASE("a table against a setting: medians, ranges, the best value and the la
         std::string::npos);
 }
 
+TEST_CASE("a table against a setting: of medians that only rounding tells apart the first is the best") {
+  const Study study = study_of("");
+  const std::vector<MeasuredRun> runs{
+      run_of(study, 2, 1, 0.1), run_of(study, 2, 2, 0.7),   // 0.39999999999999997
+      run_of(study, 3, 1, 0.2), run_of(study, 3, 2, 0.6)};  // 0.4, at the lower rate
+  CHECK(section_against(study, runs, {"loss"}).find("0.4 (0.1 to 0.7) | 0.01 | 0.1 |") != std::string::npos);
+}
+
 TEST_CASE("a table against a setting: where half of the runs diverged is not the best value") {
   const Study study = study_of("");
   auto runs = runs_of(study);
