@@ -59,7 +59,8 @@ Reading read(const ReaderExperiment& experiment, const Question& question, size_
 class ReaderCommand final : public TrainingCommand {
  public:
   explicit ReaderCommand(Command& command)
-      : TrainingCommand(command, {.batch = 64, .learning_rate = {.paper = 8e-5, .small = 1e-3}},
+      : TrainingCommand(command,
+                        {.batch = 64, .one_batch = true, .learning_rate = {.paper = 8e-5, .small = 1e-3}},
                         {"batch-everywhere"}) {
     fields
         .add("--gain", gains_, "where layer norm's gains start, or several values separated by commas",

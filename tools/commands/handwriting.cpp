@@ -175,7 +175,8 @@ void add_write(Command& command, const std::shared_ptr<HandwritingCommand>& hand
   write.add("--prime", flags->prime,
             "file of strokes as IAM-OnDB has them, with its text, whose hand is imitated");
   write.add("--stages", flags->stages,
-            "instead, the same text by the models kept after 200, 400, 800, ... updates: stages.svg");
+            "instead, the same text by the models kept after 200, 400, 800, ... updates: stages.svg and "
+            "stages.png");
   write.action([handwriting, flags] {
     require_text(flags->text);
     set_threads(1);  // a point at a time is too little to share

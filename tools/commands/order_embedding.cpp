@@ -77,7 +77,8 @@ void list_captions(const OrderExperiment& experiment, const Data& data, const Se
 class OrderCommand final : public TrainingCommand {
  public:
   explicit OrderCommand(Command& command)
-      : TrainingCommand(command, {.epochs = {preset_of("paper").epochs, preset_of("small").epochs}}) {
+      : TrainingCommand(
+            command, {.epochs = {preset_of("paper").epochs, preset_of("small").epochs}, .one_batch = true}) {
     fields
         .add("--score", scores_, "how a pair is scored, or both separated by a comma: order, cosine",
              {.required = false})

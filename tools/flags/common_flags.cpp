@@ -34,12 +34,12 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
       .show_default("small; with --data paper");
   fields.add("--data", data_folder, "folder with the original files; without it, built-in data");
   fields.add("--seed", seed, "of all random numbers").non_negative().show_default();
-  command.add("--threads", threads, "worker threads; 0: as LAMINA_THREADS says, or one per core")
-      .range(0, 1024)
-      .show_default();
+  add_threads_flag(command, threads);
   epochs_flag = fields.add("--epochs", epochs, "passes over the training data", defaults.epochs).positive();
   fields
-      .add("--batch", batches, "cases per step, or several sizes separated by commas",
+      .add("--batch", batches,
+           defaults.one_batch ? "cases per step, one size at a time"
+                              : "cases per step, or several sizes separated by commas",
            {.paper = {defaults.batch}, .small = {defaults.small_batch}})
       .separated_by_commas()
       .positive();
@@ -79,7 +79,9 @@ void CommonFlags::require_pairs() const {
 }
 
 void add_threads_flag(Command& command, int& threads) {
-  command.add("--threads", threads, "worker threads; 0: one per core").range(0, 1024).show_default();
+  command.add("--threads", threads, "worker threads; 0: as LAMINA_THREADS says, or one per core")
+      .range(0, 1024)
+      .show_default();
 }
 
 size_t smoke_epochs() {

@@ -16,7 +16,7 @@ namespace lamina {
 /// of their data for at most so many epochs, which shows that they work and nothing else.
 size_t smoke_epochs();
 
-/// Adds --threads to a command that trains nothing.
+/// Adds --threads.
 void add_threads_flag(Command& command, int& threads);
 
 /// What is taken where a flag is not given.
@@ -24,6 +24,7 @@ struct CommonDefaults {
   FieldOptions<size_t> epochs = {};
   size_t batch = 128;
   size_t small_batch = batch;  ///< of the small preset
+  bool one_batch = false;      ///< the command refuses several sizes
   FieldOptions<double> learning_rate = {1e-3, 1e-3};
 };
 

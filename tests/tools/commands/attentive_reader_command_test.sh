@@ -99,4 +99,7 @@ check "a missing part" refuses 1 "a.question:5: the file ends without its answer
 printf 'u\n\n@entity1 came .\n\n@placeholder came .\n\n@entity2\n' >empty/training/a.question
 check "an answer that is not in the passage" refuses 1 "a.question:7: the answer @entity2 is not in the passage" attentive-reader --data empty --out h
 
+check "several batch sizes" refuses 2 "--batch: one size at a time" attentive-reader --preset small --batch 8,16 --out several
+check "  and --help says so" grep -qE -- '(--batch .*| )cases per step, one size at a time$' <("$lamina" attentive-reader --help)
+
 finish

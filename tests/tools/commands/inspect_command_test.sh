@@ -45,6 +45,8 @@ check "a broken record" refuses 1 "recorded/record.csv: line" inspect recorded
 
 check "a folder for a profile, which writes none" refuses 2 "excludes" graph mnist --batch 4 --repeat 1 --profile --out profile
 check "profile" shows "hidden1       linear             1  [4 x 1000]" graph mnist --batch 4 --repeat 1 --profile
+check "  with LAMINA_THREADS threads by default" grep -qF ', 3 threads;' <(LAMINA_THREADS=3 "$lamina" graph mnist --batch 4 --repeat 1 --profile)
+check "  as --help says" grep -qF 'worker threads; 0: as LAMINA_THREADS says, or one per core' <("$lamina" graph --help)
 check "graph" shows "17 nodes, 16 edges" graph mnist --batch 4 --repeat 1 --out graph
 check "the graph is written" grep -q '^digraph' graph/tape.dot
 check "graph of layers" shows "7 nodes, 6 edges" graph mnist --batch 4 --repeat 1 --collapse --out graph

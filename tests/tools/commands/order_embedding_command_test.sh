@@ -54,4 +54,7 @@ check "Fortran order" refuses 1 "bad/images/10crop/train.npy: is in Fortran orde
 sed -i 's/True, /False,/' bad/images/10crop/train.npy
 check "an empty line" refuses 1 "bad/train.txt:2: is an empty line" order-embedding --data bad --out c
 
+check "several batch sizes" refuses 2 "--batch: one size at a time" order-embedding --preset small --batch 8,16 --out several
+check "  and --help says so" grep -qE -- '(--batch .*| )cases per step, one size at a time$' <("$lamina" order-embedding --help)
+
 finish
