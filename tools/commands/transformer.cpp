@@ -324,7 +324,7 @@ void add_write(Command& command, const std::shared_ptr<TransformerCommand>& tran
   write.footer(
       "When the text is longer than what the model sees at a time (--length of the run), it forgets the "
       "older half of it.\n"
-      "Example: lamina transformer write runs/transformer \"It was \" --length 500 --temperature 0.8 --seed "
+      "Example: lamina transformer write runs/emma \"It was \" --length 500 --temperature 0.8 --seed "
       "7");
   const auto flags = std::make_shared<WriteFlags>();
   write.add("RUN", flags->run, "folder of a run of one variant").required();
