@@ -41,24 +41,24 @@ double decided(size_t seeds, size_t choosing, double step) {
   return 100.0 * count / trials;
 }
 
-struct Range {
+struct Decided {
   double least = 100, most = 0;
 };
 
-Range decided(size_t seeds, size_t choosing) {
-  Range range;
+Decided decided(size_t seeds, size_t choosing) {
+  Decided found;
   for (const double step : {0.0, 0.5, 1.0}) {
     const double of_step = decided(seeds, choosing, step);
-    range = {std::min(range.least, of_step), std::max(range.most, of_step)};
+    found = {std::min(found.least, of_step), std::max(found.most, of_step)};
   }
-  MESSAGE(seeds, " seeds, of which ", choosing, " choose: ", range.least, " to ", range.most, " of 100");
-  return range;
+  MESSAGE(seeds, " seeds, of which ", choosing, " choose: ", found.least, " to ", found.most, " of 100");
+  return found;
 }
 
 }  // namespace
 
 TEST_CASE("chosen rates: by one or two seeds more than one claim in 25 is decided by chance" *
           doctest::test_suite("slow")) {
-  const Range one = decided(5, 1), two = decided(5, 2), all = decided(5, 5), two_of_eight = decided(8, 2);
-  for (const Range& range : {one, two, two_of_eight}) CHECK(range.most > all.most);
+  const Decided one = decided(5, 1), two = decided(5, 2), all = decided(5, 5), two_of_eight = decided(8, 2);
+  for (const Decided& found : {one, two, two_of_eight}) CHECK(found.most > all.most);
 }
