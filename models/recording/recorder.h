@@ -20,7 +20,8 @@
 //   weight.length.mean, .min, .max      norm2(w_i) over the units i; w_i is a column of W as it is stored
 //   weight.change.mean, .min, .max      the effective learning rate: norm2(w_i' - w_i) / norm2(w_i)
 //   weight.angle.mean, .min, .max       between w_i and w_i', in radians
-//   weight.gradient                     norm2(dL/dW), before clipping
+//   weight.gradient                     norm2(dL/dW), before it is clipped; like hidden.gradient, after the derivatives that the
+//                                       backward pass clips (handwriting)
 //
 // Lengths, gains and biases are those at the start of the step.
 

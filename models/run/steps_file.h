@@ -26,7 +26,7 @@ inline constexpr const char* initial_file = "initial.csv";
 struct StepRow {
   std::uint64_t step = 0;    ///< from 1
   double train_loss = 0;     ///< of the batch, before the update
-  double gradient_norm = 0;  ///< before clipping
+  double gradient_norm = 0;  ///< before it is clipped; after derivatives that the backward pass clips
   double learning_rate = 0;
 };
 
