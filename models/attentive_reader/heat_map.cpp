@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "models/run/metrics.h"
+#include "models/text/utf8.h"
 
 namespace lamina::attentive_reader {
 
@@ -51,12 +52,6 @@ class Paragraph {
   size_t width_, column_ = 0;
   std::string text_;
 };
-
-/// A UTF-8 word's characters; good enough for columns.
-size_t columns_of(const std::string& word) {
-  return static_cast<size_t>(
-      std::ranges::count_if(word, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 /// A word on red, in five steps of the colour cube from dark to bright; plain where there is little to show.
 std::string coloured(const std::string& word, double strength) {
@@ -109,13 +104,13 @@ td { padding-right: 1.5em; } td:nth-child(2) { text-align: right; }
 std::string as_text(const Reading& reading, bool colour, size_t width) {
   const Question& question = reading.question;
   Paragraph asked(width), passage(width);
-  for (const std::string& word : question.query) asked.add(word, columns_of(word));
+  for (const std::string& word : question.query) asked.add(word, characters_in(word));
   const double share = 1 / static_cast<double>(question.passage.size());
   for (size_t i = 0; i < question.passage.size(); ++i) {
     const std::string& word = question.passage[i];
     const bool marked = !colour && reading.weights[i] > share;
     const std::string plain = marked ? word + formatted("(%.0f%%)", 100 * reading.weights[i]) : word;
-    passage.add(colour ? coloured(word, strength(reading, i)) : plain, columns_of(plain));
+    passage.add(colour ? coloured(word, strength(reading, i)) : plain, characters_in(plain));
   }
   std::string out = question.source + "\n\n" + asked.text() + '\n' + passage.text() + '\n';
   for (const auto& [entity, probability] : reading.answers)
@@ -152,7 +147,7 @@ class SvgLines {
   explicit SvgLines(size_t width) : width_(width) {}
 
   void add(const std::string& word, double strength) {
-    const size_t length = columns_of(word);
+    const size_t length = characters_in(word);
     if (column_ > 0 && column_ + length > width_) next_line();
     const size_t x = margin + advance * column_, y = margin + line * row_;
     if (strength > 0)

@@ -1,7 +1,7 @@
 #include "models/text/utf8.h"
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
 
 namespace lamina {
 
@@ -87,6 +87,12 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+/// Those bytes that are not inside of a character.
+std::size_t characters_in(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string from_latin1(std::string_view bytes) {

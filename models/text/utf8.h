@@ -1,6 +1,7 @@
 #pragma once
 // Characters of UTF-8 text.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ std::string_view take_bytes_of_character(std::string_view& text);
 void append_character(std::string& text, char32_t character);
 
 bool is_utf8(std::string_view text);
+
+/// How many characters UTF-8 text has.
+std::size_t characters_in(std::string_view text);
 
 /// The text behind the byte order mark that it may begin with, as of files from spreadsheets and some editors.
 std::string_view without_byte_order_mark(std::string_view text);

@@ -10,6 +10,7 @@
 #include "core/files/number.h"
 #include "models/text/lines.h"
 #include "models/text/tokenizer.h"
+#include "models/text/utf8.h"
 
 namespace lamina::attentive_reader {
 
@@ -127,7 +128,8 @@ Words relevant_sentences(const Question& question, size_t count) {
     const bool ends = word == "." || word == "!" || word == "?" || i + 1 == question.passage.size();
     if (!ends) continue;
     size_t score = 0;
-    for (const std::string_view each : shared) score += entity_number(each) ? 2 : each.size() < 4 ? 0 : 1;
+    for (const std::string_view each : shared)
+      score += entity_number(each) ? 2 : characters_in(each) < 4 ? 0 : 1;
     sentences.push_back({begin, i + 1, score});
     shared.clear();
     begin = i + 1;

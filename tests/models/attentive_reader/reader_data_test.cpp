@@ -141,6 +141,9 @@ TEST_CASE("relevant sentences: those that share most with the question, in their
   question.passage = words("a deer ran . they came here .");
   question.query = words("@placeholder came");
   CHECK(ar::relevant_sentences(question, 1) == words("they came here ."));  // words of four letters count
+  question.passage = words("\u00E9t\u00E9 ran . they came here .");
+  question.query = words("@placeholder \u00E9t\u00E9 came");
+  CHECK(ar::relevant_sentences(question, 1) == words("they came here ."));  // letters, not bytes
 }
 
 TEST_CASE("baselines: by hand") {
