@@ -28,6 +28,7 @@ STANDARD = {
     "cctype": "isdigit isalnum toupper tolower isspace isalpha",
     "charconv": "from_chars to_chars chars_format",
     "chrono": "chrono::* chrono_literals",
+    "clocale": "setlocale localeconv",
     "cmath": "sqrt fabs exp log pow abs sin cos tan tanh sinh cosh acos asin atan atan2 atanh log1p expm1 log2 log10 exp2 erf erfc"
     " fma fmax fmin floor ceil round lround nearbyint hypot isnan isinf isfinite signbit copysign nan ldexp frexp nextafter cbrt lgamma",
     "concepts": "integral floating_point same_as convertible_to",
