@@ -1,10 +1,9 @@
 #include "models/run/metrics.h"
 
-#include <locale.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <clocale>
 #include <cmath>
 #include <cstdio>
 #include <iostream>

@@ -205,9 +205,9 @@ TEST_CASE("what a norm passes back is told from what goes past it") {
       const Tensor a = hidden(x);
       return sum(seed * (square(a) + scheme(a, Mode::train)));
     });
-    Parameters same(3);
-    const Linear alone(same, "hidden", {.input = 5, .output = 6});
-    Normalization again(same, "norm", {.norm = norm, .features = 6, .groups = 2, .epsilon = real(1e-8)});
+    Parameters alike(3);
+    const Linear alone(alike, "hidden", {.input = 5, .output = 6});
+    Normalization again(alike, "norm", {.norm = norm, .features = 6, .groups = 2, .epsilon = real(1e-8)});
     Tensor a = alone(x).detach();
     a.require_gradient();
     Tape tape;
@@ -229,8 +229,8 @@ TEST_CASE("every part of a ghost batch is recorded with what it passes back") {
   Normalization scheme(parameters, "norm", {.norm = Norm::ghost, .features = 6, .part = 3});
   const Tensor x = sample({10, 5}, 1), seed = sample({10, 6}, 2);  // parts of 3, 3 and 4 cases
   const auto rows = record_step(parameters, [&] { return sum(seed * scheme(hidden(x), Mode::train)); });
-  Parameters same(3);
-  const Linear alone(same, "hidden", {.input = 5, .output = 6});
+  Parameters alike(3);
+  const Linear alone(alike, "hidden", {.input = 5, .output = 6});
   const Tensor ones = Tensor::ones({6}), zeros = Tensor::zeros({6});
   for (const size_t part : {1U, 2U, 3U}) {
     const size_t begin = (part - 1) * 10 / 3, end = part * 10 / 3;
