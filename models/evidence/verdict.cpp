@@ -80,8 +80,8 @@ void judge_by_interval(Verdict& verdict) {
   verdict.number = back(moments.mean);
   verdict.student = {back(student.low), back(student.high)};
   verdict.bootstrap = {back(bootstrap.low), back(bootstrap.high)};
-  for (const double end : {student.low, student.high, bootstrap.low, bootstrap.high})
-    if (!std::isfinite(back(end)))
+  for (const Interval& shown : {verdict.student, verdict.bootstrap})
+    if (!std::isfinite(shown.low) || !std::isfinite(shown.high))
       verdict.why = text("the mean ", claim.ratio ? "ratio" : "difference",
                          " or an end of its interval is beyond the largest number, 1.8e308");
 }

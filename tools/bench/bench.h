@@ -9,6 +9,7 @@
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 #include "tools/flags/command_line.h"
+#include "tools/flags/common_flags.h"
 #include "tools/peers/bursts.h"
 
 namespace lamina::bench {
@@ -80,7 +81,7 @@ struct Flags {
 
   void add_to(Command& program, const std::string& what_seconds_are) {
     program.add("--seconds", seconds, what_seconds_are).positive().show_default();
-    program.add("--threads", threads, "0: one per core").range(0, 1024).show_default();
+    add_threads_flag(program, threads);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "core/math/math.h"
 #include "core/threads/parallel.h"
 #include "tools/bench/bench.h"
+#include "tools/flags/common_flags.h"
 
 namespace {
 
@@ -90,7 +91,7 @@ int main(int argc, char** argv) {
   Command program("bench_machine", "The machine's rates, all threads together; a JSON line.");
   int count = 0;
   bool bursts = false;
-  program.add("--threads", count, "0: one per core").range(0, 1024).show_default();
+  add_threads_flag(program, count);
   program.add("--bursts", bursts, "measure once for every line on standard input");
   program.footer("Example: build/bench_machine --threads 1");
   program.action([&] {

@@ -194,7 +194,9 @@ int main(int argc, char** argv) {
   program.add("--case", flags.name, "an experiment of --list").show_default();
   program.add("--batch", flags.batch, "cases of all ranks; 0: the experiment's").non_negative();
   program.add("--seconds", flags.seconds, "measured, of a timeline or of each size of sums").positive();
-  program.add("--threads", flags.threads, "of each rank; 0: one per core").range(0, 1024).show_default();
+  program.add("--threads", flags.threads, "of each rank; 0: as LAMINA_THREADS says, or one per core")
+      .range(0, 1024)
+      .show_default();
   program.add("--timeline", flags.timeline, "alone: when each sum over ranks could start");
   program.add("--sums", flags.sums, "sums over ranks alone, of several sizes");
   program.add("--sum-ms", flags.sum_ms, "as if each sum took so much longer").non_negative();

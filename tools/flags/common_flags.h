@@ -40,7 +40,7 @@ struct CommonFlags {
   std::string data_folder;         ///< empty: built-in data
   size_t seed = 1;
   size_t seeds = 0;             ///< 0: a single run of each variant
-  int threads = 0;              ///< 0: one per core
+  int threads = 0;              ///< 0: as LAMINA_THREADS says, or one per core
   size_t epochs = 0;            ///< 0: the preset's
   std::vector<size_t> batches;  ///< empty: the preset's
   double learning_rate = 0;     ///< 0: the preset's
