@@ -379,7 +379,7 @@ guarded-program: $(BUILD)/guarded-tests
 
 bench: setup  ## times the products against OpenBLAS, then training steps against PyTorch, in one run
 	@+$(SUBMAKE) all
-	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BUILD)/bench_gemm
+	@tools/bench_turns.py $(BUILD)/bench_gemm
 	@tools/bench.py --json runs/bench.json
 
 # Other C++ code on small batches: each its own program, with Lamina's optimization, nothing of Lamina, and OpenBLAS.

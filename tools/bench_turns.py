@@ -1,8 +1,12 @@
+#!/usr/bin/env python3
 """What tools/bench.py, tools/bench_small.py and tools/compare-builds share: programs that stay in memory and take turns, and the statistics of it.
 
 Such a program answers each line with one: a number of seconds with the mean milliseconds of a step in a burst of so long,
 "facts" with JSON. A bench_steps program lists its cases and answers "peak" as well.
+
+Example: tools/bench_turns.py build/bench_gemm   # a program alone, in the environment of the benchmarks
 """
+import functools
 import json
 import os
 import random
@@ -38,9 +42,32 @@ def chosen(parser, wanted, cases):
     return wanted or list(cases)
 
 
+def openblas_core(environment):
+    """Whose kernels OpenBLAS takes in such an environment; nothing without OpenBLAS."""
+    ask = ("import ctypes; name = ctypes.CDLL('libopenblas.so.0').openblas_get_corename; "
+           "name.restype = ctypes.c_char_p; print(name().decode())")
+    return subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, env=environment).stdout.strip()
+
+
+def core_to_set(cpu_flags, core):
+    """The core whose vectors are as wide as the CPU's, where OpenBLAS takes a narrower one; else nothing."""
+    wide, middle = ("SkylakeX", "Cooperlake", "Sapphirerapids"), ("Haswell", "Zen")
+    for flag, cores in (("avx512f", wide), ("avx2", middle + wide)):
+        if flag in cpu_flags:
+            return None if not core or core.title() in map(str.title, cores) else cores[0]
+    return None
+
+
+@functools.cache
 def environment():
-    """OpenBLAS chooses its own kernels, and the number of threads is an argument."""
-    return {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "LAMINA_THREADS")}
+    """The number of threads is an argument, and OpenBLAS chooses its own kernels. An OpenBLAS that is older than the CPU takes
+    SSE's, though, on which PyTorch is several times slower: there it is told which fit."""
+    own = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "LAMINA_THREADS")}
+    core = openblas_core(own)
+    if better := core_to_set(of_first_core("flags").split(), core):
+        print(f"OpenBLAS does not know this CPU and takes {core}'s kernels: OPENBLAS_CORETYPE={better} is set", file=sys.stderr)
+        own["OPENBLAS_CORETYPE"] = better
+    return own
 
 
 class Resident:
@@ -144,8 +171,17 @@ def interval_text(interval):
     return "too few bursts" if interval is None else "{:.2f} to {:.2f}".format(*interval)
 
 
+def of_first_core(name):
+    """What /proc/cpuinfo says of the first core under a name; nothing where it has no such line."""
+    with open("/proc/cpuinfo") as cpuinfo:
+        return next((line.split(":", 1)[1].strip() for line in cpuinfo if line.split(":")[0].strip() == name), "")
+
+
 def machine():
     """The processor's name, as reported by Linux."""
-    with open("/proc/cpuinfo") as cpuinfo:
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
-    return f"{os.cpu_count()} cores of {names[0]}" if names else f"{os.cpu_count()} cores"
+    name = of_first_core("model name")
+    return f"{os.cpu_count()} cores of {name}" if name else f"{os.cpu_count()} cores"
+
+
+if __name__ == "__main__":  # tools/bench_turns.py PROGRAM ...: runs it in the environment of the benchmarks
+    os.execvpe(sys.argv[1], sys.argv[1:], environment())

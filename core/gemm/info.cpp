@@ -20,12 +20,15 @@ namespace lamina {
 using namespace product_kernels;
 
 const char* gemm_backend() {
-  static const std::string line = "own kernels with " + std::to_string(vector_bytes * 8) +
-                                  "-bit vectors; OpenBLAS core " + openblas_get_corename() + " (" +
-                                  openblas_get_config() + ")" +
-                                  (blas_vector_bytes() < vector_bytes
-                                       ? ", which has narrower vectors than this CPU: unset OPENBLAS_CORETYPE"
-                                       : "");
+  static const std::string line = [] {
+    std::string text = "own kernels with " + std::to_string(vector_bytes * 8) +
+                       "-bit vectors; OpenBLAS core " + openblas_get_corename() + " (" +
+                       openblas_get_config() + ")";
+    if (blas_vector_bytes() < vector_bytes)  // preset so, or OpenBLAS is older than the CPU
+      text += std::string(", which has narrower vectors than this CPU: set OPENBLAS_CORETYPE=") +
+              (vector_bytes == 64 ? "SkylakeX" : "Haswell");
+    return text;
+  }();
   return line.c_str();
 }
 

@@ -5,7 +5,7 @@
 //
 //   bench_gemm [m n k NN|NT|TN]...
 //
-// Run it with OPENBLAS_CORETYPE unset and nothing else on the machine.
+// Run it by tools/bench_turns.py, which has OpenBLAS take the CPU's widest vectors, with nothing else on the machine.
 
 #include <cblas.h>
 

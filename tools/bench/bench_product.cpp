@@ -3,7 +3,7 @@
 //
 //   build/bench_product
 //
-// Run it with OPENBLAS_CORETYPE unset and nothing else on the machine.
+// Run it by tools/bench_turns.py, which has OpenBLAS take the CPU's widest vectors, with nothing else on the machine.
 
 #include <algorithm>
 #include <cstdio>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The statistics of tools/bench_turns.py on made-up times whose ratio is known."""
+"""tools/bench_turns.py: its statistics on made-up times whose ratio is known, and the kernels that it has OpenBLAS take."""
 import os
 import random
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "tools"))
-from bench_turns import LEAST_BURSTS, interval_text, ratio_to_first  # noqa: E402
+from bench_turns import LEAST_BURSTS, core_to_set, interval_text, ratio_to_first  # noqa: E402
 
 
 def turns_of(count, factors, rng, drift=0.0, slow=0.0):
@@ -45,6 +45,16 @@ class Ratio(unittest.TestCase):
         self.assertIsNotNone(ratio_to_first([turns_of(LEAST_BURSTS, (1, 2), self.rng)], 1)[1])
         self.assertEqual(interval_text(None), "too few bursts")
         self.assertEqual(interval_text((1, 2.346)), "1.00 to 2.35")
+
+
+class OpenBlasCore(unittest.TestCase):
+    def test_narrow_one_is_replaced_and_one_that_fits_is_left(self):
+        avx2, avx512 = ["sse2", "avx2"], ["sse2", "avx2", "avx512f"]
+        for flags, core, expected in ((avx512, "Prescott", "SkylakeX"), (avx512, "Haswell", "SkylakeX"),
+                                      (avx512, "Cooperlake", None), (avx512, "SapphireRapids", None),
+                                      (avx2, "Prescott", "Haswell"), (avx2, "Zen", None), (["sse2"], "Prescott", None),
+                                      (["asimd"], "NEOVERSEN1", None), ([], "ARMV8", None), (avx512, "", None)):
+            self.assertEqual(core_to_set(flags, core), expected, (flags, core))
 
 
 unittest.main()

@@ -8,7 +8,17 @@ steps=$top/build/bench_steps
 "$top/tools/compare-builds" "$steps" "$steps" --case mnist_mlp_b4 --variant none --processes 2 --bursts 6 --burst 0.01 --threads 1 >table
 check "a program against itself: a row with both times and a ratio, without an interval of two processes" \
   grep -qE '^\| mnist_mlp_b4 \| none \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| too few processes \|$' table
-check "the statistics on made-up times" python3 "$top/tests/tools/bench/bench_turns_test.py"
+check "the statistics on made-up times, and OpenBLAS's core" python3 "$top/tests/tools/bench/bench_turns_test.py"
+core_of() { "$@" "$lamina" --version | sed 's/.*OpenBLAS core \([A-Za-z0-9]*\).*/\1/'; }
+OPENBLAS_CORETYPE=Prescott "$lamina" --version >narrow
+remedy=$(sed -n 's/.*narrower vectors than this CPU: set \(OPENBLAS_CORETYPE=[A-Za-z]*\).*/\1/p' narrow)
+if grep -q 'core Prescott' narrow && grep -qE '(256|512)-bit' narrow; then
+  check "an OpenBLAS with narrower vectors than the CPU's: --version says so" [ -n "$remedy" ]
+  check "  with a remedy after which it does not" test -z "$(env "$remedy" "$lamina" --version | grep narrower)"
+  check "benchmarks take no such core" [ "$(core_of env OPENBLAS_CORETYPE=Prescott "$top/tools/bench_turns.py")" != Prescott ]
+else
+  skipped=$((skipped + 3))
+fi
 check "bursts: a line of milliseconds for each line of seconds" \
   [ "$(printf '0.01\n0.01\n' | "$steps" --case mnist_mlp_b4 --threads 1 --bursts | grep -cE '^[0-9.]+$')" = 2 ]
 printf 'peak\nfacts\n' | "$steps" --case mnist_mlp_b4 --variant ln --threads 1 --bursts >answers
