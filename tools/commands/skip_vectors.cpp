@@ -163,16 +163,14 @@ std::string text_of(const Sentence& sentence, const Vocabulary& vocabulary) {
 }
 
 /// Sentences of the run's own text, from passages all over it, each once and none of them the `asked` one.
-std::vector<std::string> sentences_of(const Corpus& corpus, size_t most, const std::string& asked) {
-  std::set<std::string> seen{text_of(corpus.vocabulary.sentence(words_of(asked)), corpus.vocabulary)};
+std::vector<Sentence> sentences_of(const Corpus& corpus, size_t most, const Sentence& asked) {
+  std::set<Sentence> seen{asked};
   const size_t passages = corpus.passages.size();
   const size_t wanted = std::min(passages, most / passage_sentences + 1);
-  std::vector<std::string> found;
+  std::vector<Sentence> found;
   for (size_t i = 0; i < wanted; ++i)
-    for (const Sentence& sentence : corpus.read(i * passages / wanted)) {
-      std::string words = text_of(sentence, corpus.vocabulary);
-      if (seen.insert(words).second) found.push_back(std::move(words));
-    }
+    for (Sentence& sentence : corpus.read(i * passages / wanted))
+      if (seen.insert(sentence).second) found.push_back(std::move(sentence));
   return found;
 }
 
@@ -182,9 +180,14 @@ int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
   Trained trained(skip, folder);
   load_model(folder, trained.parameters);
   const Corpus corpus = skip.corpus(folder.path());
-  std::vector<std::string> sentences = sentences_of(corpus, flags.among, flags.sentence);
-  sentences.push_back(flags.sentence);
-  const Tensor vectors = encode(trained.encoder, trained.words(), sentences);
+  const std::vector<std::string> words = words_of(flags.sentence);
+  for (const std::string& word : words)
+    if (corpus.vocabulary.number(word) == Vocabulary::unknown)
+      std::cout << "not in the vocabulary: " << word << '\n';
+  const Sentence asked = corpus.vocabulary.sentence(words);
+  std::vector<Sentence> sentences = sentences_of(corpus, flags.among, asked);
+  sentences.push_back(asked);
+  const Tensor vectors = encode_numbered(trained.encoder, trained.words(), sentences);
   const DenseFeatures features(vectors);
   const size_t last = sentences.size() - 1;
   const real* const own = vectors.data() + last * vectors.columns();
@@ -194,7 +197,9 @@ int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
   std::ranges::partial_sort(cosines, cosines.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>());
   std::cout << corpus.source << '\n';
   for (size_t i = 0; i < count; ++i)
-    std::cout << text("cosine ", cosines[i].first, ": ", sentences[cosines[i].second]) << '\n';
+    std::cout << text("cosine ", cosines[i].first, ": ",
+                      text_of(sentences[cosines[i].second], corpus.vocabulary))
+              << '\n';
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/ops.h"
 #include "core/tape.h"
@@ -113,12 +114,10 @@ struct DifferentSentences {
   std::vector<int> place = {};
 };
 
-DifferentSentences different(const Vocabulary& vocabulary, const std::vector<std::string>& sentences,
-                             SentenceEnd end) {
+DifferentSentences different(std::vector<Sentence> sentences, SentenceEnd end) {
   std::map<Sentence, int> first_place;
   DifferentSentences found;
-  for (const std::string& sentence : sentences) {
-    Sentence numbers = vocabulary.sentence(words_of(sentence));
+  for (Sentence& numbers : sentences) {
     if (end == SentenceEnd::none && numbers.size() > 1) numbers.pop_back();
     const auto [entry, added] = first_place.emplace(numbers, static_cast<int>(found.sentences.size()));
     if (added) found.sentences.push_back(std::move(numbers));
@@ -146,8 +145,16 @@ std::vector<int> renumber_words(std::vector<Sentence>& sentences, size_t vocabul
 
 Tensor encode(const Encoder& encoder, const WordTable& words, const std::vector<std::string>& sentences,
               SentenceEnd end) {
+  std::vector<Sentence> numbered;
+  for (const std::string& sentence : sentences)
+    numbered.push_back(words.vocabulary.sentence(words_of(sentence)));
+  return encode_numbered(encoder, words, std::move(numbered), end);
+}
+
+Tensor encode_numbered(const Encoder& encoder, const WordTable& words, std::vector<Sentence> sentences,
+                       SentenceEnd end) {
   const Tape::Pause pause;
-  auto [read, place] = different(words.vocabulary, sentences, end);
+  auto [read, place] = different(std::move(sentences), end);
   const std::vector<int> used = renumber_words(read, words.vocabulary.size());
   const Tensor projected = encoder.project(gather(words.vectors, used));
   Tensor vectors;  // of `read`

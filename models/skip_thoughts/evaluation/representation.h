@@ -8,6 +8,7 @@
 #include "models/skip_thoughts/evaluation/features.h"
 #include "models/skip_thoughts/expansion.h"
 #include "models/skip_thoughts/model.h"
+#include "models/text/batches.h"
 
 namespace lamina::skip_thoughts {
 
@@ -30,6 +31,10 @@ enum class SentenceEnd { none, eos };
 /// <eos> alone.
 Tensor encode(const Encoder& encoder, const WordTable& words, const std::vector<std::string>& sentences,
               SentenceEnd end = SentenceEnd::none);
+/// The same of sentences in numbers, each with its <eos> as Vocabulary::sentence() gives it. One that is written out and read
+/// again is another where it has unknown words: "<unk>" is three words to words_of().
+Tensor encode_numbered(const Encoder& encoder, const WordTable& words, std::vector<Sentence> sentences,
+                       SentenceEnd end = SentenceEnd::none);
 
 /// Single sentences are encoded without <eos>, pairs (SICK's) with it. Both must outlive the result.
 std::unique_ptr<Representation> skip_thought_vectors(const Encoder& encoder, const WordTable& words);

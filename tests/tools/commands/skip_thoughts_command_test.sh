@@ -28,6 +28,18 @@ check "neighbours" [ "$(grep -cE '^cosine [0-9.]+: ' out)" = 3 ]
 check "each sentence is listed once" [ "$(sort -u out | wc -l)" = "$(wc -l <out)" ]
 check "and not the one that was asked for" [ "$(grep -c 'mr \. bennet ran \.' out)" = 0 ]
 check "which other sentences find" eval '"$lamina" skip-thoughts neighbours whole "Bennet ran." --count 200 | grep -qE "^cosine [0-9.]+: mr \. bennet ran \.$"'
+# A sentence with a word that the vocabulary lacks is one step per word; written out and read again, "<unk>" would be three.
+cp -r whole forgets && sed -i 's/^dogs$/zebras/' forgets/vocabulary.txt
+"$lamina" skip-thoughts neighbours forgets "He ran to quux." --count 200 >out 2>err || broken err
+check "a question's unknown words are named" grep -qx 'not in the vocabulary: quux' out
+printf 'He ran to quux.\nHe saw the 5 dogs.\n' | "$lamina" skip-thoughts encode forgets >two.npy
+cat >cosine.py <<'END'
+import struct, sys
+numbers = struct.unpack("<120f", open("two.npy", "rb").read()[128:])
+sys.exit(abs(float(sys.argv[1]) - sum(a * b for a, b in zip(numbers[:60], numbers[60:]))) > 1e-5)
+END
+check "the cosine of a sentence with an unknown word is its own" \
+  python3 cosine.py "$(sed -n 's/^cosine \([-0-9.e]*\): he saw the 5 <unk> \.$/\1/p' out)"
 
 # --- the evaluation, on data that single words decide, two of which the models know
 mkdir -p tasks/sick tasks/sentiment
