@@ -33,10 +33,10 @@ void WordCounter::add(std::string_view word) {
     ++found->second;
 }
 
-Vocabulary WordCounter::most_frequent(size_t most) const {
+Vocabulary WordCounter::most_frequent(size_t most, size_t least) const {
   std::vector<std::pair<std::string, size_t>> ordered;
   for (const auto& [word, count] : counts_)
-    if (word != "<eos>" && word != "<unk>") ordered.emplace_back(word, count);
+    if (count >= least && word != "<eos>" && word != "<unk>") ordered.emplace_back(word, count);
   std::ranges::sort(ordered, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });

@@ -48,8 +48,9 @@ class WordCounter {
   void add(std::string_view word);
   static constexpr size_t all = static_cast<size_t>(-1);
 
-  /// The most frequent words, at most `most`; equally frequent ones in the order of their bytes.
-  Vocabulary most_frequent(size_t most = all) const;
+  /// The most frequent words, at most `most`, of those that came `least` times or more; equally frequent ones in the order of
+  /// their bytes.
+  Vocabulary most_frequent(size_t most = all, size_t least = 1) const;
 
  private:
   WordMap<size_t> counts_;

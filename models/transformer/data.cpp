@@ -64,7 +64,9 @@ Data data_of(Unit unit, std::span<const std::string> books, const std::string& c
       if (place++ < cuts.back().train) counter.add(each);
     });
   }
-  Data data{.alphabet = {unit, counter.most_frequent(unit == Unit::word ? most_words : WordCounter::all)}};
+  // Words that come once are unknown in training too: a short book would else never train <unk>, which its other parts ask for.
+  Data data{.alphabet = {
+                unit, unit == Unit::word ? counter.most_frequent(most_words, 2) : counter.most_frequent()}};
   for (size_t i = 0; i < books.size(); ++i) {
     const std::vector<int> numbers = data.alphabet.numbers_of(books[i]);
     const auto begin = numbers.begin();

@@ -302,8 +302,10 @@ class TransformerCommand final : public TrainingCommand {
     for (const std::string& each : alphabet.strange_units(prompt))
       strange += (strange.empty() ? "'" : ", '") + each + "'";
     if (!strange.empty())
-      fail<UsageError>("write: the model was trained on a text without ", strange,
-                       "; leave it out of the prompt");
+      fail<UsageError>("write: the model ",
+                       unit() == Unit::word ? "knows the most frequent words of its text, and not "
+                                            : "was trained on a text without ",
+                       strange, "; leave it out of the prompt");
     if (numbers.size() > length_)
       fail<UsageError>("write: the prompt has ", numbers.size(), ' ', unit_, "s, but the model sees at most ",
                        length_, "; shorten it");

@@ -1,5 +1,6 @@
 // The text of the language model: units and their numbers, books in odd encodings, what is held out.
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/files/file.h"
@@ -95,11 +96,22 @@ TEST_CASE("books: notices, byte order mark, Windows-1252 and CR LF; nine tenths 
 TEST_CASE("books: of words the 10,000 most frequent have numbers, of characters all") {
   const TemporaryFolder folder;
   std::string book;
-  for (int i = 0; i < 12000; ++i) book += text("w", i, i % 20 == 19 ? "\n" : " ");
+  for (int i = 0; i < 12000; ++i) book += text("w", i, " w", i, i % 20 == 19 ? "\n" : " ");
   write_file(folder / "x.txt", book);
   CHECK(load_books(folder.path(), Unit::word).alphabet.size() == 2 + most_words);
   CHECK(load_books(folder.path(), Unit::character).alphabet.size() ==
         2 + 13);  // w, ten digits, space, line's end
+}
+
+TEST_CASE("books: words that come once are unknown in training too") {
+  const TemporaryFolder folder;
+  std::string book;
+  for (int i = 0; i < 100; ++i) book += text("a b w", i, i % 20 == 19 ? "\n" : " ");
+  write_file(folder / "x.txt", book);
+  const Data data = load_books(folder.path(), Unit::word);
+  CHECK(data.alphabet.size() == 2 + 2);
+  for (const std::vector<int>& part : {data.train, data.valid, data.test})
+    CHECK(3 * std::ranges::count(part, Vocabulary::unknown) / std::ssize(part) == 1);
 }
 
 TEST_CASE("books: what only the end has is unknown") {

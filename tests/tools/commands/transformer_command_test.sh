@@ -69,7 +69,7 @@ check "a model of words writes words" writes '^It was' words "It was" --length 5
 check "an empty prompt" refuses 2 "PROMPT" transformer write all/pre-layer ""
 check "a prompt of spaces" refuses 2 "write: the prompt is empty" transformer write words "  "
 check "characters it never saw" refuses 2 "write: the model was trained on a text without 'X', '#'; leave it out" transformer write all/pre-layer "annaX#X"
-check "words it never saw" refuses 2 "without 'Tuesday'" transformer write words "It was Tuesday"
+check "words it does not know" refuses 2 "knows the most frequent words of its text, and not 'Tuesday'" transformer write words "It was Tuesday"
 check "a prompt longer than it sees" refuses 2 "write: the prompt has 20 characters, but the model sees at most 16" transformer write all/pre-layer "anna went to a river"
 check "a folder of several runs" refuses 2 "all/pre-layer" transformer write all "anna"
 check "not a run" refuses 1 "nowhere: is not a run's folder" transformer write nowhere "anna"
