@@ -1,5 +1,6 @@
 #include "models/data/npy.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -145,7 +146,7 @@ std::pair<size_t, size_t> header_range(const std::string& path, std::string_view
 
 }  // namespace
 
-NpyMatrix::NpyMatrix(const std::string& path) : file_(path) {
+NpyMatrix::NpyMatrix(const std::string& path) : file_(path), path_(path) {
   const std::string_view bytes = file_.bytes();
   const auto [begin, end] = header_range(path, bytes);
   const Header header = HeaderParser(path, bytes, begin, end).parse();
@@ -193,6 +194,10 @@ void NpyMatrix::copy_row(size_t row, real* to) const {
     copy_as(double{});
   else
     copy_as(float{});
+  for (size_t i = 0; i < columns_; ++i)
+    if (!std::isfinite(to[i]))
+      fail<DataError>(path_, ": row ", row, ", column ", i, " is ", to[i], ", not a finite number",
+                      save_again);
 }
 
 std::string npy_bytes(const Tensor& matrix) {

@@ -24,11 +24,12 @@ class NpyMatrix {
   size_t rows() const { return rows_; }
   size_t columns() const { return columns_; }
 
-  /// Writes columns() numbers to `to`.
+  /// Writes columns() numbers to `to`. DataError, which names file, row and column, for one that is not finite as `real`.
   void copy_row(size_t row, real* to) const;
 
  private:
   MappedFile file_;
+  std::string path_;
   size_t rows_ = 0, columns_ = 0;
   bool doubles_ = false;           ///< float64, otherwise float32
   const char* numbers_ = nullptr;  ///< unaligned

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -49,7 +48,7 @@ std::pair<std::string, size_t> form_and_line(const fs::path& strokes) {
   const std::string stem = strokes.stem().string();
   const size_t dash = stem.find_last_of('-');
   if (dash == std::string::npos) return {stem, 0};
-  return {stem.substr(0, dash), std::strtoul(stem.c_str() + dash + 1, nullptr, 10)};
+  return {stem.substr(0, dash), number_from<size_t>(std::string_view(stem).substr(dash + 1)).value_or(0)};
 }
 
 /// What the forms of one text have in common: a01-000u, a01-000w and a01-000z are a01-000 from three writers.
@@ -85,7 +84,10 @@ std::map<std::string, size_t> read_lists(const fs::path& folder) {
   std::map<std::string, size_t> list_of_form;
   for (size_t list = 0; list < found.size(); ++list)
     for (const std::string& form : lines_of(found[list]))
-      if (!form.empty()) list_of_form[form] = list;
+      if (const size_t other = form.empty() ? list : list_of_form.try_emplace(form, list).first->second;
+          (other == test_list) != (list == test_list))
+        fail<DataError>(found[list], ": has the form ", form, " to ", list == test_list ? "test" : "train",
+                        " with, and ", found[other], " has it too; get the lists again");
   return list_of_form;
 }
 

@@ -2,6 +2,7 @@
 
 #include "models/data/npy.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "tests/check.h"
@@ -105,6 +106,20 @@ TEST_CASE("npy: absurd promises") {
   std::string huge = npy_file(dictionary("<f4", "False", "(1, 2)"), eight, 2);
   huge.replace(8, 4, "\xFF\xFF\xFF\xFF");
   CHECK(complaint(huge).starts_with("ends within its header"));
+}
+
+TEST_CASE("npy: a number that is not finite is refused with its place") {
+  const TemporaryFolder folder;
+  std::vector<real> row(3);
+  for (const double bad : {std::nan(""), static_cast<double>(INFINITY), -static_cast<double>(INFINITY)})
+    for (const bool doubles : {false, true}) {
+      put(folder / "a.npy", npy_matrix(2, 3, {1, 2, 3, 4, 5, bad}, doubles, 1));
+      const NpyMatrix matrix(folder / "a.npy");
+      matrix.copy_row(0, row.data());
+      CHECK(message_of<DataError>([&] {
+              matrix.copy_row(1, row.data());
+            }).starts_with(text(folder / "a.npy", ": row 1, column 2 is ")));
+    }
 }
 
 TEST_CASE("npy: mutations are read whole or refused") {

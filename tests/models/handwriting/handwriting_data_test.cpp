@@ -146,6 +146,15 @@ TEST_CASE("IAM: strokes and texts of a folder, split by its lists of forms") {
   CHECK(contains(data.source, "16 left out; texts without strokes: 0"));
   const std::string line = folder.path() + "/lineStrokes/a00/a00-002/a00-002u-02.xml";
   CHECK(hw::text_of(line) == "another, longer");
+
+  const std::string copy = folder.path() + "/lineStrokes/a00/a00-000/a00-000u-01 (copy).xml";
+  std::filesystem::copy(folder.path() + "/lineStrokes/a00/a00-000/a00-000u-01.xml", copy);
+  CHECK(hw::load_iam(folder.path()).train.size() == 6);
+  std::filesystem::remove(copy);
+  put(folder.path() + "/testset_f.txt", "a00-001u\na00-002u\n");
+  CHECK(error_of([&] { hw::load_iam(folder.path()); }) ==
+        text(folder.path(), "/testset_f.txt: has the form a00-002u to train with, and ", folder.path(),
+             "/testset_v.txt has it too; get the lists again"));
 }
 
 TEST_CASE("IAM: without lists the forms of one text stay on one side") {
