@@ -24,7 +24,7 @@ InspectedTensor inspect_tensor(const std::string& name, const Tensor& value) {
           .name = own_part(name),
           .shape = text(value.shape()),
           .vectors = vectors,
-          .summary = summary_of({numbers.values().begin(), numbers.values().end()})};
+          .summary = summary_of_all({numbers.values().begin(), numbers.values().end()})};
 }
 
 /// The runs in the subfolders, "a, b".
@@ -96,9 +96,11 @@ std::string tensor_table(const std::vector<InspectedTensor>& tensors) {
   std::string table = "| parameter | shape | mean | deviation | min | max |\n|---|---|---|---|---|---|\n";
   for (const InspectedTensor& tensor : tensors) {
     const Summary& s = tensor.summary;
-    table += text("| ", tensor.layer, '.', tensor.name, tensor.vectors ? ", lengths" : "", " | ",
-                  tensor.shape, " | ", number(s.mean), " | ", number(s.deviation), " | ", number(s.min),
-                  " | ", number(s.max), " |\n");
+    table +=
+        text("| ", tensor.layer, '.', tensor.name, tensor.vectors ? ", lengths" : "", " | ", tensor.shape);
+    for (const double value : {s.mean, s.deviation, s.min, s.max})
+      table += text(" | ", std::isnan(value) ? "NaN" : number(value));
+    table += " |\n";
   }
   return table;
 }

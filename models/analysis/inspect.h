@@ -16,7 +16,7 @@ namespace lamina {
 struct InspectedTensor {
   std::string layer, name, shape;
   bool vectors;  ///< whether `summary` is over norm2 of the weight vectors, else over the values
-  Summary summary;
+  Summary summary;  ///< NaN where one of the tensor's numbers is NaN
 };
 
 struct Inspection {

@@ -40,6 +40,11 @@ Summary summary_of(const std::vector<double>& all) {
   return {.mean = total / count, .deviation = std::sqrt(squares / count), .min = min, .max = max};
 }
 
+Summary summary_of_all(const std::vector<double>& values) {
+  const bool complete = std::ranges::none_of(values, [](double v) { return std::isnan(v); });
+  return summary_of(complete ? values : std::vector<double>{});
+}
+
 SummedInputs summarize(const Tensor& a) {
   const size_t cases = a.shape().rank() == 4 ? a.shape()[0] : a.rows(), units = a.size() / cases;
   const auto case_count = static_cast<double>(cases), unit_count = static_cast<double>(units);
@@ -233,7 +238,7 @@ void Recorder::before_update() {
     if (holds_weight_vectors(name, value)) {
       before_[i].assign(value.values().begin(), value.values().end());
     } else {
-      const Summary s = summary_of({value.values().begin(), value.values().end()});
+      const Summary s = summary_of_all({value.values().begin(), value.values().end()});
       add(layer, own + ".mean", s.mean);
       add(layer, own + ".deviation", s.deviation);
       add(layer, own + ".min", s.min);
@@ -253,7 +258,8 @@ const std::vector<RecordRow>& Recorder::after_update() {
       std::vector<double> values;
       values.reserve(changes.size());
       for (const VectorChange& change : changes) values.push_back(change.*member);
-      const Summary s = summary_of(values);
+      // A vector of length 0 has neither angle nor relative change.
+      const Summary s = member == &VectorChange::length ? summary_of_all(values) : summary_of(values);
       const std::string own = own_part(key) + quantity;
       add(layer_part(key), own + ".mean", s.mean);
       add(layer_part(key), own + ".min", s.min);

@@ -48,6 +48,8 @@ struct Summary {
   double mean = 0, deviation = 0, min = 0, max = 0;
 };
 Summary summary_of(const std::vector<double>& values);
+/// The same of numbers that none may lack, as parameters: NaN in all four where one is NaN.
+Summary summary_of_all(const std::vector<double>& values);
 
 /// Mean and deviations of numbers that belong to cases and units: [N x units], [T x B x units], or maps
 /// [N x H x W x C], where every position of every channel is a unit.

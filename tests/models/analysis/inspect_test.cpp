@@ -3,6 +3,7 @@
 #include "models/analysis/inspect.h"
 
 #include <filesystem>
+#include <limits>
 
 #include "core/files/file.h"
 #include "layers/linear.h"
@@ -56,6 +57,20 @@ TEST_CASE("the saved model: lengths of weight vectors, values of everything else
                               std::string("2.160246899469287,-1,4\n"));
   CHECK(contains(tensor_table({weight}), "| hidden1.weight, lengths |"));
   CHECK(contains(tensor_table({bias}), "| logits.bias | [3] | 1 | 2.16 | -1 | 4 |"));
+}
+
+TEST_CASE("the saved model: one number that is NaN shows in all that is said of its tensor") {
+  const real nan = std::numeric_limits<real>::quiet_NaN();
+  const TemporaryFolder scratch;
+  const RunFolder run = small_run(scratch / "run");
+  save_checkpoint(run.file("model.safetensors"),
+                  {.tensors = {{"hidden1.weight", Tensor::from({2, 2}, {3, nan, 4, 1})},
+                               {"logits.bias", Tensor::from({3}, {nan, 0, 4})}},
+                   .metadata = {}});
+  for (const InspectedTensor& tensor : inspect(run).tensors) {
+    CHECK(contains(tensor_table({tensor}), "| NaN | NaN | NaN | NaN |"));
+    CHECK(contains(to_csv({tensor}), ",nan,nan,nan,nan"));
+  }
 }
 
 TEST_CASE("one layer, with those inside it; others are listed") {
