@@ -34,6 +34,11 @@ bool drawable(const Panel& panel, double x, double y) {
   return std::isfinite(x) && std::isfinite(y) && (x > 0 || !panel.log_x) && (y > 0 || !panel.log_y);
 }
 
+/// Of numbers that a log axis has no place for: a line across them would show what was not measured.
+bool off_log_axis(const Panel& panel, double x, double y) {
+  return (panel.log_x && x <= 0) || (panel.log_y && y <= 0);
+}
+
 using Numbers = std::vector<double>;
 
 /// How many points of a curve can be drawn.
@@ -43,14 +48,28 @@ size_t points_of(const Panel& panel, const Curve& curve) {
   return count;
 }
 
-/// A gnuplot data block of that name: a row of x and a number of each list where all of them can be drawn. Returns how many.
+bool has_gap(const Panel& panel, const Curve& curve) {
+  for (size_t i = 0; i < curve.x.size(); ++i)
+    if (off_log_axis(panel, curve.x[i], curve.y[i])) return true;
+  return false;
+}
+
+/// A gnuplot data block of that name: a row of x and a number of each list where all of them can be drawn, and an empty line,
+/// which interrupts a curve or band, in place of those that are off a log axis. Returns how many rows.
 size_t write_block(std::ostream& script, const std::string& name, const Panel& panel, const Numbers& x,
                    const std::vector<const Numbers*>& lists) {
   size_t count = 0;
+  bool gap = false;
   script << name << " << END\n";
   for (size_t i = 0; i < lists[0]->size(); ++i) {
     const auto shown = [&](const Numbers* list) { return drawable(panel, x[i], (*list)[i]); };
-    if (!std::ranges::all_of(lists, shown)) continue;
+    if (!std::ranges::all_of(lists, shown)) {
+      gap = gap || std::ranges::any_of(
+                       lists, [&](const Numbers* list) { return off_log_axis(panel, x[i], (*list)[i]); });
+      continue;
+    }
+    if (gap && count > 0) script << '\n';
+    gap = false;
     script << x[i];
     for (const Numbers* const list : lists) script << ' ' << (*list)[i];
     script << '\n';
@@ -84,8 +103,9 @@ std::string style(const Panel& panel, size_t number) {
   if (curve.pale)  // two bytes of alpha stand before the colour
     return "with lines lw 0.8 dt 1 lc rgb '#A0" + color_of(curve, number).substr(1) + "'";
   const std::string colored = " lc rgb '" + color_of(curve, number) + "'";
-  // A line of one point is invisible, so short runs get marks as well.
-  const std::string marks = points_of(panel, curve) <= 12 ? "with linespoints pt 7 ps 0.45" : "with lines";
+  // A line of one point is invisible, so short runs and interrupted ones get marks as well.
+  const std::string marks =
+      points_of(panel, curve) <= 12 || has_gap(panel, curve) ? "with linespoints pt 7 ps 0.45" : "with lines";
   return marks + " lw 2 dt " + dash_of(line_of(curve, number)) + colored;
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -96,6 +97,20 @@ TEST_CASE("values that cannot be drawn are left out" * doctest::skip(no_gnuplot(
   const Panel nothing = {.title = "none", .log_y = true, .curves = {{.title = "b", .x = {1}, .y = {nan}}}};
   const Panel flat = {.title = "flat", .y_min = 0, .curves = {{.title = "c", .x = {1, 2}, .y = {0, 0}}}};
   CHECK(write_figure((scratch.path / "figure").string(), {gaps, nothing, flat}));
+}
+
+TEST_CASE("a line is interrupted where a log axis has no place for its value" * doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const auto beginnings = [&](double third) {  // of lines: an M in the path of an SVG
+    const Panel panel = {.log_y = true,
+                         .curves = {{.title = "a", .x = {1, 2, 3, 4, 5}, .y = {2, 1, third, 1, 2}}}};
+    REQUIRE(write_figure((scratch.path / "figure").string(), {panel}));
+    return std::ranges::count(read_file(scratch.path / "figure.svg"), 'M');
+  };
+  const auto whole = beginnings(1);
+  CHECK(beginnings(0) == whole + 1);
+  CHECK(beginnings(-1) == whole + 1);
+  CHECK(beginnings(std::numeric_limits<double>::quiet_NaN()) == whole);
 }
 
 TEST_CASE("of many curves without a colour of their own no two look alike" * doctest::skip(no_gnuplot())) {
