@@ -94,8 +94,9 @@ TapeGraph trace_once(const TrainingStep& step) {
 }  // namespace
 
 TapeGraph trace(const TrainingStep& step, size_t repetitions) {
-  TapeGraph graph = trace_once(step);  // also warms up
-  for (size_t run = 0; run < repetitions; ++run) {
+  trace_once(step);  // warms up
+  TapeGraph graph = trace_once(step);
+  for (size_t run = 1; run < repetitions; ++run) {
     const TapeGraph again = trace_once(step);
     const auto same = [](const TapeGraph::Node& a, const TapeGraph::Node& b) {
       return a.name == b.name && a.layer == b.layer && a.shape == b.shape;

@@ -37,13 +37,14 @@ std::vector<ReportColumn> recall_columns() {
   return columns;
 }
 
-/// The numbers of the largest scores, largest first.
+/// The numbers of the largest scores, largest first; of equal ones the lower number.
 std::vector<size_t> best_of(const Tensor& scores, size_t count) {
   std::vector<size_t> order(scores.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   count = std::min(count, order.size());
-  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count),
-                            [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+  std::ranges::partial_sort(
+      order, order.begin() + static_cast<std::ptrdiff_t>(count),
+      [&](size_t a, size_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
   order.resize(count);
   return order;
 }
