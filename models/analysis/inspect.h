@@ -15,7 +15,7 @@ namespace lamina {
 /// One parameter or running average of the checkpoint.
 struct InspectedTensor {
   std::string layer, name, shape;
-  bool vectors;  ///< whether `summary` is over norm2 of the weight vectors, else over the values
+  bool vectors;     ///< whether `summary` is over norm2 of the weight vectors, else over the values
   Summary summary;  ///< NaN where one of the tensor's numbers is NaN
 };
 
