@@ -48,9 +48,17 @@ size_t points_of(const Panel& panel, const Curve& curve) {
   return count;
 }
 
+/// Whether points that can be drawn stand on both sides of one that is off a log axis.
 bool has_gap(const Panel& panel, const Curve& curve) {
-  for (size_t i = 0; i < curve.x.size(); ++i)
-    if (off_log_axis(panel, curve.x[i], curve.y[i])) return true;
+  bool drawn = false, off = false;
+  for (size_t i = 0; i < curve.x.size(); ++i) {
+    if (drawable(panel, curve.x[i], curve.y[i])) {
+      if (off) return true;
+      drawn = true;
+    } else {
+      off = off || (drawn && off_log_axis(panel, curve.x[i], curve.y[i]));
+    }
+  }
   return false;
 }
 

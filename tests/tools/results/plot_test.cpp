@@ -113,6 +113,26 @@ TEST_CASE("a line is interrupted where a log axis has no place for its value" * 
   CHECK(beginnings(std::numeric_limits<double>::quiet_NaN()) == whole);
 }
 
+TEST_CASE("points before the first that a log axis has a place for are no gap" *
+          doctest::skip(no_gnuplot())) {
+  const Scratch scratch;
+  const auto marks = [&](double sixth) {  // of 20 points
+    Curve curve{.title = "a"};
+    for (int i = 0; i < 20; ++i) {
+      curve.x.push_back(i);
+      curve.y.push_back(i == 5 ? sixth : i + 1);
+    }
+    REQUIRE(write_figure((scratch.path / "figure").string(),
+                         {{.log_x = true, .log_y = true, .curves = {curve}}}));
+    const std::string svg = read_file(scratch.path / "figure.svg");
+    size_t count = 0;
+    for (size_t at = 0; (at = svg.find("href='#gpPt6'", at)) != svg.npos; ++at) ++count;
+    return count;
+  };
+  CHECK(marks(6) == 0);
+  CHECK(marks(0) >= 18);
+}
+
 TEST_CASE("of many curves without a colour of their own no two look alike" * doctest::skip(no_gnuplot())) {
   const Scratch scratch;
   const auto is_dashed = [&](size_t curves) {
