@@ -53,7 +53,7 @@ killed_and_resumed() {
     rm -rf killed
     "$lamina" "$@" --out killed >/dev/null &
     victim=$!
-    for _ in $(seq 600); do [ -e killed/state ] && break; sleep 0.02; done
+    for _ in $(seq 3000); do [ -e killed/state ] && break; sleep 0.02; done
     sleep $pause
     kill -9 $victim 2>/dev/null
     wait $victim 2>/dev/null
