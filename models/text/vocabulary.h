@@ -37,6 +37,14 @@ class Vocabulary {
     return numbers;
   }
 
+  /// "not in the vocabulary: WORD" and a line's end for each of some words that is not.
+  std::string lines_of_unknown(const std::vector<std::string>& words) const {
+    std::string lines;
+    for (const std::string& word : words)
+      if (number(word) == unknown) lines += "not in the vocabulary: " + word + '\n';
+    return lines;
+  }
+
  private:
   std::vector<std::string> words_;
   WordMap<int> numbers_;

@@ -51,9 +51,7 @@ std::vector<size_t> best_of(const Tensor& scores, size_t count) {
 
 void list_images(const OrderExperiment& experiment, const Data& data, const SearchFlags& search) {
   const std::vector<std::string> words = tokenize(search.sentence);
-  for (const std::string& word : words)
-    if (data.vocabulary.number(word) == Vocabulary::unknown)
-      std::cout << "not in the vocabulary: " << word << '\n';
+  std::cout << data.vocabulary.lines_of_unknown(words);
   const Points points = experiment.embed(data.test, 0, data.test.images);
   const Tensor scores =
       experiment.model.scores(points.images, experiment.embed(data.vocabulary.sentence(words)));

@@ -181,9 +181,7 @@ int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
   load_model(folder, trained.parameters);
   const Corpus corpus = skip.corpus(folder.path());
   const std::vector<std::string> words = words_of(flags.sentence);
-  for (const std::string& word : words)
-    if (corpus.vocabulary.number(word) == Vocabulary::unknown)
-      std::cout << "not in the vocabulary: " << word << '\n';
+  std::cout << corpus.vocabulary.lines_of_unknown(words);
   const Sentence asked = corpus.vocabulary.sentence(words);
   std::vector<Sentence> sentences = sentences_of(corpus, flags.among, asked);
   sentences.push_back(asked);
