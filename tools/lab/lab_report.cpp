@@ -118,13 +118,13 @@ std::string quantity_section(const Lab& lab, const Rows& rows, const std::string
 
 // --- Figure
 
-/// The median of the seeds at each x, with their range as a band; of one seed there is none.
+/// The median of the seeds at each x, with their range as a band; of one seed there is none. An infinite median interrupts
+/// the line.
 Curve curve_of(const Rows& rows, const std::string& variant, const std::string& quantity) {
   Curve curve{.title = title_of_variant(variant)};
   const bool several = seeds_of(rows).size() > 1;
   for (const auto& [x, values] : values_by_x(rows, variant, quantity)) {
     const Spread spread = spread_of(values);
-    if (!std::isfinite(spread.median)) continue;
     curve.x.push_back(x);
     curve.y.push_back(spread.median);
     if (!several) continue;

@@ -34,9 +34,10 @@ bool drawable(const Panel& panel, double x, double y) {
   return std::isfinite(x) && std::isfinite(y) && (x > 0 || !panel.log_x) && (y > 0 || !panel.log_y);
 }
 
-/// Of numbers that a log axis has no place for: a line across them would show what was not measured.
-bool off_log_axis(const Panel& panel, double x, double y) {
-  return (panel.log_x && x <= 0) || (panel.log_y && y <= 0);
+/// Of numbers that no axis has a place for, infinite ones, and those that a log axis has none for: a line across them would
+/// show what was not measured. NaN says that nothing was to be measured there, and interrupts nothing.
+bool interrupts(const Panel& panel, double x, double y) {
+  return std::isinf(x) || std::isinf(y) || (panel.log_x && x <= 0) || (panel.log_y && y <= 0);
 }
 
 using Numbers = std::vector<double>;
@@ -48,22 +49,22 @@ size_t points_of(const Panel& panel, const Curve& curve) {
   return count;
 }
 
-/// Whether points that can be drawn stand on both sides of one that is off a log axis.
+/// Whether points that can be drawn stand on both sides of one that interrupts the line.
 bool has_gap(const Panel& panel, const Curve& curve) {
-  bool drawn = false, off = false;
+  bool drawn = false, interrupted = false;
   for (size_t i = 0; i < curve.x.size(); ++i) {
     if (drawable(panel, curve.x[i], curve.y[i])) {
-      if (off) return true;
+      if (interrupted) return true;
       drawn = true;
     } else {
-      off = off || (drawn && off_log_axis(panel, curve.x[i], curve.y[i]));
+      interrupted = interrupted || (drawn && interrupts(panel, curve.x[i], curve.y[i]));
     }
   }
   return false;
 }
 
 /// A gnuplot data block of that name: a row of x and a number of each list where all of them can be drawn, and an empty line,
-/// which interrupts a curve or band, in place of those that are off a log axis. Returns how many rows.
+/// which interrupts a curve or band, in place of those that no axis has a place for. Returns how many rows.
 size_t write_block(std::ostream& script, const std::string& name, const Panel& panel, const Numbers& x,
                    const std::vector<const Numbers*>& lists) {
   size_t count = 0;
@@ -73,7 +74,7 @@ size_t write_block(std::ostream& script, const std::string& name, const Panel& p
     const auto shown = [&](const Numbers* list) { return drawable(panel, x[i], (*list)[i]); };
     if (!std::ranges::all_of(lists, shown)) {
       gap = gap || std::ranges::any_of(
-                       lists, [&](const Numbers* list) { return off_log_axis(panel, x[i], (*list)[i]); });
+                       lists, [&](const Numbers* list) { return interrupts(panel, x[i], (*list)[i]); });
       continue;
     }
     if (gap && count > 0) script << '\n';

@@ -19,6 +19,7 @@ namespace lamina {
 
 namespace {
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double wide = 10;  ///< a range of so many times is shown on a logarithmic axis
 
 /// Combinations that differ in the setting alone, by its value.
@@ -62,7 +63,7 @@ std::string cell_of(const Ends& ends) {
 /// no number.
 std::optional<double> best_place(const Study& study, const std::string& metric, const Group& group) {
   std::optional<double> best;
-  double lowest = std::numeric_limits<double>::infinity();
+  double lowest = infinite;
   for (const auto& [place, ends] : group.ends) {
     const bool highest = study.best_is_highest(metric);
     const double median = (highest ? -1 : 1) * ends.median_of_all(highest);
@@ -115,19 +116,19 @@ Panel panel_against(const Study& study, const std::vector<Group>& groups, const 
   firsts.reserve(groups.size());
   for (const Group& group : groups) firsts.push_back(group.combinations.front());
   const std::vector<int> colors = colors_of(study, firsts);
-  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  double lowest = infinite, highest = -lowest;
   for (size_t i = 0; i < groups.size(); ++i) {
     Curve curve{.title = groups[i].title, .line = line_at(i), .color = colors[i]};
     for (const auto& [place, ends] : groups[i].ends) {
       lowest = std::min(lowest, place);
       highest = std::max(highest, place);
       const double median = ends.median_of_all(study.best_is_highest(metric));
-      if (!std::isfinite(median)) continue;
-      const auto [low, high] = std::ranges::minmax(ends.values);
+      if (ends.runs == 0) continue;
+      const bool any = !ends.values.empty();  // else the line and the band are interrupted here
       curve.x.push_back(place);
       curve.y.push_back(median);
-      curve.low.push_back(low);
-      curve.high.push_back(high);
+      curve.low.push_back(any ? std::ranges::min(ends.values) : infinite);
+      curve.high.push_back(any ? std::ranges::max(ends.values) : infinite);
     }
     panel.curves.push_back(curve);
   }
@@ -148,7 +149,7 @@ void share_axis(std::vector<Panel>& panels, const std::string& metric) {
     for (const Curve& curve : panel.curves)
       if (panel.y_label == metric)
         for (const auto* values : {&curve.y, &curve.low, &curve.high})
-          std::ranges::copy(*values, std::back_inserter(ends));
+          std::ranges::copy_if(*values, std::back_inserter(ends), [](double y) { return std::isfinite(y); });
   if (ends.empty() || panels.size() < 2) return;
   const auto [low, high] = std::ranges::minmax(ends);
   const double margin = (high - low) / 20;

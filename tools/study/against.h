@@ -17,7 +17,7 @@ std::string section_against(const Study& study, const std::vector<MeasuredRun>& 
                             const std::vector<std::string>& metrics);
 
 /// The same as curves: the median of all runs, of which one that diverged counts as the worst (Ends::median_of_all), and the
-/// range of the others as a band. No point where half of the runs diverged.
+/// range of the others as a band. Infinite, which interrupts the line, where half of the runs diverged.
 std::vector<Panel> figure_against(const Study& study, const std::vector<MeasuredRun>& runs,
                                   const std::vector<std::string>& metrics);
 

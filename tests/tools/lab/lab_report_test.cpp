@@ -36,10 +36,11 @@ TEST_CASE("lab report: a seed that diverged counts in the median, as above all o
         "variant,x,loss,loss low,loss high\nlayer,1,3,1,5\nlayer,2,30,10,30\nlayer,3,,,\n");
   const std::vector<Panel> panels = figure_of(lab, rows);
   const Curve& curve = panels.at(0).curves.at(0);
-  CHECK(curve.x == std::vector<double>{1, 2});
-  CHECK(curve.y == std::vector<double>{3, 30});
-  CHECK(curve.low == std::vector<double>{1, 10});
-  CHECK(curve.high == std::vector<double>{5, 30});
+  CHECK(curve.x == std::vector<double>{1, 2, 3});
+  CHECK(curve.y ==
+        std::vector<double>{3, 30, std::numeric_limits<double>::infinity()});  // interrupts the line
+  CHECK(curve.low == std::vector<double>{1, 10, 7});
+  CHECK(curve.high == std::vector<double>{5, 30, 8});
 }
 
 TEST_CASE("lab report: of numbers without an axis the table says how many there are") {

@@ -99,7 +99,7 @@ TEST_CASE("values that cannot be drawn are left out" * doctest::skip(no_gnuplot(
   CHECK(write_figure((scratch.path / "figure").string(), {gaps, nothing, flat}));
 }
 
-TEST_CASE("a line is interrupted where a log axis has no place for its value" * doctest::skip(no_gnuplot())) {
+TEST_CASE("a line is interrupted where an axis has no place for its value" * doctest::skip(no_gnuplot())) {
   const Scratch scratch;
   const auto beginnings = [&](double third) {  // of lines: an M in the path of an SVG
     const Panel panel = {.log_y = true,
@@ -110,6 +110,7 @@ TEST_CASE("a line is interrupted where a log axis has no place for its value" * 
   const auto whole = beginnings(1);
   CHECK(beginnings(0) == whole + 1);
   CHECK(beginnings(-1) == whole + 1);
+  CHECK(beginnings(std::numeric_limits<double>::infinity()) == whole + 1);
   CHECK(beginnings(std::numeric_limits<double>::quiet_NaN()) == whole);
 }
 

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "core/error.h"
 #include "tools/study/ends.h"
 
@@ -81,7 +84,10 @@ TEST_CASE("a table against a setting: where half of the runs diverged is not the
   runs[5] = run_of(study, 2, 2, 0.5);  // layer at 0.1: one run, the lowest of all
   CHECK(section_against(study, runs, {"loss"}).find("0.5 (0.5 to 0.5); 1 of 2 failed | 0.01 | 0.01 |") !=
         std::string::npos);
-  CHECK(figure_against(study, runs, {"loss"})[0].curves[1].x == std::vector<double>{0.01});
+  const Curve layer = figure_against(study, runs, {"loss"})[0].curves[1];
+  CHECK(layer.y.at(0) < 100);
+  CHECK(layer.y.at(1) == std::numeric_limits<double>::infinity());
+  CHECK(layer.low.at(1) == 0.5);  // the band shows the other half
 }
 
 TEST_CASE("a file with a row for each variant: the median counts what diverged as the worst") {
@@ -121,7 +127,13 @@ TEST_CASE("a figure against a setting: medians in bands, a panel for each value 
   REQUIRE(panels.size() == 1);
   CHECK(panels[0].log_x);
   REQUIRE(panels[0].curves.size() == 3);
-  CHECK(panels[0].curves[0].x == std::vector<double>{0.01});  // at 0.1 both diverged
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  const Curve& none = panels[0].curves[0];
+  CHECK(none.x == std::vector<double>{0.01, 0.1});
+  for (const auto* values : {&none.y, &none.low, &none.high}) {
+    CHECK(std::isfinite(values->at(0)));
+    CHECK(values->at(1) == infinite);  // both diverged, which interrupts line and band
+  }
   const Curve& layer = panels[0].curves[1];
   CHECK(layer.title == "layer norm");
   CHECK(layer.x == std::vector<double>{0.01, 0.1});
