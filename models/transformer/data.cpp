@@ -79,6 +79,8 @@ Data data_of(Unit unit, std::span<const std::string> books, const std::string& c
   data.source =
       text(called, ": ", data.train.size(), ' ', name_of(unit), "s to train on, ", data.valid.size(),
            " to validate, ", data.test.size(), " to test; ", data.alphabet.size() - 2, " different ones");
+  if (const auto unknown = std::ranges::count(data.test, Vocabulary::unknown); unknown > 0)
+    data.source += text(", and ", unknown, " of the test that are not among them");
   return data;
 }
 

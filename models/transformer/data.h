@@ -15,7 +15,7 @@ namespace lamina::transformer {
 struct Data {
   Alphabet alphabet;
   std::vector<int> train = {}, valid = {}, test = {};  ///< numbers of units, book after book
-  std::string source = {};  ///< one line for the log: what the text is, and whether it is real
+  std::string source = {};  ///< one line for the log: what the text is, if it is real, its test's <unk>
 };
 
 /// The most frequent words become the alphabet of a model of words; the others are <unk>.

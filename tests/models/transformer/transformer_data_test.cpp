@@ -85,6 +85,7 @@ TEST_CASE("books: notices, byte order mark, Windows-1252 and CR LF; nine tenths 
   CHECK(one.test.size() == 9);
   CHECK(
       contains(one.source, "b.txt: 162 characters to train on, 9 to validate, 9 to test; 9 different ones"));
+  CHECK(one.source.ends_with("different ones"));  // and none unknown
   CHECK(load_books(folder.path(), Unit::character, "b.txt").train == one.train);
 
   // Of each book its own end is held out.
@@ -119,6 +120,7 @@ TEST_CASE("books: what only the end has is unknown") {
   write_file(folder / "x.txt", repeated("ab", 49) + "zz");
   const Data data = load_books(folder.path(), Unit::character);
   CHECK(data.test.back() == Vocabulary::unknown);
+  CHECK(contains(data.source, "to test; 2 different ones, and 3 of the test that are not among them"));
   CHECK(data.alphabet.size() == 2 + 2);  // z is in the test part, and so is the line's end
 }
 
