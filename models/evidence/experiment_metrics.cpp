@@ -95,6 +95,8 @@ void require_metrics_of_experiment(const Study& study) {
     if (claim.direction == Claim::faster || claim.take.kind == Take::Kind::where_best)
       for (const std::string& metric : {claim.metric, claim.take.other})
         if (is_in(own->test, metric)) refuse_course(study, metric);
+  for (const ValuesOf& levels : study.levels)
+    if (is_in(own->test, levels.metric)) refuse_course(study, levels.metric);
 }
 
 }  // namespace lamina

@@ -161,7 +161,7 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
 }
 
 void refuse_course(const Study& study, const std::string& metric) {
-  fail<DataError>(study.file, ": a claim needs the course of '", metric,
+  fail<DataError>(study.file, ": needs the course of '", metric,
                   "', which runs measure once, in their test; name a metric of metrics.csv");
 }
 

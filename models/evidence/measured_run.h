@@ -43,7 +43,7 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs);
 /// DataError when a run finished without a metric that `key` of the study names, which no seed will change.
 void require_metric(const Study& study, const MeasuredRun& run, const std::string& metric, const char* key);
 
-/// DataError for a metric that runs measure once, in their test, where a claim needs one of metrics.csv: a test is of the
+/// DataError for a metric that runs measure once, in their test, where a claim or level needs one of metrics.csv: a test is of the
 /// model that the run kept, whatever else was best when.
 [[noreturn]] void refuse_course(const Study& study, const std::string& metric);
 

@@ -1,6 +1,7 @@
 #include "models/evidence/study.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.h"
 #include "models/evidence/experiment_metrics.h"
@@ -25,6 +26,8 @@ std::vector<std::pair<std::string, std::string>> Study::named_metrics() const {
     for (const std::string& metric : *list) add(place, metric);
   add("choose", choose);
   if (limit) add("limit", limit->metric);
+  for (const auto& [place, list] : {std::pair{"levels", &levels}, {"range", &range}})
+    for (const ValuesOf& each : *list) add(place, each.metric);
   for (const Claim& claim : claims) {
     add("claims", claim.metric);
     add("take", claim.take.other);

@@ -42,6 +42,12 @@ struct Limit {
   double worst = 0;
 };
 
+/// Values of a metric, such as 100, 95, 90 and 85 nats.
+struct ValuesOf {
+  std::string metric;
+  std::vector<double> values;
+};
+
 struct Study {
   std::string file;  ///< for errors
   std::string question, experiment;
@@ -60,8 +66,11 @@ struct Study {
   /// So many of the seeds, the first ones, train every combination, and choose; the others train what the claims compare.
   /// 0: all seeds train and choose.
   size_t choose_seeds = 0;
-  std::string against;         ///< a setting with numbers: tables and figure show the ends against it
-  std::optional<Limit> limit;  ///< what has become of a run that failed to learn
+  std::string against;           ///< a setting with numbers: tables and figure show the ends against it
+  std::optional<Limit> limit;    ///< what has become of a run that failed to learn
+  std::vector<ValuesOf> levels;  ///< a table says when each variant comes to them
+  std::vector<ValuesOf>
+      range;  ///< the two ends of the metric's axis in figures; of others what the curves need
   /// Whether the study lists it as `higher`, or its experiment does (models/evidence/experiment_metrics.h). Of all else the
   /// lowest value is the best.
   bool best_is_highest(std::string_view metric) const;

@@ -49,6 +49,8 @@ class Reader {
   std::vector<std::int64_t> seeds() const;
   void read_against(Study& study) const;
   void read_choose_seeds(Study& study) const;
+  std::vector<ValuesOf> values_of(const std::string& key) const;
+  void read_range(Study& study) const;
   Claim claim(const Json& json, const Study& study, size_t number) const;
 
   const std::string& path_;
@@ -308,6 +310,36 @@ void Reader::read_against(Study& study) const {
     wrong("'against' and 'panels' are both '", study.panels, "'; change one");
 }
 
+/// "levels": {"test_bound": [100, 95, 90, 85]}
+std::vector<ValuesOf> Reader::values_of(const std::string& key) const {
+  if (!json_.contains(key)) return {};
+  const Json& json = json_[key];
+  if (!json.is_object()) wrong("'", key, "' is no {...}; write {\"metric\": [95, 100]}");
+  require_few(json, key);
+  std::vector<ValuesOf> all;
+  for (const auto& [metric, values] : json.items()) {
+    const std::string where = key + ": " + metric;
+    require_list(values, where);
+    if (values.size() > most_settings) wrong("'", where, "' are more than ", most_settings, "; make fewer");
+    all.push_back({.metric = metric, .values = {}});
+    for (const Json& value : values) {
+      if (!value.is_number()) wrong("'", where, "' holds ", value.dump(), ", which is no number; correct it");
+      all.back().values.push_back(value.get<double>());
+    }
+  }
+  return all;
+}
+
+/// "range": {"test_bound": [80, 100]}
+void Reader::read_range(Study& study) const {
+  study.range = values_of("range");
+  for (const auto& [metric, ends] : study.range) {
+    const bool log = std::ranges::find(study.log, metric) != study.log.end();
+    if (ends.size() != 2 || !(ends[0] < ends[1]) || (log && ends[0] <= 0))
+      wrong("'range: ", metric, "' is no [LOW, HIGH]", log ? " above 0" : "", "; correct it");
+  }
+}
+
 /// "choose_seeds": 2. Without claims there would be nothing to train with the other seeds.
 void Reader::read_choose_seeds(Study& study) const {
   if (!json_.contains("choose_seeds")) return;
@@ -325,7 +357,8 @@ void Reader::read_choose_seeds(Study& study) const {
 Study Reader::study() const {
   require_keys(json_, "",
                {"question", "experiment", "settings", "variants", "seeds", "threads", "metrics", "log",
-                "higher_is_better", "panels", "choose", "choose_seeds", "against", "limit", "claims"});
+                "higher_is_better", "panels", "choose", "choose_seeds", "against", "limit", "levels", "range",
+                "claims"});
   Study study;
   study.file = path_;
   if (!json_.contains("experiment"))
@@ -356,6 +389,8 @@ Study Reader::study() const {
               "'; name one that all have");
   }
   read_against(study);
+  study.levels = values_of("levels");
+  read_range(study);
   if (json_.contains("claims")) {
     require_list(json_["claims"], "claims");
     if (json_["claims"].size() > most_claims) wrong("'claims' are more than ", most_claims, "; make fewer");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "models/evidence/choice.h"
@@ -14,6 +15,7 @@
 #include "tools/results/variant_report.h"
 #include "tools/study/against.h"
 #include "tools/study/ends.h"
+#include "tools/study/levels.h"
 #include "tools/study/variant_look.h"
 
 namespace lamina {
@@ -114,6 +116,17 @@ Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, con
   return panel;
 }
 
+/// The ends of the axes that the study gives.
+std::vector<Panel> in_range(const Study& study, std::vector<Panel> panels) {
+  for (Panel& panel : panels)
+    for (const auto& [metric, ends] : study.range)
+      if (metric == panel.y_label) {
+        panel.y_min = ends[0];
+        panel.y_max = ends[1];
+      }
+  return panels;
+}
+
 }  // namespace
 
 std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
@@ -191,7 +204,7 @@ std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
       all += claim_section(verdicts[i], i + 1, measured_of(verdicts[i]));
   }
   if (!study.against.empty()) all += section_against(study, runs, shown_metrics(study, runs));
-  all += "## Variants\n\n";
+  all += section_levels(study, runs) + "## Variants\n\n";
   for (const std::string& metric : shown_metrics(study, runs)) all += metric_section(study, runs, metric);
   for (const MeasuredRun& run : runs)
     if (run.end.outcome == RunEnd::diverged || run.end.outcome == RunEnd::failed)
@@ -217,7 +230,7 @@ std::string verdicts_json(const std::vector<Verdict>& verdicts) {
 }
 
 std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
-  if (!study.against.empty()) return figure_against(study, runs, shown_metrics(study, runs));
+  if (!study.against.empty()) return in_range(study, figure_against(study, runs, shown_metrics(study, runs)));
   std::vector<Panel> panels;
   const std::vector<std::string> metrics = measured_again(shown_metrics(study, runs), runs);
   for (const std::string& value : panel_values(study)) {
@@ -227,7 +240,7 @@ std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRu
     for (const std::string& metric : metrics)
       panels.push_back(metric_panel(study, runs, metric, panel_title(study, value), shown, single));
   }
-  return panels;
+  return in_range(study, std::move(panels));
 }
 
 std::vector<Panel> compared_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
@@ -235,7 +248,7 @@ std::vector<Panel> compared_figure(const Study& study, const std::vector<Measure
   std::vector<Panel> panels;
   for (const std::string& metric : measured_again(shown_metrics(study, runs), runs))
     panels.push_back(metric_panel(study, runs, metric, "", compared, single));
-  return panels;
+  return in_range(study, std::move(panels));
 }
 
 namespace {

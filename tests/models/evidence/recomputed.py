@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Computes every committed study again, from its file and numbers.json alone: what is chosen, the pairs, Student's interval and
-the verdicts, and compares verdicts.json, variants.csv and summary.md. Shares no code with models/evidence.
+"""Computes every committed study again, from its file and numbers.json alone: what is chosen, the pairs, Student's interval,
+the verdicts and when levels were reached, and compares verdicts.json, variants.csv and summary.md. Shares no code with models/evidence.
 
     recomputed.py ROOT    fails where something differs
 """
@@ -71,10 +71,11 @@ class Run:
             return None if None in last else statistics.fmean(last)
         return values[-1] if how == "last" and values else None
 
-    def updates_to(self, metric, goal):
+    def time_to(self, metric, goal, count="step"):
+        """The first number in the column `count` when the metric was as good as the goal, or None."""
         table, higher = self.table(metric), metric in self.higher
-        return next(step for step, value in zip(table["step"], table[metric])
-                    if value is not None and (value >= goal if higher else value <= goal))
+        return next((time for time, value in zip(table.get(count, table["step"]), table[metric])
+                     if value is not None and (value >= goal if higher else value <= goal)), None)
 
 
 class Study:
@@ -130,7 +131,7 @@ class Study:
             return verdict, None
         if kind == "faster":
             goals = [(min if metric in self.higher else max)(pair) for pair in numbers]
-            numbers = [[run.updates_to(metric, goal) for run in pair] for pair, goal in zip(pairs, goals)]
+            numbers = [[run.time_to(metric, goal) for run in pair] for pair, goal in zip(pairs, goals)]
         ratio = kind == "faster" or "times" in claim
         if ratio and min(sum(numbers, []), default=1) <= 0:
             return verdict, None
@@ -188,10 +189,25 @@ def check_variants(name, study, table, summary):
             expect(f"{name}: {metric}", [line for line in section.splitlines() if line.startswith(f"| {variant} |")], [row_of(*cells)])
 
 
+def check_levels(name, study, summary):
+    for metric, levels in study.file.get("levels", {}).items():
+        rows = []
+        for variant, runs in study.runs.items():
+            rows.append([variant])
+            for level in levels:
+                came = [time for run in runs.values() if (time := run.time_to(metric, level, "epoch")) is not None]
+                middle = statistics.median(came + (len(runs) - len(came)) * [math.inf])
+                cell = "-" if middle == math.inf else f"{middle:.4g} ({min(came):.4g} to {max(came):.4g})"
+                rows[-1].append(cell + (f", {len(came)} of {len(runs)}" if 0 < len(came) < len(runs) else ""))
+        section = summary.split("## Levels\n")[1].split(f"### {metric}\n")[1].split("\n#")[0]
+        expect(f"{name}: levels of {metric}", section.strip().splitlines()[2:], [row_of(*row) for row in rows])
+
+
 for results in sorted(path.parent for path in pathlib.Path(sys.argv[1]).glob("models/*/results/*/numbers.json")):
     its_study, its_summary = Study(results), (results / "summary.md").read_text()
     check_claims(results.name, its_study, json.loads((results / "verdicts.json").read_text()), its_summary)
     with open(results / "variants.csv") as its_table:
         check_variants(results.name, its_study, list(csv.DictReader(its_table)), its_summary)
+    check_levels(results.name, its_study, its_summary)
 print(*wrong, f"{compared - len(wrong)} numbers of committed studies agree, {len(wrong)} differ", sep="\n")
 sys.exit(bool(wrong) or compared == 0)

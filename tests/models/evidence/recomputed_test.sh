@@ -25,6 +25,7 @@ check "another verdict" changed verdicts.json '"answer": "cannot be told"' '"ans
 check "another end of an interval" changed verdicts.json '\(1\.1[0-9]*\)\([0-9]\),$' '1.3,' "claim 1: low is 1.3"
 check "another variant" changed verdicts.json '"layer-lr0.01"' '"layer-lr0.003"' "claim 1: subject is layer-lr0.003"
 check "another cell of a pair" changed summary.md '| 1 | [0-9]* |' '| 1 | 10 |' "claim 1: pairs is"
+check "another time at a level" changed summary.md '| layer-lr0.01 | [0-9]* (' '| layer-lr0.01 | 21 (' "levels of test_bound"
 check "another range" changed variants.csv 'none,0.003,5,0,[0-9.]*' 'none,0.003,5,0,100' "none-lr0.003: train_bound is 100.0"
 check "another measurement" changed numbers.json '"valid_bound":\[[0-9.]*' '"valid_bound":[50' "none-lr0.001"
 echo "$passed passed, $failed failed"

@@ -99,20 +99,39 @@ TEST_CASE("study: mistakes are said in one line with the file and the remedy") {
     CHECK(complaint(std::string(R"(, "limit": )") + limit).starts_with("s.json: 'limit' is no {"));
   CHECK(complaint(R"(, "limit": {"metric": "loss", "worst": 3, "best": 1})")
             .starts_with("s.json: 'limit': 'best' is no key"));
+  for (const char* const levels : {"[100]", "3"})
+    CHECK(complaint(std::string(R"(, "levels": )") + levels) ==
+          "s.json: 'levels' is no {...}; write {\"metric\": [95, 100]}");
+  CHECK(complaint(R"(, "levels": {"loss": []})").starts_with("s.json: 'levels: loss' is an empty list"));
+  CHECK(complaint(R"(, "levels": {"loss": 3})").starts_with("s.json: 'levels: loss' is no list"));
+  CHECK(complaint(R"(, "levels": {"loss": [3, "2"]})") ==
+        "s.json: 'levels: loss' holds \"2\", which is no number; correct it");
+  for (const char* const ends : {"[1]", "[2, 1]", "[1, 1]", "[1, 2, 3]"})
+    CHECK(complaint(text(R"(, "range": {"loss": )", ends, "}")) ==
+          "s.json: 'range: loss' is no [LOW, HIGH]; correct it");
+  CHECK(complaint(R"(, "log": "loss", "range": {"loss": [0, 1]})") ==
+        "s.json: 'range: loss' is no [LOW, HIGH] above 0; correct it");
   CHECK(complaint(R"(, "panels": "batch")")
             .starts_with("s.json: 'panels': the variant run has no setting 'batch'"));
   CHECK(complaint(", \"x\": " + std::string(100, '[') + std::string(100, ']')).find("brackets within") !=
         std::string::npos);
 }
 
-TEST_CASE("study: metrics are named in its lists, its claims, its choice and its limit") {
+TEST_CASE("study: metrics are named in its lists, its claims, its choice, its limit and its levels") {
   const Study study = study_of(R"(, "variants": {"norm": ["none", "layer"], "lr": [1, 0.1]}, "metrics": "a",
-      "log": ["b"], "choose": "c", "limit": {"metric": "d", "worst": 2}, "against": "lr",
+      "log": ["b"], "choose": "c", "limit": {"metric": "d", "worst": 2}, "against": "lr", "levels": {"g": [3, 2]},
+      "range": {"h": [0, 1]},
       "claims": [{"metric": "e", "take": "where f is best", "lower": {"norm": "layer"}, "than": {"norm": "none"}}])");
   using Named = std::vector<std::pair<std::string, std::string>>;
-  CHECK(
-      study.named_metrics() ==
-      Named{{"metrics", "a"}, {"log", "b"}, {"choose", "c"}, {"limit", "d"}, {"claims", "e"}, {"take", "f"}});
+  CHECK(study.named_metrics() == Named{{"metrics", "a"},
+                                       {"log", "b"},
+                                       {"choose", "c"},
+                                       {"limit", "d"},
+                                       {"levels", "g"},
+                                       {"range", "h"},
+                                       {"claims", "e"},
+                                       {"take", "f"}});
+  CHECK(study.levels.at(0).values == std::vector<double>{3, 2});
   CHECK(study.against == "lr");
   CHECK(study.limit->worst == 2);
 }

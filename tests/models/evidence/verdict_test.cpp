@@ -365,7 +365,7 @@ TEST_CASE("verdict: the best of one file is looked up in another by its update")
   for (const auto& [metric, take] :
        {std::pair{"loss", "where test_loss is best"}, {"test_loss", "where loss is best"}})
     CHECK(message_of<DataError>([&, &metric = metric, &take = take] { value(metric, take); }) ==
-          "s.json: a claim needs the course of 'test_loss', which runs measure once, in their test; name a "
+          "s.json: needs the course of 'test_loss', which runs measure once, in their test; name a "
           "metric of metrics.csv");
   CHECK_THROWS_AS(updates_to_reach(run, "test_loss", 1, study), DataError);
 }

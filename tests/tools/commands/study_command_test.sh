@@ -195,8 +195,8 @@ mistake "unknown metric" '{"experiment": "mnist", "choose": "valid_eror"}' "choo
 mistake "a choice on the test set" '{"experiment": "mnist", "choose": "test_error"}' "choose: 'test_error' is measured on the test set, on which"
 mistake "what nothing records" '{"experiment": "mnist", "metrics": "gain.mean"}' "metrics: 'gain.mean' is recorded by runs with"
 claims() { echo '{"experiment": "transformer", "variants": {"norm": ["none", "layer"]}, "claims": [{"metric": "test_bits", '"$1"', "than": {"norm": "none"}}]}'; }
-mistake "a test where another metric is best" "$(claims '"take": "where valid_bits is best", "lower": {"norm": "layer"}')" "a claim needs the course of 'test_bits', which runs measure once"
-mistake "updates until a test" "$(claims '"faster": {"norm": "layer"}')" "a claim needs the course of 'test_bits', which runs measure once"
+mistake "a test where another metric is best" "$(claims '"take": "where valid_bits is best", "lower": {"norm": "layer"}')" "needs the course of 'test_bits', which runs measure once"
+mistake "updates until a test" "$(claims '"faster": {"norm": "layer"}')" "needs the course of 'test_bits', which runs measure once"
 check "no file" refuses 1 "nowhere.json" study nowhere.json
 check "nothing was made for them" [ ! -e wrong ]
 study '{"experiment": "mnist"}'

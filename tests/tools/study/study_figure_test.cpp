@@ -38,6 +38,25 @@ TEST_CASE("a figure has a panel for each metric, however many there are") {
   CHECK(compared_figure(study, {run}, false).size() == 11);
 }
 
+TEST_CASE("an axis has the ends that the study gives it, with and without a setting to show ends against") {
+  for (const char* const against : {"", R"("against": "lr", "panels": "batch",)"}) {
+    const Study study = study_from("s.json", std::string(R"({"experiment": "mnist", )") + against + R"(
+        "variants": {"lr": [0.1, 0.2], "batch": [4, 8]}, "metrics": ["valid_loss", "train_loss"],
+        "range": {"valid_loss": [1, 2]}})");
+    std::vector<MeasuredRun> runs;
+    for (const StudyRun& run : study.runs())
+      runs.push_back(
+          {.run = run,
+           .end = {.outcome = RunEnd::finished},
+           .curves = {.columns = {"epoch", "step", "valid_loss", "train_loss"}, .rows = {{1, 10, 3, 3}}}});
+    for (const std::vector<Panel>& panels :
+         {study_figure(study, runs, false), compared_figure(study, runs, false)})
+      for (const Panel& panel : panels) {
+        CHECK((panel.y_min == 1 && panel.y_max == 2) == (panel.y_label == "valid_loss"));
+      }
+  }
+}
+
 TEST_CASE("no two of many curves look alike, also of last values against a setting") {
   for (const char* const against : {"", R"("against": "lr",)"}) {
     std::string values = "1";
