@@ -50,6 +50,7 @@ Json json_of(const MeasuredRun& run, size_t data) {
   Json json{{"outcome", name_of(run.end.outcome)}};
   if (!run.end.reason.empty()) json["reason"] = run.end.reason;
   if (!run.data.empty()) json["data"] = data;
+  if (!run.files.empty()) json["files"] = run.files;
   if (run.end.peak_bytes > 0) json["peak_bytes"] = run.end.peak_bytes;
   for (const auto& [name, table] :
        {std::pair{"curves", &run.curves}, {"recorded", &run.recorded}, {"test", &run.test}})
@@ -63,6 +64,7 @@ MeasuredRun run_from(const Json& json, const Json& data) {
   run.end.reason = json.value("reason", "");
   if (json.contains("data"))
     run.data = data.at(whole_from_json<size_t>(json["data"], "data")).get<std::string>();
+  run.files = json.value("files", "");
   if (json.contains("peak_bytes"))
     run.end.peak_bytes = whole_from_json<size_t>(json["peak_bytes"], "peak_bytes");
   for (const auto& [name, table] :

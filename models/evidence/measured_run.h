@@ -19,6 +19,7 @@ struct MeasuredRun {
   Table curves = {}, test = {};  ///< metrics.csv and test.csv; without columns where there is none yet
   Table recorded = {};           ///< of record.csv the quantities that the study names, means over the layers
   std::string data = {};         ///< what it trained on, and what is small about it: one line; empty: unknown
+  std::string files = {};        ///< digest of those in --data (DataNote); empty: unknown, or built-in data
 
   bool has(std::string_view metric) const { return table_with(metric) != nullptr; }
   /// The table that has the metric as a column, or nullptr.

@@ -127,8 +127,6 @@ void test_together(Outcome outcome, const std::function<void()>& test);
 
 /// UsageError where `data`, as --data names it, is not the folder that the run began with, while that is still there.
 void require_data_folder(const RunFolder& run, const std::string& data);
-/// Tells the files of --data that the run in this folder began with from others; empty where it does not say.
-std::string data_digest_of(const std::string& run_folder);
 
 /// UsageError when the run at `path` is not one of `lamina experiment`.
 RunFolder open_run(const std::string& experiment, const std::string& asked, const std::string& path);

@@ -9,19 +9,16 @@
 
 #include "core/distributed/group.h"
 #include "core/error.h"
-#include "core/files/file.h"
 #include "core/files/folder.h"
 #include "core/gemm/gemm.h"
 #include "core/math/digest.h"
 #include "core/version.h"
+#include "models/run/data_note.h"
 #include "tools/flags/training_command.h"
 
 namespace lamina {
 
 namespace {
-
-/// A line with the folder of the data, as an absolute path, and one with the digest of the files in it.
-constexpr const char* data_file = "data.txt";
 
 void report_change(const RunFolder& run, const std::string& began, const std::string& now) {
   if (!distributed::is_first()) return;
@@ -37,17 +34,6 @@ std::string difference(const std::string& name, const std::string& now, const st
     return content.empty() ? "none" : (name == "record" ? "every=" : "") + content;
   };
   return text(words, ' ', value(now), ": the run in ", folder, " began with ", value(began));
-}
-
-/// The line of this number, from 0, of the data_file in a run's folder; empty where there is none.
-std::string data_line(const std::string& folder, size_t number) {
-  const std::string path = folder + '/' + data_file;
-  if (!exists(path)) return {};
-  const std::string lines = read_file(path);
-  size_t begin = 0;
-  for (size_t i = 0; i < number && begin < lines.size(); ++i)
-    begin = std::min(lines.find('\n', begin), lines.size() - 1) + 1;
-  return lines.substr(begin, lines.find('\n', begin) - begin);
 }
 
 constexpr const char* lengths[] = {"epochs", "updates"};
@@ -69,14 +55,11 @@ std::optional<Settings> lengthened(const Settings& began, const Settings& now) {
 
 // --- New ones
 
-/// A --data that is not absolute means another folder elsewhere, and the files in a folder can change, so what it meant
-/// and what was in it are kept beside config.json.
 RunFolder TrainingCommand::create(const std::string& path, const std::string& variant) const {
   RunFolder run =
       RunFolder::create(path, {.experiment = name_, .variant = variant, .settings = fields.settings()});
   if (RunFolder::is_ours() && !data_folder.empty())
-    write_file(run.file(data_file),
-               text(std::filesystem::absolute(data_folder).string(), '\n', data_digest_, '\n'));
+    write_data_note(run.path(), {std::filesystem::absolute(data_folder).string(), data_digest_});
   return run;
 }
 
@@ -136,14 +119,12 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
 /// Where --data is not the folder that it was, and that is still there, the command was started in another directory. A run
 /// that was moved with its data goes on.
 void require_data_folder(const RunFolder& run, const std::string& data) {
-  const std::string began = data_line(run.path(), 0);
+  const std::string began = read_data_note(run.path()).folder;
   std::error_code missing;
   if (is_folder(began) && !std::filesystem::equivalent(began, data, missing))
     fail<UsageError>("--data ", data, ": the run in ", run.path(), " began with ", began,
                      ", which is another folder; call lamina from the directory that it began in");
 }
-
-std::string data_digest_of(const std::string& run_folder) { return data_line(run_folder, 1); }
 
 void TrainingCommand::require_same_folder(const RunFolder& run) const {
   if (RunFolder::is_ours() && !data_folder.empty()) require_data_folder(run, data_folder);
@@ -152,7 +133,7 @@ void TrainingCommand::require_same_folder(const RunFolder& run) const {
 /// The numbers of words and classes come from the data: with others they would be those of other words.
 void TrainingCommand::require_same_data(const RunFolder& run) const {
   if (!RunFolder::is_ours() || data_folder.empty()) return;
-  const std::string began = data_digest_of(run.path());
+  const std::string began = read_data_note(run.path()).digest;
   if (!began.empty() && began != data_digest_)
     fail<DataError>("--data ", data_folder, ": its files are not those that the run in ", run.path(),
                     " began with; put them back, or start a new run in another folder");

@@ -56,9 +56,20 @@ void require_scalar(const Study& study, const RunFolder& found) {
                     ", or name another folder with --out");
 }
 
+/// Runs of one variant differ in their seed alone, also in what the study leaves open.
+void require_like(const Study& study, const RunFolder& first, const RunFolder& other) {
+  const Settings& theirs = other.config().settings;
+  for (const auto& [name, value] : first.config().settings.entries())
+    if (name != "seed" && theirs.has(name) && theirs.word(name) != text_of(value))
+      fail<DataError>(study.file, ": ", flag_of_setting(name).substr(2), ' ', theirs.word(name),
+                      ": the run in ", other.path(), " began with it, and that in ", first.path(), " with ",
+                      text_of(value), "; remove one of them, or name another folder with --out");
+}
+
 /// Runs that are there already must be this study's. study.json says so, also of the settings that it leaves open and of
 /// runs whose numbers alone are left.
 void require_own_runs(const Study& study, const std::string& folder, size_t smoke) {
+  std::map<size_t, RunFolder> first;  // of each variant
   for (const MeasuredRun& each : measured_runs(study, folder)) {
     const std::string path = folder + '/' + each.run.name;
     const bool is_run = exists(path + "/config.json");
@@ -67,6 +78,7 @@ void require_own_runs(const Study& study, const std::string& folder, size_t smok
       const RunFolder found = open_run(study.experiment, "--out", path);
       require_scalar(study, found);
       require_settings(study, each.run, found, smoke);
+      require_like(study, first.try_emplace(each.run.combination, found).first->second, found);
       if (const std::string data = found.config().settings.word("data"); !data.empty())
         require_data_folder(found, data);
     }
@@ -79,15 +91,25 @@ void require_own_runs(const Study& study, const std::string& folder, size_t smok
   }
 }
 
-/// Runs of one variant differ in the seed alone: files of the data that changed meanwhile would make two samples of them.
+/// The settings that say which files a run reads.
+std::string source_of(const Study& study, size_t combination) {
+  std::string all;
+  for (const char* const name : {"data", "book"})
+    for (const Settings* const part : {&study.settings, &study.combinations[combination].settings})
+      all += part->word(name) + '\n';
+  return all;
+}
+
+/// Files of the data that changed meanwhile would make two samples of the runs of one variant, and compare variants on
+/// different data. Of runs whose folders are gone numbers.json says what they read.
 void require_same_data(const Study& study, const std::string& folder) {
-  std::map<size_t, std::string> first;  // of each variant the first run that says what it read
-  for (const StudyRun& run : study.runs()) {
-    const std::string path = folder + '/' + run.name, digest = data_digest_of(path);
-    if (digest.empty()) continue;
-    const std::string& before = first.try_emplace(run.combination, path).first->second;
-    if (data_digest_of(before) != digest)
-      fail<DataError>(study.file, ": the runs in ", before, " and ", path,
+  std::map<std::string, MeasuredRun> first;  // of each source the first run that says what it read
+  for (const MeasuredRun& run : measured_runs(study, folder)) {
+    if (run.files.empty()) continue;
+    const MeasuredRun& before = first.try_emplace(source_of(study, run.run.combination), run).first->second;
+    if (before.files != run.files)
+      fail<DataError>(study.file, ": the runs in ", folder, '/', before.run.name, " and ", folder, '/',
+                      run.run.name,
                       " began with other files in their --data folder; put back the files of one of them, "
                       "and remove the other run");
   }
