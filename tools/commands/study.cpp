@@ -28,6 +28,12 @@ std::string default_folder(const Study& study) {
   return "runs/study-" + study.experiment + '-' + std::filesystem::path(study.file).stem().string();
 }
 
+bool takes_value(const Command& command, const std::string& flag) {
+  const std::vector<FlagView> flags = command.flags();
+  const auto found = std::ranges::find(flags, flag, &FlagView::name);
+  return found != flags.end() && found->takes_value;
+}
+
 /// The experiment must train, know every flag and accept every value.
 void require_flags(const Study& study) {
   Command program("lamina", "");
@@ -48,6 +54,9 @@ void require_flags(const Study& study) {
       if (!experiment->has("--" + name))
         fail<DataError>(study.file, ": '", name, "' is no flag of lamina ", study.experiment, "; see lamina ",
                         study.experiment, " --help");
+      else if (std::holds_alternative<bool>(value) && takes_value(*experiment, "--" + name))
+        fail<DataError>(study.file, ": '", name, "' is ", text_of(value),
+                        ", and its flag takes a value; give one, or leave the key out");
   for (size_t i = 0; i < study.combinations.size(); ++i) {
     std::vector<std::string> words{"lamina", study.experiment};
     std::ranges::copy(study.flags_of({.combination = i, .seed = study.seeds[0]}), std::back_inserter(words));

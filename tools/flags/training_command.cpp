@@ -20,6 +20,7 @@
 #include "tools/flags/shared_statistics.h"
 #include "tools/flags/shell_word.h"
 #include "tools/results/aligned_table.h"
+#include "tools/study/queue.h"
 #include "tools/study/seeds.h"
 #include "tools/study/train_study.h"
 
@@ -332,6 +333,9 @@ int TrainingCommand::run() {
   require_fitting(data);
 
   const std::vector<Variant> all = variants();
+  if (all.size() > 1 && std::getenv(of_study) != nullptr)
+    fail<UsageError>("it would train ", all.size(),
+                     " variants; name one value of each of its lists in the study's file");
   if (all.size() > 1) require_same_variants(all, resumed ? resumed->path() : out);
   const RunFolder whole = resumed ? *resumed : create(out, all.size() == 1 ? all[0].name : "all");
   std::cout << data.source << '\n';

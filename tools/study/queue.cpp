@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
@@ -39,10 +40,16 @@ std::string content_of(const std::string& path) {
 
 constexpr std::string_view program = "lamina: ";  ///< begins an error
 
-/// What the data are: the first line of a log that is no error, which earlier attempts may have left there.
+/// What the data are: the line before that of the run's folder, but for a word on the preset. Earlier attempts may have left
+/// errors in front, and the system warnings.
 std::string data_line(std::string_view log) {
-  while (log.starts_with(program)) log.remove_prefix(std::min(log.find('\n'), log.size() - 1) + 1);
-  return std::string(log.substr(0, log.find('\n')));
+  const size_t end = log.find("\nrun folder: ");
+  if (end == std::string_view::npos) return {};
+  log = log.substr(0, end);
+  if (const size_t last = log.rfind('\n');
+      last != log.npos && log.substr(last + 1).starts_with("preset small,"))
+    log = log.substr(0, last);
+  return std::string(log.substr(log.rfind('\n') + 1));
 }
 
 /// The last line of a log, which is the error where there was one, without the name of the program.
@@ -171,6 +178,7 @@ void StudyQueue::start(Run& run) {
     arguments.emplace_back("--resume");
   else
     std::ranges::copy(study_.flags_of(run.run), std::back_inserter(arguments));
+  setenv(of_study, "1", /*overwrite=*/1);
   run.child = std::make_unique<ChildProcess>(arguments, run.folder + "/log.txt");
   status_.line(text(begun ? "goes on: " : "starts: ", run.run.name));
 }
@@ -233,9 +241,7 @@ void StudyQueue::end(Run& run) {
     how.outcome = RunEnd::finished;
   } else {
     how.outcome = RunEnd::failed;
-    how.reason = code == 0
-                     ? "it trained several variants; name one value of each of its lists in the study's file"
-                     : last_line(log);
+    how.reason = code == 0 ? "it wrote no metrics.csv" : last_line(log);
   }
   write_end(run.folder, how);
   run.how = how;

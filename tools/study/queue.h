@@ -18,6 +18,9 @@
 
 namespace lamina {
 
+/// The environment variable that the queue sets for its runs, each of which is to be one variant.
+inline constexpr const char* of_study = "LAMINA_OF_STUDY";
+
 struct QueueOptions {
   std::string folder;    ///< of the study
   std::size_t jobs = 1;  ///< runs at a time at most
