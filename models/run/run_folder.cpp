@@ -108,7 +108,9 @@ bool may_be_replaced(const fs::path& file) {
   constexpr auto names = std::to_array<const char*>(
       {"data.txt", diverged_file, event_file_name, "figure.png", "figure.svg", "initial.csv", "passages.tsv",
        "record.csv", "samples.txt", "steps.csv", "summary.md", "test.csv", "vocabulary.txt"});
-  return file.extension() == ".safetensors" || std::ranges::find(names, file.filename()) != names.end();
+  const std::string name = file.filename().string();
+  const bool is_of_tasks = name.starts_with("tasks") && name.ends_with(".csv");  // of skip-thoughts eval
+  return file.extension() == ".safetensors" || is_of_tasks || std::ranges::find(names, name) != names.end();
 }
 
 /// A new run replaces neither another one, nor the tables of a study, nor somebody's files.
@@ -217,6 +219,19 @@ RunConfig write_config(const std::string& folder, RunConfig config) {
   if (config.backend.empty()) config.backend = gemm_backend();
   write_as_it_is(folder, config);
   return config;
+}
+
+void require_place_for(const std::string& folder, const RunConfig& config) {
+  const std::string file = folder + "/config.json";
+  if (exists(folder + "/study.json"))
+    fail<UsageError>("--out ", folder, ": holds a study; name another folder");
+  if (is_locked(folder))
+    fail<UsageError>("--out ", folder, ": a process trains in this folder; name another one");
+  if (!exists(file)) return;
+  const RunConfig there = read_config(file);
+  if (there.experiment != config.experiment || there.variant != config.variant)
+    fail<UsageError>("--out ", folder, ": holds results of lamina ", there.experiment,
+                     there.variant.empty() ? "" : " ", there.variant, "; name another folder");
 }
 
 RunFolder RunFolder::follow() {

@@ -91,6 +91,10 @@ bool make_folder(const std::string& path);
 /// fills in.
 RunConfig write_config(const std::string& folder, RunConfig config);
 
+/// UsageError where the results of `config` would replace something else in a folder, which need not exist: a run or a
+/// variant of another kind, a study, or a run under way.
+void require_place_for(const std::string& folder, const RunConfig& config);
+
 class RunFolder {
  public:
   /// Makes the folder `path`, or the first free default when it is empty, locks it (models/run/run_lock.h)

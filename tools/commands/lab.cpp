@@ -58,6 +58,17 @@ LabResult report(const LabTask& task, const Rows& rows, size_t smoke) {
   return {task.lab, verdicts_of(*task.lab, rows)};
 }
 
+/// LAMINA_SMOKE of the rows in a file, as config.json beside it has it.
+size_t smoke_of(const std::string& rows_file) {
+  const std::string folder = std::filesystem::path(rows_file).parent_path().string();
+  const std::string in = folder.empty() ? "." : folder;
+  if (!exists(in + "/config.json")) return 0;
+  const RunConfig config = RunFolder::open(in).config();
+  return config.experiment == "lab" && config.settings.has("smoke")
+             ? static_cast<size_t>(config.settings.get<std::int64_t>("smoke"))
+             : 0;
+}
+
 /// From the rows of a file, or of NAME.csv in a folder. What they lack is said of that file.
 LabResult report_from(const std::string& from, const LabTask& task) {
   const std::string path = is_folder(from) ? from + '/' + task.lab->name + ".csv" : from;
@@ -67,7 +78,7 @@ LabResult report_from(const std::string& from, const LabTask& task) {
   } catch (const DataError& problem) {
     fail<DataError>(path, ": ", problem.what());
   }
-  return report(task, rows, 0);
+  return report(task, rows, smoke_of(path));
 }
 
 /// What all of them say, in the order of the labs.
@@ -75,6 +86,13 @@ void report_all(const LabFlags& flags, std::vector<LabResult> results) {
   const auto place = [](const LabResult& each) { return each.lab - labs().data(); };
   std::ranges::sort(results, {}, place);
   ResultFolder(flags.folder()).report(table_of(results));
+}
+
+/// Before anything is measured.
+void require_places(const LabFlags& flags) {
+  if (flags.all()) require_place_for(flags.folder(), {.experiment = "lab"});
+  for (const LabTask& task : tasks_of(flags))
+    require_place_for(task.folder, {.experiment = "lab", .variant = task.lab->name});
 }
 
 int show(const LabFlags& flags) {
@@ -122,6 +140,7 @@ int run(const LabFlags& flags) {
     measure_seed(lab, flags.seed, flags.rows);
     return 0;
   }
+  require_places(flags);
   return flags.from.empty() ? measure(flags) : show(flags);
 }
 

@@ -123,11 +123,11 @@ std::string summary(const std::vector<Stability>& all) {
 }
 
 int run(const StabilityFlags& flags, const Fields& fields) {
+  const ResultFolder folder(flags.out, {.experiment = "stability", .settings = fields.settings()});
   std::vector<Stability> all;
   for (const Norm norm : {Norm::none, Norm::layer})
     for (const double scale : flags.scales)
       all.push_back({.norm = norm, .scale = scale, .record = observe(flags, norm, scale)});
-  const ResultFolder folder(flags.out, {.experiment = "stability", .settings = fields.settings()});
   folder.report(summary(all));
   folder.write("stability.csv", to_csv(all));
   folder.draw("stability", figure(all, flags.scales.size()));

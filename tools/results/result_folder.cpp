@@ -9,6 +9,12 @@ namespace lamina {
 
 ResultFolder::ResultFolder(std::string path) : path_(std::move(path)) { make_folder(path_); }
 
+ResultFolder::ResultFolder(const std::string& path, const RunConfig& config) : path_(path) {
+  require_place_for(path, config);
+  make_folder(path);
+  write_config(path, config);
+}
+
 void ResultFolder::report(std::string_view markdown) const {
   std::cout << aligned_tables(markdown) << '\n';
   write("summary.md", markdown);

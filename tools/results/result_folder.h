@@ -14,10 +14,8 @@ class ResultFolder {
  public:
   /// Makes the folder. DataError when that is not possible.
   explicit ResultFolder(std::string path);
-  /// The same with a config.json in it.
-  ResultFolder(const std::string& path, const RunConfig& config) : ResultFolder(path) {
-    write_config(path, config);
-  }
+  /// The same with a config.json in it. UsageError where that would replace other results (require_place_for()).
+  ResultFolder(const std::string& path, const RunConfig& config);
 
   /// Prints the text with its tables aligned, and writes it to summary.md.
   void report(std::string_view markdown) const;

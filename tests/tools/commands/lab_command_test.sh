@@ -32,6 +32,9 @@ for name in $names; do
   done
 done
 
+"$lamina" lab reparameterization --from smoke/reparameterization --out "smoke again" >/dev/null || broken
+check "rows that were cut down are so again" grep -q '"smoke": 1' "smoke again/config.json"
+
 check "FILES.md defines every column" "$repository/tests/models/run/csv_columns.py" smoke
 
 "$lamina" lab all --from "$lab/results" --out kept >kept.txt
