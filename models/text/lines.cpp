@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string_view>
 #include <system_error>
 
 #include "core/error.h"
 #include "core/files/files_read.h"
 #include "core/files/folder.h"
+#include "core/math/digest.h"
+#include "models/text/gutenberg.h"
 #include "models/text/utf8.h"
 
 namespace lamina {
@@ -28,8 +31,9 @@ std::string_view whole_characters(std::string_view line) {
   return line;
 }
 
-/// A config.json alone may be another program's.
+/// Or of a study, whose runs have a log before they have anything else. A config.json alone may be another program's.
 bool is_run(const std::string& folder) {
+  if (exists(folder + "/study.json")) return true;
   return exists(folder + "/config.json") && (exists(folder + "/metrics.csv") || exists(folder + "/data.txt"));
 }
 
@@ -94,16 +98,21 @@ std::vector<std::string> texts_below(const std::string& folder) {
 }
 
 void require_different(const std::vector<std::string>& paths) {
+  constexpr size_t longest = size_t{1} << 20;
   const FilesRead apart;  // a comparison is no reading of data
-  std::map<std::uintmax_t, std::vector<std::string>> of_size;
+  std::map<std::uint64_t, std::string> of_digest;
   for (const std::string& path : paths) {
     std::error_code unreadable;  // the reader will say so, and that it is empty
-    const std::uintmax_t size = std::filesystem::file_size(path, unreadable);
-    if (unreadable || size == 0) continue;
-    for (const std::string& other : of_size[size])
-      if (MappedFile(path).bytes() == MappedFile(other).bytes())
-        fail<DataError>(path, ": is the same text as ", other, "; leave one of them out");
-    of_size[size].push_back(path);
+    if (std::filesystem::file_size(path, unreadable) == 0 || unreadable) continue;
+    std::uint64_t digest = 0;
+    const MappedFile file(path);
+    const PartOfText part = without_notices(file.bytes(), path);  // which name the encoding
+    LineReader reader(path, part.begin, longest, part.end);
+    for (std::string line; reader.next(line);)
+      if (!line.empty()) digest = digest_of(std::as_bytes(std::span(line)), digest);
+    if (digest == 0) continue;  // no line with anything in it
+    const auto [other, is_new] = of_digest.try_emplace(digest, path);
+    if (!is_new) fail<DataError>(path, ": is the same text as ", other->second, "; leave one of them out");
   }
 }
 

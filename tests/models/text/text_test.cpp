@@ -117,6 +117,26 @@ TEST_CASE("texts: two of the same bytes are refused, whatever they are called") 
         text(folder / "b", ": is the same text as ", folder / "link", "; leave one of them out"));
 }
 
+TEST_CASE("texts: one book in another encoding, with other line ends or with notices is refused") {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "caf\xC3\xA9\n\nand tea\n");
+  write_file(folder / "cp1252", "caf\xE9\nand tea");
+  write_file(folder / "windows",
+             "\xEF\xBB\xBF"
+             "caf\xC3\xA9\r\n\r\nand tea\r\n");
+  write_file(folder / "gutenberg",
+             "The Project\n*** START OF THIS PROJECT GUTENBERG EBOOK ***\ncaf\xC3\xA9\nand tea\n"
+             "*** END OF THIS PROJECT GUTENBERG EBOOK ***\nlicence\n");
+  write_file(folder / "other", "caf\xC3\xA9\nand teas\n");
+  write_file(folder / "blank", "\n\n");
+  write_file(folder / "blanks", "\n");
+  require_different({folder / "a", folder / "other", folder / "blank", folder / "blanks"});
+  for (const char* const copy : {"cp1252", "windows", "gutenberg"})
+    CHECK(message_of<DataError>([&] {
+            require_different({folder / "a", folder / copy});
+          }) == text(folder / copy, ": is the same text as ", folder / "a", "; leave one of them out"));
+}
+
 TEST_CASE("tokenizer: words between spaces") {
   const std::string line = " a\tman ,  it 's ";
   const auto words = split_words(line);
