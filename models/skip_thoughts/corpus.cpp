@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <sstream>
 #include <utility>
 
 #include "core/error.h"
@@ -143,10 +144,14 @@ Corpus corpus_of(Vocabulary words, std::vector<Book> book_list, std::vector<Plac
   return corpus;
 }
 
-/// The lines of a file that a run has written, which is not among the data that it was trained on.
+/// The lines of a file that a run has written, which is not among the data that it was trained on. Byte for byte: names of
+/// files need not be UTF-8.
 std::vector<std::string> lines_of_run(const std::string& path) {
   const FilesRead apart;
-  return read_lines(path);
+  std::istringstream content(read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(content, line);) lines.push_back(line);
+  return lines;
 }
 
 /// The fields of a line of table_of as numbers, the last one as text.
@@ -220,6 +225,7 @@ Corpus load_books(const std::string& run_folder) {
         fail<DataError>(path, ":", i + 1, ": is broken; start a new run");
     }
   }
+  if (places.empty()) fail<DataError>(path, ": is empty; delete the file and resume, or start a new run");
   return corpus_of(load_vocabulary(run_folder), std::move(books), std::move(places));
 }
 

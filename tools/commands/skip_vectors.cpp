@@ -306,20 +306,32 @@ void evaluate_run(SkipCommand& skip, const RunFolder& run, const TaskData& data,
   }
 }
 
+/// The folder for the scores of the bag of words: a new one, or one that has its scores by another protocol.
+RunFolder folder_of_words(const EvalFlags& flags) {
+  Settings settings;
+  settings.set("norm", "bag-of-words");
+  settings.set("data", flags.data);
+  if (!exists(flags.out + "/config.json"))
+    return RunFolder::create(
+        flags.out, {.experiment = "skip-thoughts", .variant = "bag-of-words", .settings = settings});
+  RunFolder folder = RunFolder::open(flags.out);
+  const RunConfig& config = folder.config();
+  if (config.experiment != "skip-thoughts" || config.variant != "bag-of-words" ||
+      config.settings.word("data") != flags.data || exists(folder.file(flags.task_file())))
+    fail<UsageError>("--out ", flags.out, ": holds other results, or these; name another folder");
+  return folder;
+}
+
 /// The bag of words as a run of its own, so that it stands beside the others in the report.
 void evaluate_words(const TaskData& data, const EvalFlags& flags) {
+  std::optional<RunFolder> folder;  // before an evaluation of hours
+  if (!flags.out.empty()) folder = folder_of_words(flags);
   Progress progress({.total = static_cast<long>(evaluation_steps(flags.options())), .unit = "fit"});
   progress.label("bag of words");
   const TaskScores scores = score(*bag_of_words(), data, flags.options(), progress);
   progress.finish();
   std::cout << "bag of words: " << line_of(scores) << '\n';
-  if (flags.out.empty()) return;
-  Settings settings;
-  settings.set("norm", "bag-of-words");
-  settings.set("data", flags.data);
-  const RunFolder folder = RunFolder::create(
-      flags.out, {.experiment = "skip-thoughts", .variant = "bag-of-words", .settings = settings});
-  append_scores(folder.file(flags.task_file()), 0, scores);
+  if (folder) append_scores(folder->file(flags.task_file()), 0, scores);
 }
 
 int run_eval(SkipCommand& skip, const EvalFlags& flags) {

@@ -18,6 +18,10 @@ check "says what it reads" grep -q "1 books, the first books/a.txt: 1200 sentenc
 check "lazy updates end elsewhere" eval '"$lamina" "${run[@]}" --out lazy --lazy >/dev/null && ! cmp -s whole/model.safetensors lazy/model.safetensors'
 check "conditioned at every step" eval '"$lamina" "${run[@]}" --out conditioned --condition every-step >/dev/null'
 
+mkdir latin && cp books/a.txt $'latin/caf\xe9.txt'
+"$lamina" skip-thoughts --data latin --norm layer --preset small --batch 64 --threads 2 --epochs 1 --out accent >/dev/null 2>err || broken err
+check "books whose names are not UTF-8 are found again" eval '"$lamina" skip-thoughts --resume --out accent >/dev/null 2>err || { cat err; false; }'
+
 # --- vectors
 printf 'He ran.\n\nhe ran .\n' | "$lamina" skip-thoughts encode whole >vectors.npy
 check "vectors as .npy: header and 3 x 60 numbers" [ "$(head -c 6 vectors.npy | tail -c 5)" = NUMPY -a "$(stat -c %s vectors.npy)" = $((128 + 4 * 180)) ]
@@ -54,6 +58,8 @@ for name in rt-polarity.neg custrev.neg subj.objective mpqa.neg; do for i in $(s
 "$lamina" skip-thoughts eval --features bag-of-words --data tasks --out words >out 2>err || broken err
 check "bag of words: what words decide is decided" grep -q "MR 100.0, CR 100.0, SUBJ 100.0, MPQA 100.0" out
 check "kept for the report" [ "$(cut -d, -f1,5 words/tasks.csv | tail -1)" = 0,100 ]
+check "and replace no other run" refuses 2 "--out whole: holds other results, or these; name another folder" skip-thoughts eval --features bag-of-words --data tasks --out whole
+check "nor themselves" refuses 2 "--out words: holds other results, or these" skip-thoughts eval --features bag-of-words --data tasks --out words
 "$lamina" skip-thoughts eval all --data tasks --last >out 2>err || broken err
 check "the untrained and the last snapshot of each are judged" [ "$(cut -d, -f1 all/none-b128/tasks.csv all/layer-b128/tasks.csv | xargs)" = "step 0 7 step 0 7" ]
 check "Table 3 with an untrained row each" [ "$(grep -cE '^\| (baseline|layer norm), untrained \| 0 \|' all/table-3.md)" = 2 ]
