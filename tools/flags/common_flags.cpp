@@ -86,9 +86,10 @@ void add_threads_flag(Command& command, int& threads) {
 
 size_t smoke_epochs() {
   const char* const value = std::getenv("LAMINA_SMOKE");
-  return value == nullptr || *value == '\0'
-             ? 0
-             : static_cast<size_t>(std::max(1L, std::strtol(value, nullptr, 10)));
+  if (value == nullptr || *value == '\0') return 0;
+  char* end = nullptr;
+  const long epochs = std::strtol(value, &end, 10);
+  return end == value ? 1 : static_cast<size_t>(std::max(0L, epochs));
 }
 
 }  // namespace lamina

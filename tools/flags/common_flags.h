@@ -12,7 +12,7 @@
 
 namespace lamina {
 
-/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is set and not empty, commands run on a small part
+/// The number in the environment variable LAMINA_SMOKE, or 0. Where it is above 0, commands run on a small part
 /// of their data for at most so many epochs, which shows that they work and nothing else.
 size_t smoke_epochs();
 

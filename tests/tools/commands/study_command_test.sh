@@ -110,6 +110,17 @@ check "a run without the study's settings" refuses 1 "adopted/none-seed1 holds a
 check "a study in a run's folder" refuses 2 "--out adopted/none-seed1: holds a run" study s.json --out adopted/none-seed1
 check "and its tables" refuses 2 "--out adopted/none-seed1: holds a run" study s.json --out adopted/none-seed1 --tables
 check "a run in a study's folder" refuses 2 "--out grows: holds a study" mnist --preset small --out grows
+check "other results in a study's folder" refuses 2 "--out grows: holds a study" stability --steps 5 --scales 0.5,2 --out grows
+check "other results in a run's folder" refuses 2 "--out adopted/none-seed1: holds results of lamina mnist" stability --steps 5 --scales 0.5,2 --out adopted/none-seed1
+check "a lab in a run's folder" refuses 2 "--out adopted/none-seed1: holds results of lamina mnist" lab online --out adopted/none-seed1
+check "nor in one that a process trains in" [ "$(mkdir busy && flock busy/lock sh -c "echo 1 >busy/lock; '$lamina' lab online --out busy 2>&1")" = \
+  "lamina: --out busy: a process trains in this folder; name another one" ]
+study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none"]}, "seeds": [1]}'
+"$lamina" study s.json --out strange >out 2>err || broken out err
+"$lamina" mnist --preset small --norm none --lr 0.5 --seed 2 --out strange/none-seed2 >/dev/null 2>err || broken err
+sed -i 's/\[1\]/[1, 2]/' s.json
+check "a run of a rate that the study leaves open" refuses 1 \
+  "s.json: lr 0.5: the run in strange/none-seed2 began with it, and that in strange/none-seed1 with 0.001; remove one" study s.json --out strange
 check "neither replaces anything" [ "$(grep -c 'seeds: ' grows/summary.md)$(grep -c 'seeds: ' adopted/none-seed1/summary.md)" = 10 ]
 
 # --- other data
@@ -123,6 +134,19 @@ check "another folder of that name" eval '(cd there && refuses 2 "--data books: 
 cp there/books/emma.txt here/books/emma.txt
 check "a book that has changed" eval '(cd here && refuses 1 "../s.json: the runs in ../read/run-seed1 and ../read/run-seed2 began with other files in their --data folder" study ../s.json --out ../read)'
 check "  is said before anything else is trained, too" eval '(cd here && sed -i "s/1, 2/1, 2, 3/" ../s.json && ! "$lamina" study ../s.json --out ../read >out 2>err && ! grep -q ^starts out)'
+
+study '{"experiment": "transformer", "settings": {"preset": "small", "layers": 1, "updates": 2, "validate-every": 1, "batch": 8, "length": 8, "data": "books"},
+  "variants": {"norm": ["none"]}, "seeds": [1]}'
+(cd here && "$lamina" study ../s.json --out ../apart >/dev/null 2>err) || broken here/err
+mkdir alone && cp apart/numbers.json apart/study.json alone
+tr ea ae <there/books/emma.txt >here/books/emma.txt
+sed -i 's/"none"/"none", "layer"/' s.json
+for folder in apart alone; do
+  check "a variant that is added after a book has changed, in $folder" eval \
+    '(cd here && refuses 1 "../s.json: the runs in ../$folder/none-seed1 and ../$folder/layer-seed1 began with other files in their --data folder" study ../s.json --out ../$folder)'
+done
+(cd here/books && "$lamina" transformer --preset small --layers 1 --updates 2 --validate-every 1 --batch 8 --length 8 --data . --seeds 2 --out runs/below >out 2>err) || broken here/books/out here/books/err
+check "a study below its data does not learn from its own files" grep -q '^Data: ./emma.txt: ' here/books/runs/below/summary.md
 
 # --- --seeds, the short form
 "$lamina" mnist --preset small --norm none,layer --batch 128,64 --lr 0.002 --record every=5 --seeds 2 --seed 4 --out short >out 2>err || broken out err
@@ -153,9 +177,9 @@ status=0
 check "failed runs are an error" [ $status = 1 ]
 check "with their reason, and the others go on" [ "$(grep -c '^failed: run-seed[12], nowhere' out)" = 2 ]
 study '{"experiment": "mnist", "settings": {"preset": "small"}}'
-mkdir -p retried/run-seed1 && printf 'lamina: nowhere: is missing\nlamina: still missing\n' >retried/run-seed1/log.txt
+mkdir -p retried/run-seed1 && printf 'lamina: nowhere: is missing\nlamina: still missing\nERROR: of the system\n' >retried/run-seed1/log.txt
 "$lamina" study s.json --out retried >out 2>err || broken out err
-check "a run that failed before names its data" grep -q '"data": "built-in synthetic digits' retried/run-seed1/outcome.json
+check "a run that failed before, and the system warned of, names its data" grep -q '"data": "built-in synthetic digits' retried/run-seed1/outcome.json
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"lr": [0.001, 1e30]}, "seeds": [1, 2]}'
 "$lamina" study s.json --out diverges >out 2>err || broken out err
 check "that a run diverges is a result" [ "$(grep -c '^diverged: lr1e+30-seed[12], ' out)" = 2 ]
@@ -163,6 +187,10 @@ check "it counts in the tables" grep -q '^| lr1e+30 | 0 | 2 | - |' diverges/summ
 check "and is in runs.csv with its reason" grep -qE '^lr1e\+30-seed1,1e\+30,1,diverged,.*(not finite|nan|inf)' diverges/runs.csv
 "$lamina" study s.json --out diverges >out 2>err || broken out err
 check "and is not tried again" [ "$(line_of starts)$(line_of goes)" = 00 ]
+
+study '{"experiment": "mnist", "settings": {"preset": "small", "norm": "none,layer"}}'
+"$lamina" study s.json --out several >out 2>err
+check "a run of several variants fails before it trains them" [ "$(grep -c '^failed: run-seed1, it would train 2 variants; name one value of each' out)" = 1 -a ! -e several/run-seed1/config.json ]
 
 # --- a run with a damaged file
 study '{"experiment": "mnist", "settings": {"preset": "small"}, "variants": {"norm": ["none", "layer"]}, "seeds": [1]}'
@@ -188,6 +216,7 @@ mistake "a command that trains nothing" '{"experiment": "graph"}' "'experiment' 
 mistake "unknown flag" '{"experiment": "mnist", "settings": {"inertia": 1}}' "'inertia' is no flag of lamina mnist; see lamina mnist --help"
 mistake "unknown flag of a variant" '{"experiment": "mnist", "variants": {"inertia": [1]}}' "'inertia' is no flag"
 mistake "value that the flag refuses" '{"experiment": "mnist", "variants": {"norm": ["none", "lyaer"]}}' "lyaer: --norm: lyaer not in {"
+mistake "a value switched off" '{"experiment": "transformer", "settings": {"decay": false}}' "'decay' is false, and its flag takes a value; give one, or leave the key out"
 mistake "typo in a key" '{"experiment": "mnist", "sedes": [1]}' "'sedes' is no key; there are "
 mistake "empty list" '{"experiment": "mnist", "seeds": []}' "'seeds' is an empty list"
 mistake "no JSON" '{"experiment": "mnist",}' "is not JSON ("
