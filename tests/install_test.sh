@@ -115,6 +115,13 @@ for header in lamina.h lamina/extend.h lamina/train.h; do
   done
   echo "g++ compiles <$header> in $(cpu_seconds g++ "$header") s of a core"
 done
+refuses_fast_math() {  # refuses_fast_math COMPILER: an own op's exp would be wrong without a word
+  ! echo "#include <lamina/extend.h>" | $1 -ffast-math $(pkg-config --cflags lamina) -fsyntax-only -x c++ - 2>"$scratch/err" &&
+    grep -q "make exp, tanh and sigmoid wrong; compile without" "$scratch/err"
+}
+for compiler in g++ clang++; do
+  check_if "has $compiler" "$compiler refuses -ffast-math" refuses_fast_math "$compiler"
+done
 
 # --- lamina-train
 

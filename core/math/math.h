@@ -13,6 +13,11 @@
 
 #include "core/real.h"
 
+// They round by adding 1.5 * 2^23 and taking it away again, which these options cancel.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+#error "Lamina: -ffast-math, -Ofast and -fassociative-math make exp, tanh and sigmoid wrong; compile without"
+#endif
+
 namespace lamina::scalar {
 
 inline double exp(double x) { return std::exp(x); }
