@@ -1,5 +1,7 @@
 #include "layers/recurrent/cell.h"
 
+#include <vector>
+
 #include "core/error.h"
 #include "core/math/math.h"
 
@@ -192,6 +194,57 @@ Cell::Cell(const CellForm& form) : form_(form) {
     fail("cell: a joint form has neither kept gates nor a memory; normalize the parts apart (joint = false)");
   if (form.memory() != (output.backward != nullptr))
     fail("cell: an output needs both a forward and a backward function");
+}
+
+namespace {
+
+/// What backward() says of one row with H = 1: all gradients, one after another.
+std::vector<real> gradients_of(const Cell& cell, const std::vector<real>& gates,
+                               const std::vector<real>& kept, real previous, real next) {
+  const size_t all = gates.size();
+  std::vector<real> gradients(all + kept.size() + 1);
+  const real dnext = real(0.7);
+  cell.backward({.hidden = 1,
+                 .gates = gates.data(),
+                 .kept = kept.data(),
+                 .previous = &previous,
+                 .next = &next,
+                 .dnext = &dnext,
+                 .dgates = gradients.data(),
+                 .dkept = gradients.data() + all,
+                 .dprevious = gradients.data() + all + kept.size()});
+  return gradients;
+}
+
+}  // namespace
+
+void require_gates_apart(const Cell& cell) {
+  const CellForm& form = cell.form();
+  if (!form.memory()) return;
+  std::vector<real> gates(form.gates), kept(form.kept_gates);
+  for (size_t i = 0; i < gates.size(); ++i) gates[i] = real(0.3) - real(0.2) * static_cast<real>(i);
+  for (size_t i = 0; i < kept.size(); ++i) kept[i] = real(0.4) - real(0.3) * static_cast<real>(i);
+  const real previous = real(0.6), dh = real(0.8);
+  real next = 0, dc = 0;
+  cell.forward({.hidden = 1,
+                .gates = gates.data(),
+                .added = nullptr,
+                .kept = kept.data(),
+                .previous = &previous,
+                .next = &next});
+  constexpr real untouched = real(1e6);
+  std::vector<real> written(gates.size(), untouched), after = gates;
+  form.output.backward(1, gates.data(), &next, &dh, written.data(), &dc);
+  for (size_t i = 0; i < gates.size(); ++i)
+    if (written[i] != untouched) after[i] = written[i] + 1;
+  std::vector<real> before_output = gradients_of(cell, gates, kept, previous, next),
+                    after_output = gradients_of(cell, after, kept, previous, next);
+  for (size_t i = 0; i < gates.size(); ++i)  // what backward() leaves in these is of no matter
+    if (written[i] != untouched) before_output[i] = after_output[i] = 0;
+  if (before_output != after_output)
+    fail(
+        "cell: its memory and its output read the same gate, and its gradients would be wrong; give each its "
+        "own");
 }
 
 const Cell& tanh_cell() { return the_one<SimpleCell<Tanh>>(); }

@@ -23,7 +23,8 @@ struct CellOutput {
   /// gates [gates * H] as CellForward left them, c [H] possibly normalized -> h [H].
   void (*forward)(size_t hidden, const real* gates, const real* c, real* h) = nullptr;
   /// From dh: writes the gradients of the summed inputs that `forward` reads to their places in dgates, which
-  /// may be `gates`, and dL/dc to dc. CellBackward computes those of the other gates.
+  /// may be `gates`, and dL/dc to dc. CellBackward computes those of the other gates, and reads none of these: by then
+  /// `gates` has their gradients.
   void (*backward)(size_t hidden, const real* gates, const real* c, const real* dh, real* dgates,
                    real* dc) = nullptr;
 };
@@ -57,7 +58,7 @@ struct CellForward {
 /// each unit read all before you write.
 struct CellBackward {
   size_t hidden;
-  const real* gates;  ///< as forward left them
+  const real* gates;  ///< as forward left them, but for those that CellOutput reads
   const real* kept;
   const real* previous;
   const real* next;
@@ -81,6 +82,10 @@ class Cell {
  private:
   CellForm form_;
 };
+
+/// Error for a cell with memory whose backward() reads a gate that its output reads, too: its gradients would be wrong. Tries
+/// both on one number, in which nothing else can tell them apart.
+void require_gates_apart(const Cell& cell);
 
 /// What a layer carries from step to step.
 struct RecurrentState {

@@ -90,6 +90,7 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   const size_t input = chosen.input, hidden = chosen.hidden;
   const CellForm& form = cell.form();
   require_options(name, form, chosen);
+  require_gates_apart(cell);
   const size_t width = form.gates * hidden;
   const auto from_inputs = [&](const std::string& parameter, size_t inputs) {
     return initial_values(chosen.input_initial, parameter, {inputs, width}, parameters.random(parameter));
