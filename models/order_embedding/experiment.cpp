@@ -165,7 +165,7 @@ void OrderExperiment::write_test(const Retrieval& result) const {
   for (const std::string_view name : valid_names)
     columns.push_back(text("test", name.substr(name.find('_'))));
   MetricsFile file(folder_.file("test.csv"), columns);
-  std::vector<std::pair<std::string_view, double>> row{{"epoch", epochs_done()}};
+  std::vector<std::pair<std::string, double>> row{{"epoch", epochs_done()}};
   const std::vector<double> numbers = numbers_of(result);
   for (size_t i = 0; i < numbers.size(); ++i) row.emplace_back(columns[i + 1], numbers[i]);
   file.append(row);

@@ -46,7 +46,7 @@ std::string value(std::string_view name, double number) {
 }
 
 /// The record of a row.
-std::string record_of(const std::vector<std::pair<std::string_view, double>>& row, double began) {
+std::string record_of(const std::vector<std::pair<std::string, double>>& row, double began) {
   double step = 0, time = began;
   std::string values;
   for (const auto& [name, number] : row) {
@@ -83,14 +83,14 @@ EventFile::EventFile(std::string path, const Table& so_far, double began)
     : path_(std::move(path)), began_(began) {
   std::string content = framed(event(began, counted_field(3, "brain.Event:2")));
   for (const std::vector<double>& numbers : so_far.rows) {
-    std::vector<std::pair<std::string_view, double>> row;
+    std::vector<std::pair<std::string, double>> row;
     for (size_t i = 0; i < numbers.size(); ++i) row.emplace_back(so_far.columns[i], numbers[i]);
     content += record_of(row, began);
   }
   write_file(path_, content);
 }
 
-void EventFile::append(const std::vector<std::pair<std::string_view, double>>& row) const {
+void EventFile::append(const std::vector<std::pair<std::string, double>>& row) const {
   append_to_file(path_, record_of(row, began_));
 }
 

@@ -30,7 +30,7 @@ class EventFile {
   EventFile(std::string path, const Table& so_far, double began);
 
   /// Adds a row: every column but "step" becomes a scalar of that step. DataError when the disk is full.
-  void append(const std::vector<std::pair<std::string_view, double>>& row) const;
+  void append(const std::vector<std::pair<std::string, double>>& row) const;
 
  private:
   std::string path_;

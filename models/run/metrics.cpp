@@ -156,7 +156,7 @@ MetricsFile MetricsFile::restore(const std::string& path, std::vector<std::strin
   return {path, std::move(columns), std::move(content)};
 }
 
-void MetricsFile::append(const std::vector<std::pair<std::string_view, double>>& row) {
+void MetricsFile::append(const std::vector<std::pair<std::string, double>>& row) {
   std::vector<double> values(columns_.size(), unknown);
   for (const auto& [name, value] : row) {
     const auto found = std::find(columns_.begin(), columns_.end(), name);

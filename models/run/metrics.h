@@ -72,7 +72,7 @@ class MetricsFile {
   /// Error when a name is not a column; DataError when the disk is full.
   ///
   ///   metrics.append({{"epoch", 3}, {"step", 1290}, {"train_nll", 0.071}});
-  void append(const std::vector<std::pair<std::string_view, double>>& row);
+  void append(const std::vector<std::pair<std::string, double>>& row);
 
   /// Returns once all rows are on the disk.
   void sync() const;

@@ -141,6 +141,9 @@ std::uint64_t steps_of(const TrainingPlan& plan) {
 /// A metric that is named and not measured would be a column of NaN, one that is only shown no word of the line.
 void require_all(const Experiment& experiment, const Metrics& measured) {
   const std::vector<std::string> names = experiment.metric_names();
+  for (const auto& [name, value] : measured)
+    if (std::ranges::count(measured, name, &Metrics::value_type::first) > 1)
+      fail("training: evaluate() returned '", name, "' twice; return each metric once");
   for (const std::string& name : names)
     if (std::ranges::find(measured, name, &Metrics::value_type::first) == measured.end())
       fail("training: evaluate() returned no '", name, "', which metric_names() has; measure it or drop it");

@@ -22,7 +22,7 @@
 
 namespace lamina {
 
-using Metrics = std::vector<std::pair<std::string_view, double>>;
+using Metrics = std::vector<std::pair<std::string, double>>;
 
 /// What differs between experiments.
 class Experiment {

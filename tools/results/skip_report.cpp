@@ -45,7 +45,7 @@ Table in_order(const std::string& path) {
 
 void append_scores(const std::string& path, double updates, const TaskScores& scores) {
   std::vector<std::string> names{"step"};
-  std::vector<std::pair<std::string_view, double>> row{{"step", updates}};
+  std::vector<std::pair<std::string, double>> row{{"step", updates}};
   for (const ScoreColumn& score : columns) {
     names.emplace_back(score.column);
     row.emplace_back(score.column, scores.*score.value);

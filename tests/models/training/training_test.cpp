@@ -72,6 +72,23 @@ TEST_CASE("training: a metric that is named and not measured is an error, and so
         "training: shown_metrics() has 'los', which metric_names() does not have; add it there");
 }
 
+TEST_CASE("training: a metric that is measured twice is an error, and its name may be built") {
+  struct Twice final : Counting {
+    Metrics evaluate(double loss) override {
+      Metrics all;
+      for (int i = 0; i < 2; ++i) all.emplace_back("a_metric_of_class_number_" + std::to_string(0), loss);
+      return all;
+    }
+    std::vector<std::string> metric_names() const override { return {"a_metric_of_class_number_0"}; }
+  };
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
+  Twice experiment;
+  CHECK(test::error_of([&] {
+          train(folder, experiment.parameters, experiment.adam, experiment, {.label = "test"});
+        }) == "training: evaluate() returned 'a_metric_of_class_number_0' twice; return each metric once");
+}
+
 TEST_CASE("training: a run of an optimizer that has taken steps before goes on") {
   const TemporaryFolder scratch;
   const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
