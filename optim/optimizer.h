@@ -116,7 +116,7 @@ class Optimizer {
   void begin_step(const Rule& rule);
 
   /// make(part) returns a function, which is called with every i of the part that is updated; at the end the
-  /// gradients are cleared. Iterations must not depend on each other.
+  /// gradients are cleared. Iterations must not depend on each other. Throws Error where begin_step() was never called.
   template <class Make>
   void update_each(const Make& make);
 
@@ -167,6 +167,8 @@ void Optimizer::update_in_pieces(Range range, const Update& update) const {
 
 template <class Make>
 void Optimizer::update_each(const Make& make) {
+  if (parts_.empty() && !parameters().trained().empty())
+    fail(name_, ": update_each() without begin_step(); call that first in step()");
   for (const Part& part : parts_) {
     const auto update = make(part);
     const auto update_range = [&](size_t begin, size_t end) {

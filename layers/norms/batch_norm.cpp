@@ -88,6 +88,9 @@ namespace {
 const BatchNormOptions& checked(const std::string& name, const BatchNormOptions& chosen) {
   if (chosen.part > 0 && (chosen.r_max != 1 || chosen.d_max != 0))
     fail("batch_norm '", name, "': parts of ", chosen.part, " cases and renormalization; choose one");
+  if (!(chosen.epsilon >= 0) || !(chosen.momentum >= 0 && chosen.momentum <= 1))
+    fail("batch_norm '", name, "': epsilon is ", chosen.epsilon, " and momentum ", chosen.momentum,
+         "; they must be at least 0, and from 0 to 1");
   return chosen;
 }
 

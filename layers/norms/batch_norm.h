@@ -56,8 +56,8 @@ struct BatchNormOptions {
 };
 
 /// Batch norm with learned `name`.gain and `name`.bias, and running averages `name`.running_mean (starts at
-/// 0) and `name`.running_variance (starts at 1). Throws Error for options that exclude each other: parts and
-/// renormalization.
+/// 0) and `name`.running_variance (starts at 1). Throws Error for options that exclude each other, parts and
+/// renormalization, for an epsilon below 0, and for a momentum that is not from 0 to 1.
 class BatchNorm {
  public:
   BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& options);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.h"
 #include "core/ops.h"
 #include "layers/linear.h"
 #include "layers/norms/layer_norm.h"
@@ -97,4 +98,18 @@ TEST_CASE("training: any optimizer, resumed bit for bit, with frozen parameters 
   });
   check_resumed([](Parameters& p) { return std::make_unique<Sgd>(p, SgdOptions{.momentum = real(0.9)}); });
   check_resumed([](Parameters& p) { return std::make_unique<SignDescent>(p, real(0.01)); });
+}
+
+TEST_CASE("optimizer: one of your own that forgets begin_step() is told so") {
+  struct Forgetful final : Optimizer {
+    explicit Forgetful(Parameters& parameters) : Optimizer(parameters, "forgetful") {}
+    void step() override {
+      update_each([](const Part&) { return [](size_t) {}; });
+    }
+    std::vector<Parameters::Entry> state() const override { return {}; }
+  };
+  SmallExperiment experiment;
+  Forgetful optimizer(experiment.parameters);
+  CHECK_THROWS_WITH_AS(optimizer.step(),
+                       "forgetful: update_each() without begin_step(); call that first in step()", Error);
 }

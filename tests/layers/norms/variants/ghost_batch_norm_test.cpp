@@ -145,6 +145,11 @@ TEST_CASE("ghost batch norm: errors") {
       "least two");
   CHECK_ERROR(BatchNorm(parameters, "other", {.features = 3, .part = 4, .r_max = 3}),
               "batch_norm 'other': parts of 4 cases and renormalization; choose one");
+  CHECK_ERROR(
+      BatchNorm(parameters, "other", {.features = 3, .momentum = 2}),
+      "batch_norm 'other': epsilon is 1e-05 and momentum 2; they must be at least 0, and from 0 to 1");
+  CHECK_ERROR(BatchNorm(parameters, "other", {.features = 3, .epsilon = -1}),
+              "batch_norm 'other': epsilon is -1 and momentum 0.1; they must be at least 0, and from 0 to 1");
   CHECK_ERROR(Normalization(parameters, "other", {.norm = Norm::ghost, .features = 3, .part = 0}),
               "normalization 'other': parts of 0 cases; take at least 2");
   CHECK_NOTHROW(
