@@ -68,7 +68,7 @@ MeasuredRun read_run(const Study& study, const StudyRun& run, const std::string&
   if (!exists(folder + "/config.json")) return measured;
   const RunFolder opened = RunFolder::open(folder);
   if (!measured.end.data.empty()) measured.data = measured.end.data + reduction_of(opened.config().settings);
-  measured.files = read_data_note(folder).digest;
+  measured.files = data_note_of(folder).digest;
   measured.curves = table_if_any(folder + "/metrics.csv");
   measured.test = table_if_any(folder + "/test.csv");
   if (exists(folder + "/record.csv")) measured.recorded = recorded_of(study, folder + "/record.csv");

@@ -13,7 +13,7 @@ std::string file_in(const std::string& run_folder) { return run_folder + "/data.
 
 }  // namespace
 
-DataNote read_data_note(const std::string& run_folder) {
+DataNote data_note_of(const std::string& run_folder) {
   DataNote note;
   if (!exists(file_in(run_folder))) return note;
   std::istringstream lines(read_file(file_in(run_folder)));

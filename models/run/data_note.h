@@ -12,7 +12,7 @@ struct DataNote {
 };
 
 /// Of the run in this folder; empty where there is none, as of built-in data.
-DataNote read_data_note(const std::string& run_folder);
+DataNote data_note_of(const std::string& run_folder);
 void write_data_note(const std::string& run_folder, const DataNote& note);
 
 }  // namespace lamina

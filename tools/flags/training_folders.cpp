@@ -119,7 +119,7 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
 /// Where --data is not the folder that it was, and that is still there, the command was started in another directory. A run
 /// that was moved with its data goes on.
 void require_data_folder(const RunFolder& run, const std::string& data) {
-  const std::string began = read_data_note(run.path()).folder;
+  const std::string began = data_note_of(run.path()).folder;
   std::error_code missing;
   if (is_folder(began) && !std::filesystem::equivalent(began, data, missing))
     fail<UsageError>("--data ", data, ": the run in ", run.path(), " began with ", began,
@@ -133,7 +133,7 @@ void TrainingCommand::require_same_folder(const RunFolder& run) const {
 /// The numbers of words and classes come from the data: with others they would be those of other words.
 void TrainingCommand::require_same_data(const RunFolder& run) const {
   if (!RunFolder::is_ours() || data_folder.empty()) return;
-  const std::string began = read_data_note(run.path()).digest;
+  const std::string began = data_note_of(run.path()).digest;
   if (!began.empty() && began != data_digest_)
     fail<DataError>("--data ", data_folder, ": its files are not those that the run in ", run.path(),
                     " began with; put them back, or start a new run in another folder");
