@@ -54,7 +54,7 @@ struct Op {
   Op(const char* op_name,
      OpKind op_kind = OpKind::other)  // NOLINT(google-explicit-constructor): most are a name
       : name(op_name), kind(op_kind) {}
-  const char* name;
+  const char* name;  ///< kept as it is: a literal, or what outlives the tape
   OpKind kind;
 };
 

@@ -51,7 +51,7 @@ Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + e^-x)
 Tensor relu(const Tensor& x);  ///< max(x, 0); NaN stays NaN; derivative 0 up to 0, also where dy is infinite
 Tensor erf(const Tensor& x);   ///< 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x
 
-/// x^power: 1 for power 0, with derivative 0; NaN for x < 0 unless the power is a whole number. At x = 0 the
+/// x^power: 1 for power 0, with derivative 0; NaN for finite x < 0 unless the power is a whole number. At x = 0 the
 /// derivative of a power below 1 is infinite.
 Tensor pow(const Tensor& x, real power);
 

@@ -15,8 +15,8 @@ inline constexpr int interrupted_exit_code = 130;
 
 /// While one of these lives, these signals only make `interrupted()` true. The second SIGINT or SIGTERM kills
 /// the program at once; SIGHUP and SIGPIPE never do, since they come more than once. A SIGHUP that was
-/// ignored before (nohup) stays ignored. Within one, further ones change nothing: a request lasts until the outermost
-/// ends, so a loop over trainings makes one and asks before each.
+/// ignored before (nohup) stays ignored; an ignored SIGINT is caught. Within one, further ones change nothing: a request
+/// lasts until the outermost ends, so a loop over trainings makes one and asks before each.
 class CatchInterrupts {
  public:
   CatchInterrupts();
