@@ -44,8 +44,8 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs);
 /// DataError when a run finished without a metric that `key` of the study names, which no seed will change.
 void require_metric(const Study& study, const MeasuredRun& run, const std::string& metric, const char* key);
 
-/// DataError for a metric that runs measure once, in their test, where a claim or level needs one of metrics.csv: a test is of the
-/// model that the run kept, whatever else was best when.
+/// DataError for a metric that runs measure once, in their test, where a claim or level needs one of metrics.csv: a test is
+/// of the model that the run kept, whatever else was best when.
 [[noreturn]] void refuse_course(const Study& study, const std::string& metric);
 
 /// What a run's curve says; nothing when it has no such metric or no finite number of it. "where M is best" takes a metric

@@ -69,8 +69,7 @@ struct Study {
   std::string against;           ///< a setting with numbers: tables and figure show the ends against it
   std::optional<Limit> limit;    ///< what has become of a run that failed to learn
   std::vector<ValuesOf> levels;  ///< a table says when each variant comes to them
-  std::vector<ValuesOf>
-      range;  ///< the two ends of the metric's axis in figures; of others what the curves need
+  std::vector<ValuesOf> range;   ///< the ends of the metric's axis in figures
   /// Whether the study lists it as `higher`, or its experiment does (models/evidence/experiment_metrics.h). Of all else the
   /// lowest value is the best.
   bool best_is_highest(std::string_view metric) const;

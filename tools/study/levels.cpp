@@ -17,12 +17,13 @@ bool counts_epochs(const MeasuredRun& run) {
   return std::ranges::find(run.curves.columns, "epoch") != run.curves.columns.end();
 }
 
-/// The epoch of metrics.csv in which so many updates had been made, or the updates where it has no epochs.
+/// The epoch of metrics.csv at whose end so many updates had been made, or the updates where it has no epochs.
 double time_of(const MeasuredRun& run, double updates) {
   if (!counts_epochs(run)) return updates;
-  const std::vector<double> steps = run.curves.column("step");
-  const auto row = std::ranges::find(steps, updates);
-  return row == steps.end() ? updates : run.curves.column("epoch")[static_cast<size_t>(row - steps.begin())];
+  const std::vector<double> steps = run.curves.column("step"), epochs = run.curves.column("epoch");
+  const auto row = std::ranges::lower_bound(steps, updates);
+  if (row != steps.end()) return epochs[static_cast<size_t>(row - steps.begin())];
+  return epochs.empty() ? 1 : epochs.back() + 1;  // recorded in an epoch that had no end
 }
 
 /// "12 (10 to 14)"; "12 (10 to 12), 2 of 3"; "-, 1 of 3", where half of the runs never came there; "-", where none did.

@@ -46,6 +46,13 @@ TEST_CASE(
   CHECK(has(section, "| layer | 1.5 (1 to 2) | 1.5 (1 to 2) | - | - |"));
 }
 
+TEST_CASE("levels: what is recorded between two rows of metrics.csv belongs to the epoch that ends next") {
+  const Study study = study_of(R"({"gain": [3, 1]})");
+  MeasuredRun run = run_of(0, 1, {6, 5}, RunEnd::diverged);
+  run.recorded = {.columns = {"step", "gain"}, .rows = {{5, 4}, {15, 3}, {25, 1}}};
+  CHECK(has(section_levels(study, {run}), "| none | 2 (2 to 2) | 3 (3 to 3) |"));
+}
+
 TEST_CASE("levels: of a metric of which more is better, in updates where there are no epochs") {
   Study study = study_of(R"({"loss": [3]})");
   study.higher = {"loss"};
