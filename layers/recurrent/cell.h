@@ -83,8 +83,8 @@ class Cell {
   CellForm form_;
 };
 
-/// Error for a cell with memory whose backward() reads a gate that its output reads, too: its gradients would be wrong. Tries
-/// both on one number, in which nothing else can tell them apart.
+/// Error for a cell with memory whose backward() reads a gate that its output reads, too: its gradients would be wrong. Runs
+/// backward() on one row with H = 1, with the gates and with the output's gradients in their places, and compares.
 void require_gates_apart(const Cell& cell);
 
 /// What a layer carries from step to step.

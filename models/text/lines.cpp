@@ -106,7 +106,7 @@ void require_different(const std::vector<std::string>& paths) {
     if (std::filesystem::file_size(path, unreadable) == 0 || unreadable) continue;
     std::uint64_t digest = 0;
     const MappedFile file(path);
-    const PartOfText part = without_notices(file.bytes(), path);  // which name the encoding
+    const PartOfText part = without_notices(file.bytes(), path);  // the notices name the encoding
     LineReader reader(path, part.begin, longest, part.end);
     for (std::string line; reader.next(line);)
       if (!line.empty()) digest = digest_of(std::as_bytes(std::span(line)), digest);

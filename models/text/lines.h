@@ -47,8 +47,9 @@ std::vector<std::string> read_lines(const std::string& path, OneByteText one_byt
 /// vocabularies and samples are nothing to learn from. Errors as for files_below() of core/files/folder.h.
 std::vector<std::string> texts_below(const std::string& folder);
 
-/// Throws DataError, naming both, where two of these files have the same lines, but for empty ones, as copies, links and the
-/// same book in another encoding or with other line ends: a model would be tested on what it was trained on.
+/// Throws DataError, naming both, where two of these files have the same lines, but for empty ones and Project Gutenberg's
+/// notices, as copies, links and the same book in another encoding or with other line ends: a model would be tested on what
+/// it was trained on.
 void require_different(const std::vector<std::string>& paths);
 
 }  // namespace lamina

@@ -15,7 +15,8 @@ namespace lamina::transformer {
 struct Data {
   Alphabet alphabet;
   std::vector<int> train = {}, valid = {}, test = {};  ///< numbers of units, book after book
-  std::string source = {};  ///< one line for the log: what the text is, if it is real, its test's <unk>
+  /// One line for the log: what the text is, whether it is real, and how many units of the test are <unk>.
+  std::string source = {};
 };
 
 /// The most frequent words become the alphabet of a model of words; the others are <unk>.

@@ -317,8 +317,10 @@ RunFolder folder_of_words(const EvalFlags& flags) {
   RunFolder folder = RunFolder::open(flags.out);
   const RunConfig& config = folder.config();
   if (config.experiment != "skip-thoughts" || config.variant != "bag-of-words" ||
-      config.settings.word("data") != flags.data || exists(folder.file(flags.task_file())))
-    fail<UsageError>("--out ", flags.out, ": holds other results, or these; name another folder");
+      config.settings.word("data") != flags.data)
+    fail<UsageError>("--out ", flags.out, ": holds other results; name another folder");
+  if (exists(folder.file(flags.task_file())))
+    fail<UsageError>("--out ", flags.out, ": holds these scores already; name another folder");
   return folder;
 }
 

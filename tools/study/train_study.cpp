@@ -103,10 +103,11 @@ std::string source_of(const Study& study, size_t combination) {
 /// Files of the data that changed meanwhile would make two samples of the runs of one variant, and compare variants on
 /// different data. Of runs whose folders are gone numbers.json says what they read.
 void require_same_data(const Study& study, const std::string& folder) {
-  std::map<std::string, MeasuredRun> first;  // of each source the first run that says what it read
-  for (const MeasuredRun& run : measured_runs(study, folder)) {
+  std::map<std::string, const MeasuredRun*> first;  // of each source the first run that says what it read
+  const std::vector<MeasuredRun> runs = measured_runs(study, folder);
+  for (const MeasuredRun& run : runs) {
     if (run.files.empty()) continue;
-    const MeasuredRun& before = first.try_emplace(source_of(study, run.run.combination), run).first->second;
+    const MeasuredRun& before = *first.try_emplace(source_of(study, run.run.combination), &run).first->second;
     if (before.files != run.files)
       fail<DataError>(study.file, ": the runs in ", folder, '/', before.run.name, " and ", folder, '/',
                       run.run.name,

@@ -58,8 +58,8 @@ for name in rt-polarity.neg custrev.neg subj.objective mpqa.neg; do for i in $(s
 "$lamina" skip-thoughts eval --features bag-of-words --data tasks --out words >out 2>err || broken err
 check "bag of words: what words decide is decided" grep -q "MR 100.0, CR 100.0, SUBJ 100.0, MPQA 100.0" out
 check "kept for the report" [ "$(cut -d, -f1,5 words/tasks.csv | tail -1)" = 0,100 ]
-check "and replace no other run" refuses 2 "--out whole: holds other results, or these; name another folder" skip-thoughts eval --features bag-of-words --data tasks --out whole
-check "nor themselves" refuses 2 "--out words: holds other results, or these" skip-thoughts eval --features bag-of-words --data tasks --out words
+check "and replace no other run" refuses 2 "--out whole: holds other results; name another folder" skip-thoughts eval --features bag-of-words --data tasks --out whole
+check "nor themselves" refuses 2 "--out words: holds these scores already; name" skip-thoughts eval --features bag-of-words --data tasks --out words
 "$lamina" skip-thoughts eval all --data tasks --last >out 2>err || broken err
 check "the untrained and the last snapshot of each are judged" [ "$(cut -d, -f1 all/none-b128/tasks.csv all/layer-b128/tasks.csv | xargs)" = "step 0 7 step 0 7" ]
 check "Table 3 with an untrained row each" [ "$(grep -cE '^\| (baseline|layer norm), untrained \| 0 \|' all/table-3.md)" = 2 ]
