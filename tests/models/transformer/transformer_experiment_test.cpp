@@ -182,7 +182,7 @@ TEST_CASE(
   const auto evaluate = [&] {
     const Metrics metrics = experiment.evaluate(1.5);
     CHECK(std::ranges::equal(metrics, experiment.metric_names(), {}, &Metrics::value_type::first));
-    return std::map<std::string_view, double>(metrics.begin(), metrics.end());
+    return std::map<std::string, double>(metrics.begin(), metrics.end());
   };
   train_step(experiment, 0);
   auto metrics = evaluate();
