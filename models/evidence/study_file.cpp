@@ -318,7 +318,7 @@ std::vector<ValuesOf> Reader::values_of(const std::string& key) const {
   require_few(json, key);
   std::vector<ValuesOf> all;
   for (const auto& [metric, values] : json.items()) {
-    const std::string where = key + ": " + metric;
+    const std::string where = text(key, ": ", metric);
     require_list(values, where);
     if (values.size() > most_settings) wrong("'", where, "' are more than ", most_settings, "; make fewer");
     all.push_back({.metric = metric, .values = {}});
