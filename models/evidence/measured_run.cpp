@@ -12,6 +12,7 @@
 #include "models/evidence/kept_numbers.h"
 #include "models/recording/record.h"
 #include "models/run/data_note.h"
+#include "models/run/length.h"
 
 namespace lamina {
 
@@ -67,6 +68,8 @@ MeasuredRun read_run(const Study& study, const StudyRun& run, const std::string&
   MeasuredRun measured{.run = run, .end = read_end(folder)};
   if (!exists(folder + "/config.json")) return measured;
   const RunFolder opened = RunFolder::open(folder);
+  if (!longer_than(opened.config().settings, study.settings_of(run)).entries().empty())
+    measured.end.outcome = RunEnd::waiting;  // it ended where the study ended then
   if (!measured.end.data.empty()) measured.data = measured.end.data + reduction_of(opened.config().settings);
   measured.files = data_note_of(folder).digest;
   measured.curves = table_if_any(folder + "/metrics.csv");

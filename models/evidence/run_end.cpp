@@ -1,5 +1,6 @@
 #include "models/evidence/run_end.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -71,5 +72,7 @@ void write_end(const std::string& folder, const RunEnd& end) {
                                       {"peak_bytes", end.peak_bytes}}) +
                                   '\n');
 }
+
+void remove_end(const std::string& folder) { std::filesystem::remove(path_in(folder)); }
 
 }  // namespace lamina

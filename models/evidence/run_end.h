@@ -24,5 +24,7 @@ RunEnd::Outcome outcome_named(const std::string& name);
 /// Of a run's folder; DataError when the file is there and damaged.
 RunEnd read_end(const std::string& folder);
 void write_end(const std::string& folder, const RunEnd& end);
+/// Of a run that goes on for longer.
+void remove_end(const std::string& folder);
 
 }  // namespace lamina

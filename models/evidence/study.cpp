@@ -58,6 +58,12 @@ std::vector<std::string> Study::flags_of(const StudyRun& run) const {
   return flags;
 }
 
+Settings Study::settings_of(const StudyRun& run) const {
+  Settings all = settings;
+  for (const auto& [name, value] : combinations[run.combination].settings.entries()) all.set(name, value);
+  return all;
+}
+
 std::vector<size_t> Study::matching(const Settings& wanted) const {
   std::vector<size_t> found;
   for (size_t i = 0; i < combinations.size(); ++i) {

@@ -80,6 +80,8 @@ struct Study {
   std::vector<StudyRun> runs() const;
   /// The words of the command line behind `lamina EXPERIMENT`, without the run's folder: "--norm=layer", ...
   std::vector<std::string> flags_of(const StudyRun& run) const;
+  /// What its settings are besides the seed: those of all runs and those of its combination.
+  Settings settings_of(const StudyRun& run) const;
   /// The combinations that have all these settings.
   std::vector<size_t> matching(const Settings& wanted) const;
 };
@@ -95,7 +97,9 @@ Study study_from(const std::string& path, std::string_view content);
 std::string kept_of(const Study& study, size_t smoke);
 /// The content of study.json after `study` has been added to what was kept. DataError when runs that were kept would
 /// have other settings now, or are of the other scalar type; without `smoke`, to look at them, that and the type may be any.
+/// Runs that can go on may become longer (models/run/length.h).
+enum class Lengths { as_kept, may_grow };
 std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
-                             const std::string& kept);
+                             const std::string& kept, Lengths lengths = Lengths::as_kept);
 
 }  // namespace lamina

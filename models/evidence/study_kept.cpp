@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/files/number.h"
 #include "models/evidence/study.h"
+#include "models/run/length.h"
 
 namespace lamina {
 
@@ -22,11 +24,11 @@ Json json_of(const Settings& settings) {
 /// Neither the order of keys nor 1 for 1.0 matters.
 bool same(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
 
+std::string word_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
 /// "epochs 3", "no epochs".
 std::string described(const Json& settings, const std::string& name) {
-  if (!settings.contains(name)) return "no " + name;
-  return name + " " +
-         (settings[name].is_string() ? settings[name].get<std::string>() : settings[name].dump());
+  return settings.contains(name) ? name + " " + word_of(settings[name]) : "no " + name;
 }
 
 /// What differs: "epochs 5 and not epochs 3".
@@ -36,6 +38,16 @@ std::string difference(const Json& now, const Json& before) {
       if (!now.contains(name) || !before.contains(name) || !same(now[name], before[name]))
         return described(now, name) + " and not " + described(before, name);
   return "other settings";
+}
+
+/// The settings with a length of before where their own is larger.
+Json as_long_as(Json now, const Json& before) {
+  for (const char* const length : length_settings) {
+    if (!now.contains(length) || !before.contains(length)) continue;
+    const auto own = number_from(word_of(now[length])), earlier = number_from(word_of(before[length]));
+    if (own && earlier && *own > *earlier) now[length] = before[length];
+  }
+  return now;
 }
 
 /// In float, studies have always been kept without their scalar type.
@@ -61,7 +73,7 @@ std::string kept_of(const Study& study, size_t smoke) {
 }
 
 std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
-                             const std::string& kept) {
+                             const std::string& kept, Lengths lengths) {
   Json now;
   try {
     const Json before = Json::parse(kept);
@@ -75,8 +87,9 @@ std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, co
     for (const char* const key : {"experiment", "threads", "smoke"})
       if (!same(now.at(key), before.at(key)))
         refuse(difference({{key, now.at(key)}}, {{key, before.at(key)}}));
-    if (!same(now.at("settings"), before.at("settings")))
-      refuse(difference(now.at("settings"), before.at("settings")));
+    const Json &all = now.at("settings"), &earlier = before.at("settings");
+    const Json comparable = lengths == Lengths::may_grow ? as_long_as(all, earlier) : all;
+    if (!same(comparable, earlier)) refuse(difference(comparable, earlier));
     for (const auto& [name, settings] : before.at("combinations").items()) {
       if (!now["combinations"].contains(name))
         now["combinations"][name] = settings;

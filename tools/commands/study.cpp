@@ -105,8 +105,8 @@ void add_study_command(Command& program) {
       "   \"seeds\": [1, 2, 3, 4, 5]}\n"
       "trains 2 x 2 variants with 5 seeds each; [{...}, {...}] in 'variants' names\n"
       "combinations instead. The other keys are in models/evidence/README.md. Seeds\n"
-      "and variants can be added later; what is finished is not trained again, what\n"
-      "was interrupted goes on.\n"
+      "and variants can be added later, and epochs raised; what is finished is not\n"
+      "trained again, what was interrupted goes on.\n"
       "Example: lamina study models/mnist/studies/batch.json --out runs/batch-study");
   const auto flags = std::make_shared<StudyFlags>();
   command.add("FILE", flags->file, "the study: an experiment, its variants and seeds").required();

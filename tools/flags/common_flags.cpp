@@ -56,8 +56,9 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
   fields.keep("record", record_every);
   fields.keep("smoke", smoke);
   command.add("--out", out, "folder of the run; by default a new one under runs/");
-  const Flag resumes =
-      command.add("--resume", resume, "go on with the run in --out, with the settings it began with");
+  const Flag resumes = command.add(
+      "--resume", resume,
+      "go on with the run in --out, with the settings it began with, or with more --epochs or --updates");
   command
       .add("--seeds", seeds,
            "how many, from --seed on: a study with a run for each, as of lamina study; the same command goes "

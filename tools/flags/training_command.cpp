@@ -337,7 +337,8 @@ int TrainingCommand::run() {
     fail<UsageError>("it would train ", all.size(),
                      " variants; name one value of each of its lists in the study's file");
   if (all.size() > 1) require_same_variants(all, resumed ? resumed->path() : out);
-  const RunFolder whole = resumed ? *resumed : create(out, all.size() == 1 ? all[0].name : "all");
+  const RunFolder whole =
+      resumed ? with_length(*resumed) : create(out, all.size() == 1 ? all[0].name : "all");
   std::cout << data.source << '\n';
   if (!resumed && !paper() && !fields.given("--preset"))
     std::cout << "preset small, for a first look; the paper's sizes: --preset paper\n";

@@ -107,6 +107,7 @@ class TrainingCommand : public CommonFlags {
   /// What the command line said, apart from what tells variants apart.
   Settings given_settings(const std::vector<Settings>& variants) const;
   RunFolder create(const std::string& path, const std::string& variant) const;
+  RunFolder with_length(RunFolder folder) const;
   RunFolder folder_of(const Variant& variant, const RunFolder& whole) const;
   static RunLabel label_of(const std::vector<Variant>& all, std::vector<Variant>::const_iterator one);
   /// The settings of all become those of one.

@@ -14,6 +14,7 @@
 #include "core/math/digest.h"
 #include "core/version.h"
 #include "models/run/data_note.h"
+#include "models/run/length.h"
 #include "tools/flags/training_command.h"
 
 namespace lamina {
@@ -36,13 +37,11 @@ std::string difference(const std::string& name, const std::string& now, const st
   return text(words, ' ', value(now), ": the run in ", folder, " began with ", value(began));
 }
 
-constexpr const char* lengths[] = {"epochs", "updates"};
-
 /// The settings that a run began with, with the length that it has now; nothing where that is no longer one.
 std::optional<Settings> lengthened(const Settings& began, const Settings& now) {
   Settings all = began;
   bool longer = false;
-  for (const char* const name : lengths) {
+  for (const char* const name : length_settings) {
     if (!now.has(name)) continue;
     const auto length = now.get<std::int64_t>(name);
     longer = longer || !began.has(name) || length > began.get<std::int64_t>(name);
@@ -63,34 +62,42 @@ RunFolder TrainingCommand::create(const std::string& path, const std::string& va
   return run;
 }
 
-/// That of a variant which is there already, and then says how long it is trained now.
-RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
-  const std::string path = whole.file(variant.name);
-  if (!RunFolder::is_ours() || !exists(path + "/config.json")) return create(path, variant.name);
-  RunFolder folder = RunFolder::resume(path, name_);
-  if (const auto longer = lengthened(folder.config().settings, fields.settings()))
+/// One that is there already, and then says how long it is trained now.
+RunFolder TrainingCommand::with_length(RunFolder folder) const {
+  if (const auto longer = lengthened(folder.config().settings, fields.settings());
+      longer && RunFolder::is_ours())
     folder.change_settings(*longer);
   return folder;
 }
 
+RunFolder TrainingCommand::folder_of(const Variant& variant, const RunFolder& whole) const {
+  const std::string path = whole.file(variant.name);
+  if (!RunFolder::is_ours() || !exists(path + "/config.json")) return create(path, variant.name);
+  return with_length(RunFolder::resume(path, name_));
+}
+
 // --- Those that are there
 
-/// The settings that a run began with are those it goes on with, defaults for what its config.json does not keep.
+/// The settings that a run began with are those it goes on with, defaults for what its config.json does not keep; but for
+/// its length, where the flags ask for more.
 void TrainingCommand::take_over(const RunFolder& run) const {
   const Settings asked = fields.settings();
-  const bool cut_down = smoke > 0;
+  Settings given;
+  for (const auto& [name, value] : asked.entries())
+    if (name == "smoke" ? smoke > 0 : fields.given(flag_of_setting(name))) given.set(name, value);
   fields.read(run.config().settings);
-  const Settings began = fields.settings();
-  for (const auto& [name, value] : asked.entries()) {
-    const bool given = name == "smoke" ? cut_down : fields.given(flag_of_setting(name));
-    if (given && text_of(value) != began.word(name))
+  const Settings began = fields.settings(), longer = longer_than(began, given);
+  for (const auto& [name, value] : given.entries())
+    if (text_of(value) != began.word(name) && !longer.has(name))
       fail<UsageError>(difference(name, text_of(value), began.word(name), run.path()),
                        "; leave it out, or start a new run in another folder");
-  }
+  Settings all = began;
+  for (const auto& [name, value] : longer.entries()) all.set(name, value);
+  fields.read(all);
 }
 
 /// A variant whose folder is there already goes on with it, so that must have begun with the settings of this run, but for
-/// its length: tables and figures say how far each came, and folder_of() notes a longer one. Where the learning rate falls
+/// its length: tables and figures say how far each came, and with_length() notes a longer one. Where the learning rate falls
 /// towards the end the length is a setting as others are.
 void TrainingCommand::require_same_variants(const std::vector<Variant>& all, const std::string& path) {
   if (!RunFolder::is_ours() || path.empty()) return;
@@ -105,11 +112,10 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
     fields.read(whole);
     require_same_folder(found);
     require_same_data(found);
-    const std::string decay = now.word("decay");
-    const bool any_length = decay.empty() || decay == "none";
+    const bool any_length = may_become_longer(now);
     for (const Settings* each : {&now, &began})
       for (const auto& [name, value] : each->entries())
-        if (!(any_length && std::ranges::find(lengths, name) != std::end(lengths)) &&
+        if (!(any_length && std::ranges::find(length_settings, name) != length_settings.end()) &&
             now.word(name) != began.word(name))
           fail<UsageError>(difference(name, now.word(name), began.word(name), folder),
                            "; give the same, or start anew in another folder with --out");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "models/evidence/kept_numbers.h"
 #include "models/evidence/verdict.h"
 #include "models/run/interrupt.h"
+#include "models/run/length.h"
 #include "models/run/metrics.h"
 #include "models/run/progress.h"
 #include "models/run/run_folder.h"
@@ -169,15 +171,23 @@ bool StudyQueue::may_start(const Run& next) const {
   return fits_beside(others, peak_of(next.run.combination), measured, available_memory());
 }
 
-/// A run that had begun goes on.
+/// A run that had begun goes on, one that had ended where the study ended then for longer.
 void StudyQueue::start(Run& run) {
   make_folder(run.folder);
   const bool begun = exists(run.folder + "/config.json");
   std::vector<std::string> arguments{study_.experiment, "--out=" + run.folder};
-  if (begun)
+  if (begun) {
     arguments.emplace_back("--resume");
-  else
+    const Settings longer =
+        longer_than(RunFolder::open(run.folder).config().settings, study_.settings_of(run.run));
+    for (const auto& [name, value] : longer.entries()) {
+      arguments.push_back("--" + name + '=' + text_of(value));
+      remove_end(run.folder);
+      std::filesystem::remove(run.folder + "/log.txt");  // whose last line says that all is done
+    }
+  } else {
     std::ranges::copy(study_.flags_of(run.run), std::back_inserter(arguments));
+  }
   setenv(of_study, "1", /*overwrite=*/1);
   run.child = std::make_unique<ChildProcess>(arguments, run.folder + "/log.txt");
   status_.line(text(begun ? "goes on: " : "starts: ", run.run.name));

@@ -12,6 +12,7 @@
 #include "models/evidence/choice.h"
 #include "models/evidence/kept_numbers.h"
 #include "models/run/interrupt.h"
+#include "models/run/length.h"
 #include "models/run/metrics.h"
 #include "models/run/run_folder.h"
 #include "models/run/run_lock.h"
@@ -30,17 +31,17 @@ bool is_same(const std::string& asked, const std::string& began) {
   return asked == began || asked == "every=" + began || (number && number == number_from(began));
 }
 
-/// A run goes on with the settings that it began with, which must be those that the study names for it.
+/// A run goes on with the settings that it began with, which must be those that the study names for it, but for its length.
 void require_settings(const Study& study, const StudyRun& run, const RunFolder& found, size_t smoke) {
-  Settings asked = study.settings;
+  const Settings longer = longer_than(found.config().settings, study.settings_of(run));
+  Settings asked = study.settings_of(run);
   asked.set("seed", run.seed);
-  for (const auto& [name, value] : study.combinations[run.combination].settings.entries())
-    asked.set(name, text_of(value));
   for (const auto& [flag, value] : asked.entries()) {
     const std::string name = name_of_setting(flag);
     const auto& all = found.config().settings.entries();
     const auto began = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
-    if (began == all.end() || (smoke > 0 && name == "epochs")) continue;  // LAMINA_SMOKE cuts the epochs
+    if (began == all.end() || longer.has(name)) continue;
+    if (smoke > 0 && name == "epochs") continue;  // LAMINA_SMOKE cuts the epochs
     if (!is_same(text_of(value), text_of(began->second)))
       fail<DataError>(study.file, ": ", flag, ' ', text_of(value), ": the run in ", found.path(),
                       " began with ", text_of(began->second), "; name another folder with --out");
@@ -56,11 +57,13 @@ void require_scalar(const Study& study, const RunFolder& found) {
                     ", or name another folder with --out");
 }
 
-/// Runs of one variant differ in their seed alone, also in what the study leaves open.
-void require_like(const Study& study, const RunFolder& first, const RunFolder& other) {
+/// Runs of one variant differ in their seed alone, also in what the study leaves open; require_settings() sees to what it
+/// names.
+void require_like(const Study& study, const Settings& named, const RunFolder& first, const RunFolder& other) {
   const Settings& theirs = other.config().settings;
   for (const auto& [name, value] : first.config().settings.entries())
-    if (name != "seed" && theirs.has(name) && theirs.word(name) != text_of(value))
+    if (name != "seed" && theirs.has(name) && theirs.word(name) != text_of(value) &&
+        !named.has(flag_of_setting(name).substr(2)))
       fail<DataError>(study.file, ": ", flag_of_setting(name).substr(2), ' ', theirs.word(name),
                       ": the run in ", other.path(), " began with it, and that in ", first.path(), " with ",
                       text_of(value), "; remove one of them, or name another folder with --out");
@@ -78,7 +81,8 @@ void require_own_runs(const Study& study, const std::string& folder, size_t smok
       const RunFolder found = open_run(study.experiment, "--out", path);
       require_scalar(study, found);
       require_settings(study, each.run, found, smoke);
-      require_like(study, first.try_emplace(each.run.combination, found).first->second, found);
+      require_like(study, study.settings_of(each.run),
+                   first.try_emplace(each.run.combination, found).first->second, found);
       if (const std::string data = found.config().settings.word("data"); !data.empty())
         require_data_folder(found, data);
     }
@@ -116,12 +120,20 @@ void require_same_data(const Study& study, const std::string& folder) {
   }
 }
 
+/// Only a run whose folder is there can go on for longer, not one whose numbers alone are left.
+Lengths lengths_in(const std::string& folder) {
+  const KeptNumbers kept = kept_numbers(folder);
+  const auto can_go_on = [&](const auto& each) { return exists(folder + '/' + each.first); };
+  return std::ranges::all_of(kept, can_go_on) ? Lengths::may_grow : Lengths::as_kept;
+}
+
 /// What the runs in the folder were trained with must be what the study says.
 void keep(const Study& study, const std::string& folder) {
   const std::string file = folder + "/study.json";
   const size_t smoke = smoke_epochs();
-  const std::string kept =
-      exists(file) ? merged_with_kept(study, smoke, file, read_file(file)) : kept_of(study, smoke);
+  const std::string kept = exists(file)
+                               ? merged_with_kept(study, smoke, file, read_file(file), lengths_in(folder))
+                               : kept_of(study, smoke);
   require_own_runs(study, folder, smoke);
   require_same_data(study, folder);
   write_file(file, kept);

@@ -185,6 +185,21 @@ TEST_CASE("study: seeds, variants and claims can change, settings of runs cannot
         }).starts_with("d/study.json: is damaged"));
 }
 
+TEST_CASE("study: runs may become longer where they are there, and not shorter") {
+  const Study before = study_of(R"(, "settings": {"epochs": 3, "lr": 0.1})");
+  const Study longer = study_of(R"(, "settings": {"epochs": "5", "lr": 0.1})");
+  const auto refusal = [](const Study& study, const Study& kept, Lengths lengths) {
+    return message_of<DataError>(
+        [&] { merged_with_kept(study, 0, "d/study.json", kept_of(kept, 0), lengths); });
+  };
+  CHECK(merged_with_kept(longer, 0, "d/study.json", kept_of(before, 0), Lengths::may_grow) ==
+        kept_of(longer, 0));
+  CHECK(refusal(longer, before, Lengths::as_kept).starts_with("s.json: epochs 5 and not epochs 3"));
+  CHECK(refusal(before, longer, Lengths::may_grow).starts_with("s.json: epochs 3 and not epochs 5"));
+  const Study other = study_of(R"(, "settings": {"epochs": 5, "lr": 0.2})");
+  CHECK(refusal(other, before, Lengths::may_grow).starts_with("s.json: lr 0.2 and not lr 0.1"));
+}
+
 TEST_CASE("study: runs in float and in double are not mixed, and the tables of either can be looked at") {
   const Study study = study_of("");
   const std::string in_float =

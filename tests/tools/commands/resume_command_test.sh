@@ -53,6 +53,31 @@ falling=(transformer --preset small --validate-every 5 --sample 0 --out falling)
 check "a variant's folder whose rate has fallen" refuses 2 "--updates 9: the run in falling/pre-none began with 5; give the same, or" \
   "${falling[@]}" --norm none,layer --updates 9
 
+# --- a run that is to become longer
+tiny=(mnist --preset small --train-on 256 --batch 128 --threads 1 --seed 4)
+whole() { env -u LAMINA_SMOKE "$lamina" "$@" >out 2>err || broken out err; }
+same_run() {  # same_run FOLDER FOLDER: but for the seconds
+  cmp -s "$1/config.json" "$2/config.json" && cmp -s "$1/model.safetensors" "$2/model.safetensors" &&
+    cmp -s <(cut -d , -f 1-7 "$1/metrics.csv") <(cut -d , -f 1-7 "$2/metrics.csv") && cmp -s "$1/steps.csv" "$2/steps.csv"
+}
+whole "${tiny[@]}" --norm none,layer --epochs 3 --out asked
+whole "${tiny[@]}" --norm layer --epochs 1 --out one
+whole mnist --resume --epochs 3 --out one
+check "a run goes on to more epochs as if it had been asked for them" same_run asked/layer-b128 one
+check "less than it has" refuses 2 "--epochs 2: the run in one began with 3; leave it out" mnist --resume --epochs 2 --out one
+check "another rate for the rest" refuses 2 "--lr 0.1: the run in one began with 0.001" mnist --resume --epochs 5 --lr 0.1 --out one
+check "  and config.json is as it was" grep -q '"epochs": 3' one/config.json
+whole "${tiny[@]}" --norm none,layer --epochs 2 --out both
+whole mnist --resume --epochs 3 --out both
+check "  all variants" eval 'same_run asked/none-b128 both/none-b128 && same_run asked/layer-b128 both/layer-b128'
+check "  and what they have in common" cmp -s asked/config.json both/config.json
+rm -r both/layer-b128 && cp -r asked/layer-b128 both
+whole mnist --resume --epochs 4 --out both
+check "  from wherever each is" [ "$(tail -q -n 1 both/*/metrics.csv | cut -d , -f 1,2 | sort -u)" = 4,8 ]
+check "updates of a run that ends by epochs" eval '(unset LAMINA_SMOKE; whole handwriting --length 10 --batch 64 --epochs 1 --out line &&
+  refuses 2 "--updates 900: the run in line began with 0; leave it out" handwriting --resume --updates 900 --out line)'
+check "a rate that falls" refuses 2 "--updates 9: the run in falling/pre-none began with 5; leave it out" transformer --resume --out falling/pre-none --updates 9
+
 # --- --data as seen from another directory
 mkdir -p here/books there/books
 for _ in $(seq 30); do echo "It was tea time, and she went on."; done >here/books/emma.txt

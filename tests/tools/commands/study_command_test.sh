@@ -88,6 +88,33 @@ study '{"experiment": "mnist", "settings": {"preset": "small", "lr": 0.5}, "vari
 check "other settings" refuses 1 "s.json: lr 0.5 and not no lr in grows/study.json; put it back" study s.json --out grows
 LAMINA_SMOKE=2 check "another LAMINA_SMOKE" refuses 1 "grows/study.json" study s.json --out grows
 
+# --- longer later
+longer() {  # longer EPOCHS FOLDER
+  study '{"experiment": "mnist", "settings": {"preset": "small", "train-on": 256, "batch": 128, "epochs": '"$1"'},
+    "variants": {"norm": ["none", "layer"]}, "seeds": [1, 2]}'
+  (unset LAMINA_SMOKE; "$lamina" study s.json --out "$2" >out 2>err) || broken out err
+}
+longer 3 asked-for-3
+longer 2 longer
+mkdir only && cp longer/numbers.json longer/study.json only
+longer 3 longer
+check "runs go on to more epochs" [ "$(grep -E '^(goes on|starts)' out | sort | tr '\n' ' ')" = \
+  "goes on: layer-seed1 goes on: layer-seed2 goes on: none-seed1 goes on: none-seed2 " ]
+measured() { sed -E 's/"peak_bytes":[0-9]+,//; s/,"seconds":\[[^]]*\]//' "$1/numbers.json"; }
+check "  and measure what they would have if they had been asked for them" cmp -s <(measured asked-for-3) <(measured longer)
+for file in summary.md variants.csv study.json; do check "  $file, too" cmp -s asked-for-3/$file longer/$file; done
+longer 3 longer
+check "  and not twice" [ "$(grep -cE '^(goes on|starts)' out)" = 0 ]
+rm longer/{none,layer}-seed1/outcome.json  # as after a kill before the run noted its new length, and behind that
+sed -i 's/"epochs": 3/"epochs": 5/' longer/none-seed1/config.json
+longer 5 longer
+longer 5 asked-for-5
+check "  nor less, wherever a kill comes" cmp -s <(measured asked-for-5) <(measured longer)
+study '{"experiment": "mnist", "settings": {"preset": "small", "train-on": 256, "batch": 128, "epochs": 4},
+  "variants": {"norm": ["none", "layer"]}, "seeds": [1, 2]}'
+LAMINA_SMOKE=0 check "  shorter is refused" refuses 1 "s.json: epochs 4 and not epochs 5 in longer/study.json; put it back" study s.json --out longer
+LAMINA_SMOKE=0 check "  and so are runs whose numbers alone are left" refuses 1 "s.json: epochs 4 and not epochs 2 in only/study.json" study s.json --out only
+
 # --- what only runs tell is asked of the first ones
 study '{"experiment": "mnist", "settings": {"preset": "small", "record": "every=5"}, "variants": {"norm": ["batch", "layer"]}, "seeds": [1, 2, 3], "metrics": "gian.mean"}'
 check "what no run records" refuses 1 "s.json: metrics: 'gian.mean' is no metric of these runs" study s.json --out asked --jobs 1
