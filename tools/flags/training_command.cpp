@@ -165,6 +165,17 @@ RunLabel TrainingCommand::label_of(const std::vector<Variant>& all,
   return label;
 }
 
+/// Nothing where it diverged, which its message has said and keeps no other variant from its training. Ranks stop together.
+std::optional<Outcome> TrainingCommand::train_one_of_several(const RunFolder& folder, const RunLabel& label) {
+  try {
+    return train_variant(folder, label);
+  } catch (const DataError& problem) {
+    if (label.of == 1 || distributed::is_shared() || !exists(folder.file(diverged_file))) throw;
+    std::cerr << "lamina: " << problem.what() << '\n';
+    return {};
+  }
+}
+
 /// An interrupt in the last evaluation of a variant leaves nothing of it to do, but the next one must not begin.
 Outcome TrainingCommand::train_all(const std::vector<Variant>& all, const RunFolder& whole,
                                    TrainedVariants& trained) {
@@ -175,9 +186,9 @@ Outcome TrainingCommand::train_all(const std::vector<Variant>& all, const RunFol
     const Variant& variant = *next;
     narrow(settings, variant);
     const RunFolder folder = all.size() == 1 ? whole : folder_of(variant, whole);
-    const Outcome outcome = train_variant(folder, label_of(all, next));
-    if (outcome == Outcome::interrupted) return outcome;
-    if (outcome == Outcome::followed) continue;
+    const std::optional<Outcome> outcome = train_one_of_several(folder, label_of(all, next));
+    if (outcome == Outcome::interrupted) return Outcome::interrupted;
+    if (!outcome || outcome == Outcome::followed) continue;
     trained.push_back({variant, read_table(folder.file("metrics.csv"))});
     if (exists(folder.file("test.csv"))) trained.back().test = read_table(folder.file("test.csv"));
   }
@@ -343,13 +354,21 @@ int TrainingCommand::run() {
   if (!resumed && !paper() && !fields.given("--preset"))
     std::cout << "preset small, for a first look; the paper's sizes: --preset paper\n";
   std::cout << "run folder: " << whole.path() << std::endl;
+  return train_and_finish(all, whole);
+}
+
+int TrainingCommand::train_and_finish(const std::vector<Variant>& all, const RunFolder& whole) {
   TrainedVariants trained;
   const bool stopped = train_all(all, whole, trained) == Outcome::interrupted;
-  if (distributed::is_first() && (!stopped || !trained.empty())) finish(whole, trained);
-  if (!stopped) return 0;
-  std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << shell_word(whole.path())
-            << '\n';
-  return interrupted_exit_code;
+  if (distributed::is_first() && !trained.empty()) finish(whole, trained);
+  if (stopped) {
+    std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << shell_word(whole.path())
+              << '\n';
+    return interrupted_exit_code;
+  }
+  if (!distributed::is_first() || trained.size() == all.size()) return 0;
+  std::cerr << "lamina: " << all.size() - trained.size() << " of " << all.size() << " variants diverged\n";
+  return 1;
 }
 
 void test_together(Outcome outcome, const std::function<void()>& test) {

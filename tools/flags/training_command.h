@@ -112,8 +112,11 @@ class TrainingCommand : public CommonFlags {
   static RunLabel label_of(const std::vector<Variant>& all, std::vector<Variant>::const_iterator one);
   /// The settings of all become those of one.
   void narrow(const Settings& whole, const Variant& variant);
-  /// Trains one after the other until all are, or until an interrupt.
+  std::optional<Outcome> train_one_of_several(const RunFolder& folder, const RunLabel& label);
+  /// Trains one after the other until all are, or until an interrupt. One that diverges is not among the trained.
   Outcome train_all(const std::vector<Variant>& all, const RunFolder& whole, TrainedVariants& trained);
+  /// Returns the exit code: 1 where a variant diverged.
+  int train_and_finish(const std::vector<Variant>& all, const RunFolder& whole);
   void finish(const RunFolder& whole, const TrainedVariants& trained) const;
 
   const Command& command_;

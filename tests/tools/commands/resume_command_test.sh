@@ -158,6 +158,18 @@ for number in 1 2 3 4 5; do check "two that start at once, $number" started_at_o
 LAMINA_SMOKE=7 "$lamina" handwriting --threads 1 --preset small --length 10 --batch 2 --updates 203 --out updates >/dev/null
 check "--updates 203 trains 203" grep -q "^2,203," updates/metrics.csv
 
+# --- a variant that diverges beside one that does not, since layer norm bounds what its output layer sees
+code=0
+(unset LAMINA_SMOKE; "$lamina" "${tiny[@]}" --norm none,layer --epochs 1 --lr 1e12 --out one-of-two >out 2>err) || code=$?
+check "one of two diverges: exit code 1" [ "$code" = 1 ]
+check "  the other one is trained all the same" [ -s one-of-two/layer-b128/model.safetensors ]
+check "  the table has it alone" [ "$(grep -cE '^\| (layer|none)' one-of-two/summary.md)" = 1 ]
+check "  what happened is said" grep -q "^lamina: one-of-two/none-b128: the loss is nan in step 2" err
+check "  and at the end again" [ "$(tail -n 1 err)" = "lamina: 1 of 2 variants diverged" ]
+code=0
+(unset LAMINA_SMOKE; "$lamina" mnist --resume --out one-of-two >out 2>err) || code=$?
+check "  the same when it is resumed" [ "$code:$(tail -n 1 err)" = "1:lamina: 1 of 2 variants diverged" ]
+
 # --- a model that diverged
 "$lamina" mnist --batch 512 --threads 1 --lr 1e38 --out diverged >/dev/null 2>err
 check "divergence ends a run with exit code 1" [ $? = 1 ]
