@@ -145,6 +145,9 @@ Tensor log_sum_exp(const Tensor& x, int axis, const AxisOptions& options) {
   const Tensor y = generate(shape, [shift = shifts.data(), total = totals.data()](size_t j) {
     return shift[j] + std::log(total[j]);
   });
+  // Beside an infinity nothing else has a share in the sum, however large its own exponential.
+  for (size_t j = 0; j < totals.size(); ++j)
+    if (std::isinf(totals.data()[j])) shifts.data()[j] = totals.data()[j];
   return record("log_sum_exp", y, {x}, [=] {
     const Tensor factors = generate(shape, [dy = y.gradient_data(), total = totals.data()](size_t j) {
       return total[j] == 0 ? 0 : dy[j] / total[j];
