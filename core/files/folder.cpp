@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/error.h"
 #include "core/files/file.h"
 
 namespace lamina {
@@ -35,6 +36,10 @@ void add_files_below(const std::string& folder, std::string_view ending, std::ve
     std::error_code ignored;  // an entry removed meanwhile is no folder
     if (fs::is_directory(entry.symlink_status(ignored)))
       add_files_below(entry.path().string(), ending, files);
+    else if (fs::is_directory(entry.status(ignored)))  // nobody would miss what is left out
+      fail<DataError>(entry.path().string(),
+                      ": is a link to a folder, which is not followed; name that folder itself, or put a "
+                      "copy of it here");
     else if (entry.path().native().ends_with(ending))
       files.push_back(entry.path().string());
   }

@@ -19,7 +19,7 @@ bool is_folder(const std::string& path);
 std::vector<std::string> entries_of(const std::string& folder);
 
 /// The paths of everything but folders that ends in `ending`, in a folder and below it, in the order of their
-/// names. Links to folders are not followed. Errors as for `entries_of`, also for the folders below.
+/// names. DataError for a link to a folder, which could lead back; and as for `entries_of`, also for the folders below.
 std::vector<std::string> files_below(const std::string& folder, std::string_view ending);
 
 }  // namespace lamina

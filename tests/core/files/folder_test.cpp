@@ -30,17 +30,24 @@ TEST_CASE("folder: what there is") {
         std::vector<std::string>{folder / "dangling", folder / "file", folder / "link"});
 }
 
-TEST_CASE("folder: files below it, in the order of their names, without following links") {
+TEST_CASE(
+    "folder: files below it, in the order of their names; a link to a folder is refused, not left out") {
   const TemporaryFolder folder;
   fs::create_directories(folder / "b/c.txt");
   for (const char* const name : {"b/c.txt/z.txt", "b/a.txt", "b/a.xml", "a.txt", "c.txt"})
     write_file(folder / name, "x");
-  fs::create_symlink("..", folder / "b/up");
-  CHECK(files_below(folder.path(), ".txt") == std::vector<std::string>{folder / "a.txt", folder / "b/a.txt",
-                                                                       folder / "b/c.txt/z.txt",
-                                                                       folder / "c.txt"});
+  fs::create_symlink("a.txt", folder / "b/link.txt");
+  fs::create_symlink("nowhere", folder / "b/dangling");
+  CHECK(files_below(folder.path(), ".txt") ==
+        std::vector<std::string>{folder / "a.txt", folder / "b/a.txt", folder / "b/c.txt/z.txt",
+                                 folder / "b/link.txt", folder / "c.txt"});
   CHECK(files_below(folder / "b", "a.xml") == std::vector<std::string>{folder / "b/a.xml"});
-  CHECK(files_below(folder / "b", "").size() == 4);
+  CHECK(files_below(folder / "b", "").size() == 5);
+  fs::create_symlink("..", folder / "b/up");
+  CHECK(message_of<DataError>([&] { files_below(folder.path(), ".txt"); }) ==
+        folder / "b/up" +
+            ": is a link to a folder, which is not followed; name that folder itself, or put a copy of it "
+            "here");
 }
 
 TEST_CASE("folder: what cannot be looked at is an error with path and remedy") {
