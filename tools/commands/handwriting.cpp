@@ -191,26 +191,37 @@ struct PenFlags {
   size_t hand = 0, seed = 1;
 };
 
+std::string beside(const std::string& file, const char* ending) {
+  return std::filesystem::path(file).replace_extension(ending).string();
+}
+
+/// What is put beside the strokes must replace nothing but what was put there with them before.
+void require_place_of_strokes(const std::string& file) {
+  for (const char* const ending : {".txt", ".svg", ".png"}) {
+    if (std::filesystem::path(file).extension() == ending)
+      fail<UsageError>("--out ", file, ": ", ending,
+                       " is for what is put beside the strokes; give the file another ending, as in ",
+                       beside(file, ".xml"));
+    if (!exists(file) && exists(beside(file, ending)))
+      fail<UsageError>("--out ", file, ": ", beside(file, ending),
+                       " would be replaced; give the file another name, or move that one away");
+  }
+}
+
 /// Writes FILE.xml and .txt as IAM-OnDB has them, and pictures beside them.
 int run_pen(const PenFlags& flags) {
-  for (const char* const ending : {".txt", ".svg", ".png"})
-    if (std::filesystem::path(flags.out).extension() == ending)
-      fail<UsageError>("--out ", flags.out, ": ", ending,
-                       " is for what is put beside the strokes; give the file another ending, as in ",
-                       std::filesystem::path(flags.out).replace_extension(".xml").string());
+  require_place_of_strokes(flags.out);
   if (std::ranges::any_of(flags.text, [](char c) { return c < ' ' || c > '~'; }))
     fail<UsageError>("pen: the text has characters that are not printable ASCII; leave them out");
   const std::vector<PenPoint> points =
       write_text(flags.text, draw_hand(flags.seed, flags.hand), Random(flags.seed, flags.hand));
   if (points.empty()) fail<UsageError>("pen: no printable characters in the text; give some in quotes");
   write_strokes(flags.out, points, flags.text);
-  const auto beside = [&](const char* ending) {
-    return std::filesystem::path(flags.out).replace_extension(ending).string();
-  };
-  write_picture(beside(".svg"), svg_of({points}));
-  write_png(beside(".png"), image_of({points}));
-  std::cout << flags.out << ", " << beside(".txt") << ", " << beside(".svg") << ", " << beside(".png")
-            << '\n';
+  write_picture(beside(flags.out, ".svg"), svg_of({points}));
+  write_png(beside(flags.out, ".png"), image_of({points}));
+  std::cout << flags.out;
+  for (const char* const ending : {".txt", ".svg", ".png"}) std::cout << ", " << beside(flags.out, ending);
+  std::cout << '\n';
   return 0;
 }
 

@@ -60,6 +60,10 @@ check "three of the four lists" refuses 1 "iam/testset_t.txt: not found, but iam
 
 # --- the synthetic pen
 check "pen" "$lamina" handwriting pen ab --out pen.xml >/dev/null
+check "again in the same place" "$lamina" handwriting pen ab --out pen.xml >/dev/null
+echo mine >notes.txt
+check "not over what is somebody's" refuses 2 "--out notes.xml: notes.txt would be replaced; give the file another name" handwriting pen ab --out notes.xml
+check "  which is still there" [ "$(cat notes.txt)" = mine -a ! -e notes.xml ]
 check "its strokes, text and pictures" [ "$(grep -c '<Stroke>' pen.xml)" -gt 0 -a -s pen.txt -a -s pen.svg -a -s pen.png ]
 for ending in txt svg png; do
   check "strokes in the place of the $ending" refuses 2 "--out line.$ending: .$ending is for what is put beside the strokes" handwriting pen ab --out line.$ending
