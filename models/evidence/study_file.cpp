@@ -9,7 +9,9 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "core/files/number.h"
 #include "models/run/json_number.h"
+#include "models/run/metrics.h"
 
 namespace lamina {
 
@@ -204,11 +206,14 @@ std::string named(const std::string& setting, const SettingValue& value) {
 std::vector<Combination> Reader::combinations(const Settings& shared) const {
   std::vector<Combination> all;
   std::set<std::string> names;
-  std::set<std::set<std::string>> seen;  // as flags: in any order, a number or its text
+  std::set<std::set<std::string>> seen;  // as flags: in any order, a number or a text of it
   for (const Settings& settings : variants(shared)) {
     std::string name;
     std::set<std::string> flags;
-    for (const auto& [key, value] : settings.entries()) flags.insert(key + '=' + text_of(value));
+    for (const auto& [key, value] : settings.entries()) {
+      const auto number = number_from(text_of(value));
+      flags.insert(text(key, '=', number ? number_text(*number) : text_of(value)));
+    }
     for (const auto& [key, value] : settings.entries()) name += (name.empty() ? "" : "-") + named(key, value);
     if (name.empty()) name = "run";
     if (name.starts_with('.')) name.front() = '_';

@@ -132,7 +132,7 @@ std::vector<Panel> in_range(const Study& study, std::vector<Panel> panels) {
 std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
   const std::vector<std::string> keys = varied(study), metrics = metrics_of(runs);
   std::vector<std::string> header{"run"};
-  std::ranges::copy(keys, std::back_inserter(header));
+  for (const std::string& key : keys) header.push_back(key == "updates" ? "updates_asked_for" : key);
   for (const char* const column : {"seed", "outcome", "reason", "updates", "seconds", "peak_mb"})
     header.emplace_back(column);
   for (const std::string& metric : metrics) {

@@ -80,6 +80,8 @@ TEST_CASE("study: mistakes are said in one line with the file and the remedy") {
         "s.json: two variants would have the name a; leave one of them out");
   CHECK(complaint(R"(, "variants": [{"norm": "a", "batch": 4}, {"batch": 4, "norm": "a"}])") ==
         "s.json: the variant batch4-a has the settings of another one; leave one of them out");
+  CHECK(complaint(R"(, "variants": {"lr": [0.001, "1e-3"]})") ==
+        "s.json: the variant 1e-3 has the settings of another one; leave one of them out");
   CHECK(complaint(R"(, "threads": 0)").starts_with("s.json: 'threads' is no whole number from 1 to 1024"));
   const std::string chosen = R"(, "variants": {"lr": [1, 2]}, "seeds": [1, 2], "choose": "valid_error",
       "claims": [{"metric": "loss", "lower": {"lr": 1}, "than": {"lr": 2}}])";
