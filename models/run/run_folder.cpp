@@ -36,6 +36,7 @@ Json to_json(const RunConfig& config) {
   Json json = {{"experiment", config.experiment}, {"variant", config.variant}, {"settings", settings},
                {"lamina", config.version},        {"scalar", config.scalar},   {"threads", config.threads},
                {"backend", config.backend}};
+  if (!config.commit.empty()) json["commit"] = config.commit;
   if (config.ranks > 1) json["ranks"] = config.ranks;
   return json;
 }
@@ -67,6 +68,7 @@ RunConfig config_from(const Json& json) {
           .settings = settings_from(json.at("settings")),
           .backend = json.at("backend").get<std::string>(),
           .version = json.at("lamina").get<std::string>(),
+          .commit = json.value("commit", ""),
           .scalar = json.at("scalar").get<std::string>(),
           .threads = whole_from_json<int>(json.at("threads"), "threads"),
           .ranks = json.contains("ranks") ? whole_from_json<size_t>(json.at("ranks"), "ranks") : 1};
@@ -213,6 +215,7 @@ bool make_folder(const std::string& path) {
 
 RunConfig write_config(const std::string& folder, RunConfig config) {
   config.version = version;
+  config.commit = commit();
   config.scalar = scalar_name;
   config.threads = threads();
   config.ranks = distributed::group().size();

@@ -63,6 +63,7 @@ TEST_CASE("a run's config reads back as it was") {
   CHECK(opened.config().variant == "layer");
   CHECK(opened.config().backend == "OpenBLAS 0.3.21 openmp");
   CHECK(opened.config().version == version);
+  CHECK(opened.config().commit == commit());
   CHECK(opened.config().scalar == (sizeof(real) == 8 ? "double" : "float"));
   CHECK(opened.config().threads == threads());
 }
