@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "models/evidence/interval.h"
 #include "tools/report/document.h"
+#include "tools/report/run_list.h"
 
 namespace lamina {
 
@@ -40,12 +41,20 @@ double picked_of_one(const Trace& trace, const Measure& measure) {
   return NAN;
 }
 
+/// A seed that is not where the others have ended is none of them yet.
+bool is_under_way(const Trace& single) {
+  return !single.run->diverged && !unfinished(*single.run, *single.csv).empty();
+}
+
 }  // namespace
 
 std::vector<double> picks(const Trace& trace, const Measure& measure) {
+  const std::vector<Trace> singles = trace.singles();
+  const bool some_have_ended = !std::ranges::all_of(singles, is_under_way);
   std::vector<double> values;
-  for (const Trace& single : trace.singles())
-    if (const double value = picked_of_one(single, measure); std::isfinite(value))
+  for (const Trace& single : singles)
+    if (const double value = picked_of_one(single, measure);
+        std::isfinite(value) && !(some_have_ended && is_under_way(single)))
       values.push_back(measure.scale * value);
   return values;
 }
@@ -64,6 +73,8 @@ std::string measured(const Trace& trace, const Measure& measure) {
   if (low != high) cell += text(" (", number(low), " to ", number(high), ')');
   if (values.size() < singles.size()) cell += text(", ", values.size(), " of ", singles.size());
   if (diverged > 0) cell += text(", ", diverged, " diverged");
+  const auto under_way = std::ranges::count_if(singles, is_under_way);
+  if (under_way > 0 && under_way < std::ssize(singles)) cell += text(", ", under_way, " unfinished");
   return cell;
 }
 

@@ -99,17 +99,6 @@ double last_of(const Csv& csv, const std::string& column) {
   return place && !csv.rows.empty() ? number_in(csv.rows.back()[*place]) : NAN;
 }
 
-/// "2 of 5 epochs so far" of a run that was to become longer, by updates where it was asked for these; or else empty. A smoke
-/// run trains fewer updates than it was asked for.
-std::string unfinished(const FoundRun& run, const Csv& csv) {
-  const bool by_updates = number_in(setting_of(run, "updates")) > 0;
-  if (by_updates && number_in(setting_of(run, "smoke")) > 0) return {};
-  const std::string column = by_updates ? "step" : "epoch";
-  const double done = last_of(csv, column),
-               planned = number_in(setting_of(run, by_updates ? "updates" : "epochs"));
-  return planned > done ? progress(done, planned, column) + " so far" : "";
-}
-
 /// Real or synthetic, whole or reduced.
 Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   if (run.study) return study_badges(*run.study);
@@ -163,6 +152,15 @@ Json problems_of(const FoundRun& run, const Exhibit& exhibit) {
 
 }  // namespace
 
+std::string unfinished(const FoundRun& run, const Csv& csv) {
+  const bool by_updates = number_in(setting_of(run, "updates")) > 0;
+  if (by_updates && number_in(setting_of(run, "smoke")) > 0) return {};
+  const std::string column = by_updates ? "step" : "epoch";
+  const double done = last_of(csv, column),
+               planned = number_in(setting_of(run, by_updates ? "updates" : "epochs"));
+  return planned > done ? progress(done, planned, column) + " so far" : "";
+}
+
 Json runs_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
   Json list = Json::array();
   for (const FoundRun& run : runs) {
@@ -171,7 +169,9 @@ Json runs_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
     if (run.config && run.config->version.empty())
       made_with = "its numbers are kept in the study's numbers.json";
     else if (run.config)
-      made_with = text("lamina ", run.config->version, ", ", run.config->scalar, ", ", run.config->threads,
+      made_with = text("lamina ", run.config->version,
+                       run.config->commit.empty() ? "" : ", commit " + run.config->commit, ", ",
+                       run.config->scalar, ", ", run.config->threads,
                        run.config->threads == 1 ? " thread, " : " threads, ", run.config->backend);
     list.push_back({{"path", run.path},
                     {"norm", setting_of(run, "norm")},

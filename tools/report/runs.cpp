@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "models/run/data_note.h"
 #include "models/run/run_folder.h"
 #include "models/run/steps_file.h"
 #include "tools/report/exhibits.h"
@@ -109,6 +110,7 @@ std::optional<FoundRun> run_in(const fs::path& folder, const Enough& enough, Fin
   if (is_there(folder / "config.json")) {
     try {
       run.config = RunFolder::open(run.path).config();
+      run.data_digest = data_note_of(run.path).digest;
       if (!run.study) run.study = lab_in(folder, *run.config);
     } catch (const DataError& error) {
       run.problem = error.what();

@@ -30,6 +30,7 @@ struct FoundRun {
   std::optional<std::string> diverged = {};  ///< why it did, where it did
   std::string problem = {};                  ///< why config.json could not be read; empty when it could
   std::vector<FoundPicture> pictures = {};   ///< those that exhibits show
+  std::string data_digest = {};              ///< of the files that it read; empty where unknown
 };
 
 struct Findings {

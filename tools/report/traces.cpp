@@ -103,6 +103,11 @@ std::vector<std::pair<std::string, SettingValue>> settings_but_seed(const FoundR
   return entries;
 }
 
+/// Of the oldest runs it is not known.
+bool may_be_same_data(const FoundRun& a, const FoundRun& b) {
+  return a.data_digest.empty() || b.data_digest.empty() || a.data_digest == b.data_digest;
+}
+
 /// Whether nothing but their seeds tells two traces apart. Presets and built-in data may be other ones in another version.
 bool only_seeds_differ(const Trace& a, const Trace& b) {
   const auto made = [](const Trace& trace) {
@@ -110,7 +115,8 @@ bool only_seeds_differ(const Trace& a, const Trace& b) {
     return std::tie(config.experiment, config.version, config.scalar, config.ranks);
   };
   return a.run != b.run && a.run->config && b.run->config && a.facet == b.facet && a.label == b.label &&
-         made(a) == made(b) && setting_of(*a.run, "seed") != setting_of(*b.run, "seed") &&
+         made(a) == made(b) && may_be_same_data(*a.run, *b.run) &&
+         setting_of(*a.run, "seed") != setting_of(*b.run, "seed") &&
          settings_but_seed(*a.run) == settings_but_seed(*b.run);
 }
 

@@ -49,13 +49,40 @@ TEST_CASE("a seed of several ranks, of the other scalar type or of another versi
   CHECK(curves_with({{"lamina", "0.0.9"}}) == 2);
 }
 
+TEST_CASE("a seed on other files is another run, where it says which") {
+  const TemporaryFolder folder;
+  for (const int seed : {1, 2}) make_seed(text(folder.path(), "/seed", seed), seed, 0.01 * seed);
+  const auto curves_with = [&](const std::string& digest) {
+    write_file(folder / "seed2/data.txt", "mnist\n" + digest + '\n');
+    return exhibit_on(folder.path(), "figure-6")["charts"][1]["curves"].size();
+  };
+  write_file(folder / "seed1/data.txt", "mnist\n1a2b\n");
+  CHECK(curves_with("1a2b") == 1);
+  CHECK(curves_with("3c4d") == 2);
+  CHECK(curves_with("") == 1);  // as the oldest runs
+}
+
+TEST_CASE("a seed that is still trained is in no median of those that ended") {
+  const TemporaryFolder folder;
+  for (const int seed : {1, 2}) make_seed(text(folder.path(), "/seed", seed), seed, 0.01 * seed);
+  const auto cell = [&] { return exhibit_on(folder.path(), "figure-6")["tables"][0]["rows"][0]["cells"][2]; };
+  CHECK(cell() == "0.75 (0.5 to 1)");
+  const auto only_first_epoch = [&](const char* seed) {
+    write_file(folder / seed + "/metrics.csv", "epoch,step,train_nll,test_error\n1,429,0.5,0.09\n");
+  };
+  only_first_epoch("seed2");
+  CHECK(cell() == "0.5, 1 of 2, 1 unfinished");
+  only_first_epoch("seed1");
+  CHECK(cell() == "9");  // nothing has ended yet, which the runs' badges say
+}
+
 TEST_CASE("a seed without a number is counted, not left out") {
   const TemporaryFolder folder;
   make_seed(folder / "a", 1, 0.02);
   make_run_of(
       "mnist", folder / "b",
       {{"norm", "layer"}, {"data", "mnist"}, {"seed", 2}, {"batch", "128"}, {"epochs", 2}, {"lr", 0.001}},
-      "epoch,step,train_nll,test_error\n1,429,nan,nan\n");
+      "epoch,step,train_nll,test_error\n1,429,nan,nan\n2,858,nan,nan\n");
   CHECK(exhibit_on(folder.path(), "figure-6")["tables"][0]["rows"][0]["cells"][2] == "1, 1 of 2");
 }
 

@@ -62,7 +62,8 @@ std::vector<FoundRun> kept_runs(const std::string& folder) {
     for (const auto& [name, kept] : kept_numbers(folder)) {
       const std::string path = (in / name).string();
       if (std::filesystem::exists(path)) continue;
-      FoundRun& run = runs.emplace_back(FoundRun{.path = path, .config = config_of(study, name)});
+      FoundRun& run = runs.emplace_back(
+          FoundRun{.path = path, .config = config_of(study, name), .data_digest = kept.files});
       if (kept.end.outcome == RunEnd::diverged) run.diverged = kept.end.reason;
       run.files["metrics.csv"] = csv_of(kept.curves);
       if (!kept.test.columns.empty()) run.files["test.csv"] = csv_of(kept.test);
