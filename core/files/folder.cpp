@@ -36,12 +36,12 @@ void add_files_below(const std::string& folder, std::string_view ending, std::ve
     std::error_code ignored;  // an entry removed meanwhile is no folder
     if (fs::is_directory(entry.symlink_status(ignored)))
       add_files_below(entry.path().string(), ending, files);
+    else if (entry.path().native().ends_with(ending))
+      files.push_back(entry.path().string());
     else if (fs::is_directory(entry.status(ignored)))  // nobody would miss what is left out
       fail<DataError>(entry.path().string(),
                       ": is a link to a folder, which is not followed; name that folder itself, or put a "
                       "copy of it here");
-    else if (entry.path().native().ends_with(ending))
-      files.push_back(entry.path().string());
   }
 }
 
