@@ -95,10 +95,11 @@ Study study_from(const std::string& path, std::string_view content);
 /// What of a study must stay as it is while its runs are used, and the scalar type of this program, in which they are
 /// trained: kept in its folder as study.json.
 std::string kept_of(const Study& study, size_t smoke);
+/// Whether runs may become longer (models/run/length.h), which those can whose folders are there.
+enum class Lengths { as_kept, may_grow };
+
 /// The content of study.json after `study` has been added to what was kept. DataError when runs that were kept would
 /// have other settings now, or are of the other scalar type; without `smoke`, to look at them, that and the type may be any.
-/// Runs that can go on may become longer (models/run/length.h).
-enum class Lengths { as_kept, may_grow };
 std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
                              const std::string& kept, Lengths lengths = Lengths::as_kept);
 
