@@ -95,6 +95,7 @@ Study study_from(const std::string& path, std::string_view content);
 /// What of a study must stay as it is while its runs are used, and the scalar type of this program, in which they are
 /// trained: kept in its folder as study.json.
 std::string kept_of(const Study& study, size_t smoke);
+
 /// Whether runs may become longer (models/run/length.h), which those can whose folders are there.
 enum class Lengths { as_kept, may_grow };
 

@@ -79,7 +79,7 @@ struct RunConfig {
 
   // Filled in when the folder is created.
   std::string version = {};  // the library's
-  std::string commit = {};   // that it was built from; empty in files of earlier versions
+  std::string commit = {};   // of the program that began the run; empty in files of earlier versions
   std::string scalar = {};   // "float" or "double"
   int threads = 0;
   size_t ranks = 1;

@@ -40,7 +40,7 @@ double now() {
                        std::uint64_t saved_step) {
   const std::string reason = text(what, op == nullptr ? "" : text(", first in the op '", op, "'"));
   if (RunFolder::is_ours()) write_file(folder.file(diverged_file), reason + '\n');
-  fail<DataError>(
+  fail<RunDiverged>(
       folder.path(), ": ", reason, "; ",
       saved_step == 0 ? "nothing was saved yet" : text("the state of step ", saved_step, " is kept"),
       "; lower --lr or look for such values in the data");

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "core/parameters.h"
 #include "core/tensor.h"
 #include "models/run/run_folder.h"
@@ -104,6 +105,11 @@ std::uint64_t updates_in(std::uint64_t epochs, std::uint64_t steps_per_epoch);
 TrainingPlan plan_in_periods(const RunLabel& label, std::uint64_t steps, std::uint64_t each,
                              const std::string& period);
 
+/// A run whose loss, model or metric is not finite.
+struct RunDiverged : DataError {
+  using DataError::DataError;
+};
+
 enum class Outcome {
   finished,
   interrupted,
@@ -114,11 +120,11 @@ enum class Outcome {
 /// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), initial.csv and
 /// steps.csv (models/run/steps_file.h), state and model.safetensors (models/run/run_state.h), the rows of metrics.csv
 /// for TensorBoard when the run's settings say `tensorboard` (models/run/event_file.h), and record.csv when they say
-/// `record` (models/recording/recorder.h). Throws DataError when the loss, a metric after an epoch, a parameter or a
+/// `record` (models/recording/recorder.h). Throws RunDiverged when the loss, a metric after an epoch, a parameter or a
 /// moment of the optimizer is not finite, naming the step, of a loss the first op whose result was not, and the last
 /// good checkpoint, which stays (the file diverged.txt of the run then holds what was not finite, until it goes on);
-/// and for files of the run that are damaged or do not fit the model, before the model or the state is changed. Throws
-/// Error for a plan whose epochs have no step, or whose last one has more than the others or is one of none, and for
+/// and DataError for files of the run that are damaged or do not fit the model, before the model or state is changed.
+/// Throws Error for a plan whose epochs have no step, or whose last one has more than the others or is one of none, and for
 /// metrics of the same name, or that are named and not measured.
 ///
 /// Where several ranks train (core/distributed/group.h), all call this with the same model and plan. Each computes its

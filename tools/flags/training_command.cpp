@@ -169,8 +169,8 @@ RunLabel TrainingCommand::label_of(const std::vector<Variant>& all,
 std::optional<Outcome> TrainingCommand::train_one_of_several(const RunFolder& folder, const RunLabel& label) {
   try {
     return train_variant(folder, label);
-  } catch (const DataError& problem) {
-    if (label.of == 1 || distributed::is_shared() || !exists(folder.file(diverged_file))) throw;
+  } catch (const RunDiverged& problem) {
+    if (label.of == 1 || distributed::is_shared()) throw;
     std::cerr << "lamina: " << problem.what() << '\n';
     return {};
   }
