@@ -292,4 +292,16 @@ RunFolder RunFolder::open(const std::string& path) {
   return {path, read_config(file), nullptr};
 }
 
+void note_commit(const RunFolder& run, bool from_first_update) {
+  RunConfig config = run.config();
+  std::string& all = config.commit;
+  const std::string own = commit();
+  if (from_first_update)
+    all = own;
+  else if (!all.empty() &&
+           all.substr(all.rfind(' ') + 1) != own)  // where none is noted, others are not known
+    all += ", " + own;
+  if (all != run.config().commit) write_as_it_is(run.path(), config);
+}
+
 }  // namespace lamina

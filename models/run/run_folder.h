@@ -79,8 +79,9 @@ struct RunConfig {
 
   // Filled in when the folder is created.
   std::string version = {};  // the library's
-  std::string commit = {};   // of the program that began the run; empty in files of earlier versions
-  std::string scalar = {};   // "float" or "double"
+  std::string commit =
+      {};  // of the programs that trained the run, "1a2b3c4, 5d6e7f8"; empty in files of earlier versions
+  std::string scalar = {};  // "float" or "double"
   int threads = 0;
   size_t ranks = 1;
 };
@@ -137,5 +138,8 @@ class RunFolder {
   RunConfig config_;
   std::shared_ptr<const RunLock> lock_;  // shared by copies; none when the run is only read
 };
+
+/// Says in the run's config.json that this program trains it, from its first update or from where another one left it.
+void note_commit(const RunFolder& run, bool from_first_update);
 
 }  // namespace lamina

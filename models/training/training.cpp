@@ -202,6 +202,7 @@ class Training {
         saved_step_(position_.step),
         began_(now() - position_.seconds),
         last_save_(now()) {
+    if (position_.step < total_) note_commit(trained.folder, position_.step == 0);
     std::error_code kept;  // one that cannot be removed is of no harm here
     std::filesystem::remove(trained.folder.file(diverged_file), kept);
     position_.reported = static_cast<std::uint64_t>(metrics_.last_step());

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -66,6 +67,28 @@ TEST_CASE("a run's config reads back as it was") {
   CHECK(opened.config().commit == commit());
   CHECK(opened.config().scalar == (sizeof(real) == 8 ? "double" : "float"));
   CHECK(opened.config().threads == threads());
+}
+
+TEST_CASE("a run says which programs trained it, one after another") {
+  const Scratch scratch;
+  const std::string path = RunFolder::create("run", {.experiment = "own"}).path(), own = commit();
+  const auto began = [&](const std::string& others) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(read_file("run/config.json"));
+    json["commit"] = others;
+    if (others.empty()) json.erase("commit");
+    write_file("run/config.json", json.dump(2) + '\n');
+    return RunFolder::open(path);
+  };
+  const auto noted = [&] { return RunFolder::open(path).config().commit; };
+  note_commit(began("1a2b3c4"), /*from_first_update=*/false);
+  CHECK(noted() == "1a2b3c4, " + own);
+  const std::string bytes = read_file("run/config.json");
+  note_commit(RunFolder::open(path), /*from_first_update=*/false);
+  CHECK(read_file("run/config.json") == bytes);
+  note_commit(began("1a2b3c4"), /*from_first_update=*/true);  // nothing of what that one trained was saved
+  CHECK(noted() == own);
+  note_commit(began(""), /*from_first_update=*/false);
+  CHECK(noted().empty());  // it is not known which began
 }
 
 TEST_CASE("a run that names no kernels is said to use those of the library") {

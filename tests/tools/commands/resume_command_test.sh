@@ -130,6 +130,12 @@ check "other threads are said" grep -qx "run: began with 1 threads and goes on w
 sed -i 's/"backend": "own/"backend": "other/' run/config.json
 "$lamina" mnist --resume --out run 2>err >/dev/null
 check "other kernels are said" grep -q "^run: began with other .* and goes on with own .*; its numbers do not" err
+cp -r one grown
+sed -i 's/"commit": "[^"]*/"commit": "1a2b3c4/' grown/config.json
+whole mnist --resume --out grown
+check "a run that has nothing left to train keeps its commit" grep -q '"commit": "1a2b3c4"' grown/config.json
+whole mnist --resume --epochs 4 --out grown
+check "one that another commit goes on with names both" grep -q '"commit": "1a2b3c4, [^"]' grown/config.json
 sed -i 's/"lamina": "/"lamina": "0.0./' run/config.json
 "$lamina" mnist --resume --out run 2>err >/dev/null
 check "another version is said" grep -q "^run: began with version 0.0.* and goes on with [0-9.]*; its numbers do not" err
