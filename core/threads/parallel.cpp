@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/files/control_groups.h"
 #include "core/files/number.h"
 #include "core/threads/team.h"
 
@@ -88,7 +90,11 @@ int usable_cores() {
   CPU_ZERO(&allowed);
   // It fails where the machine has more cores than the set.
   const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-  return std::max(1, known ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency()));
+  const int cores =
+      std::max(1, known ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency()));
+  // A thread beyond the quota only has all of them wait for the next period.
+  const double quota = std::ceil(cpu_quota(control_groups("cpu")));
+  return quota < cores ? static_cast<int>(quota) : cores;
 }
 
 void set_threads(int count) {

@@ -15,7 +15,8 @@
 
 namespace lamina {
 
-/// The cores that the calling thread may run on: of the machine's those that taskset, a container or mpirun leaves it.
+/// The cores that the calling thread may run on: of the machine's those that taskset, a container or mpirun leaves it, and no
+/// more than the quota of its control group pays for, rounded up.
 int usable_cores();
 
 /// Uses `count` threads from here on; 0, the default: as many as the environment variable LAMINA_THREADS says (1 to

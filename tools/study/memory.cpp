@@ -1,10 +1,13 @@
 #include "tools/study/memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <limits>
 #include <string>
+
+#include "core/files/control_groups.h"
 
 namespace lamina {
 
@@ -29,20 +32,21 @@ std::size_t number_named(const std::string& path, const std::string& name) {
   return unknown;
 }
 
-/// The folder of this process's control group (version 2): the line "0::/name" of /proc/self/cgroup.
-std::string control_group() {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);)
-    if (line.starts_with("0::")) return "/sys/fs/cgroup" + line.substr(3);
-  return "/sys/fs/cgroup";
-}
+/// The names of a control group's files, and of the line with the pages of files that were read lately, which are given back
+/// when they are needed.
+struct GroupFiles {
+  const char *limit, *used, *cache;
+};
+constexpr auto versions =
+    std::to_array<GroupFiles>({{"memory.max", "memory.current", "inactive_file"},
+                               {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}});
 
-/// What is left of the group's limit. Pages of files that were read lately are given back when they are needed.
-std::size_t left_in(const std::string& group) {
-  const std::size_t limit = number_in_file(group + "/memory.max"),
-                    used = number_in_file(group + "/memory.current");
+/// What is left of the group's limit.
+std::size_t left_in(const std::string& group, const GroupFiles& files) {
+  const std::size_t limit = number_in_file(group + '/' + files.limit),
+                    used = number_in_file(group + '/' + files.used);
   if (limit == unknown || used == unknown) return unknown;
-  const std::size_t cache = number_named(group + "/memory.stat", "inactive_file");
+  const std::size_t cache = number_named(group + "/memory.stat", files.cache);
   return limit - std::min(limit, used - (cache == unknown ? 0 : std::min(cache, used)));
 }
 
@@ -51,10 +55,8 @@ std::size_t left_in(const std::string& group) {
 std::size_t available_memory() {
   const std::size_t kilobytes = number_named("/proc/meminfo", "MemAvailable:");
   std::size_t available = kilobytes == unknown ? unknown : kilobytes << 10;
-  // The limit of a group above this one counts as well.
-  for (std::string group = control_group(); group.starts_with("/sys/fs/cgroup");
-       group = group.substr(0, group.rfind('/')))
-    available = std::min(available, left_in(group));
+  for (const std::string& group : control_groups("memory"))
+    for (const GroupFiles& files : versions) available = std::min(available, left_in(group, files));
   return available;
 }
 

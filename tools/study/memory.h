@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-/// In bytes: what the system calls available, or what is left of the limit of this process's control group when that is
+/// In bytes: what the system calls available, or what is left of the limit of this process's control groups when that is
 /// less. The largest number when neither can be read.
 std::size_t available_memory();
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/control_groups.h"
 #include "tests/stress/thread_jobs.h"
 #include "tests/stress/watchdog.h"
 
@@ -128,7 +130,7 @@ TEST_CASE("one thread per core is one for each core that the process may run on"
   const ThreadsVariable unset(nullptr);
   cpu_set_t before;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-  CHECK(usable_cores() == CPU_COUNT(&before));
+  CHECK(usable_cores() == std::min<double>(CPU_COUNT(&before), std::ceil(cpu_quota(control_groups("cpu")))));
   int first = 0;
   while (CPU_ISSET(first, &before) == 0) ++first;
   cpu_set_t one;
