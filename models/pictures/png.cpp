@@ -19,6 +19,10 @@ std::string number16(int value) { return png_number(static_cast<std::size_t>(val
 const Bytef* bytes_of(const std::string& text) { return reinterpret_cast<const Bytef*>(text.data()); }
 
 std::string header(const Image& image) {
+  constexpr std::size_t most = 0x7fffffff;  // 31 bits
+  for (const std::size_t side : {image.width, image.height})
+    if (side == 0 || side > most)
+      fail("png: ", image.width, " x ", image.height, " pixels; the format keeps 1 to ", most, " a side");
   constexpr char bits = 8, rgb = 2;
   return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", png_number(image.width) + png_number(image.height) +
                                                      std::string{bits, rgb, 0, 0, 0});

@@ -21,11 +21,11 @@ struct Image {
   std::vector<Color> pixels;  ///< row by row from the top
 };
 
-/// Writes it with its origin (picture_file.h).
+/// Writes it with its origin (picture_file.h). Throws Error for an image without pixels.
 void write_png(const std::string& path, const Image& image);
 
 /// Shows the frames for `milliseconds` each, the last one for `rest` milliseconds, and repeats. Throws Error
-/// when there are none, when they differ in size, and for a time outside 0 to 65535.
+/// when there are none or they have no pixels, when they differ in size, and for a time outside 0 to 65535.
 void write_animation(const std::string& path, const std::vector<Image>& frames, int milliseconds, int rest);
 
 }  // namespace lamina

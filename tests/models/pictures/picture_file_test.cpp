@@ -31,6 +31,19 @@ TEST_CASE("a PNG says so in a text chunk with the right length and checksum, in 
   CHECK(png_chunk("IEND", "") == std::string("\0\0\0\0IEND\xae\x42\x60\x82", 12));
 }
 
+TEST_CASE("a PNG without pixels is refused, and what was there stays") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "dot.png";
+  write_png(path, Image(1, 1, {1, 2, 3}));
+  const std::string before = read_file(path);
+  for (const auto& [columns, lines] : {std::pair{0, 1}, {1, 0}, {0, 0}}) {
+    const Image none(static_cast<std::size_t>(columns), static_cast<std::size_t>(lines), {});
+    CHECK_THROWS_WITH_AS(write_png(path, none), doctest::Contains("pixels; the format keeps 1 to"), Error);
+    CHECK_THROWS_AS(write_animation(path, {none}, 1, 1), Error);
+  }
+  CHECK(read_file(path) == before);
+}
+
 TEST_CASE("what is no picture stays as it is") {
   for (const std::string other : {"", "text", "\x89PNG\r\n\x1a\n cut off"})
     CHECK(with_origin(other) == other);
