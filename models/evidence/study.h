@@ -104,4 +104,7 @@ enum class Lengths { as_kept, may_grow };
 std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, const std::string& kept_file,
                              const std::string& kept, Lengths lengths = Lengths::as_kept);
 
+/// Whether runs that were kept are to become longer, of two contents of study.json.
+bool became_longer(const std::string& before, const std::string& now);
+
 }  // namespace lamina

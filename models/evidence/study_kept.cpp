@@ -106,4 +106,9 @@ std::string merged_with_kept(const Study& study, std::optional<size_t> smoke, co
   return now.dump(2) + '\n';
 }
 
+bool became_longer(const std::string& before, const std::string& now) {
+  return !same(Json::parse(before).at("settings"),
+               Json::parse(now).at("settings"));  // nothing else may change
+}
+
 }  // namespace lamina

@@ -16,12 +16,14 @@
 #include "core/files/folder.h"
 #include "models/evidence/kept_numbers.h"
 #include "models/evidence/verdict.h"
+#include "models/run/data_note.h"
 #include "models/run/interrupt.h"
 #include "models/run/length.h"
 #include "models/run/metrics.h"
 #include "models/run/progress.h"
 #include "models/run/run_folder.h"
 #include "tools/study/memory.h"
+#include "tools/study/same_data.h"
 
 namespace lamina {
 
@@ -217,8 +219,17 @@ void StudyQueue::look_at_children() {
   const bool reads = ++looks_ % looks_between_reading == 0;
   for (Run* run : at_work()) {
     if (reads) look_at(*run);
-    if (run->child->ended()) end(*run);
+    const bool ended = run->child->ended();
+    compare_data(*run);
+    if (ended) end(*run);
   }
+}
+
+/// As soon as a run says which files it reads: what is trained on others than the rest is of no use.
+void StudyQueue::compare_data(Run& run) const {
+  if (run.compared || data_note_of(run.folder).digest.empty()) return;
+  run.compared = true;
+  require_same_data(study_, options_.folder);
 }
 
 void StudyQueue::look_at(Run& run) {

@@ -32,7 +32,8 @@ class StudyQueue {
   StudyQueue(const Study& study, const std::vector<StudyRun>& runs, const QueueOptions& options);
 
   /// Trains until all runs have ended, or until Ctrl-C, which saves all that are at work. Returns whether all ended.
-  /// DataError, and all are saved, when one run of each variant shows that the study names what they do not measure.
+  /// DataError, and all are saved, when a run reads other files than another, or when one run of each variant shows that the
+  /// study names what they do not measure.
   bool train();
 
   std::size_t failed() const;
@@ -43,7 +44,8 @@ class StudyQueue {
     std::string folder;
     RunEnd how;
     std::unique_ptr<ChildProcess> child = {};
-    bool awaited = false;  ///< it was said that its folder is locked
+    bool awaited = false;   ///< it was said that its folder is locked
+    bool compared = false;  ///< the files that it reads were, with those of the others
     std::size_t ends_by_signal = 0;
     double share = 0, seconds = 0;  ///< of its training done, and the time it took
   };
@@ -54,6 +56,7 @@ class StudyQueue {
   void look_at_children();
   static void look_at(Run& run);
   void end(Run& run);
+  void compare_data(Run& run) const;
   void require_what_is_named();
   void stop_all();
   void show();

@@ -1,6 +1,7 @@
 #include "tools/study/train_study.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "tools/flags/common_flags.h"
 #include "tools/flags/training_command.h"
 #include "tools/study/queue.h"
+#include "tools/study/same_data.h"
 #include "tools/study/study_report.h"
 
 namespace lamina {
@@ -95,31 +97,6 @@ void require_own_runs(const Study& study, const std::string& folder, size_t smok
   }
 }
 
-/// The settings that say which files a run reads.
-std::string source_of(const Study& study, size_t combination) {
-  std::string all;
-  for (const char* const name : {"data", "book"})
-    for (const Settings* const part : {&study.settings, &study.combinations[combination].settings})
-      all += part->word(name) + '\n';
-  return all;
-}
-
-/// Files of the data that changed meanwhile would make two samples of the runs of one variant, and compare variants on
-/// different data. Of runs whose folders are gone numbers.json says what they read.
-void require_same_data(const Study& study, const std::string& folder) {
-  std::map<std::string, const MeasuredRun*> first;  // of each source the first run that says what it read
-  const std::vector<MeasuredRun> runs = measured_runs(study, folder);
-  for (const MeasuredRun& run : runs) {
-    if (run.files.empty()) continue;
-    const MeasuredRun& before = *first.try_emplace(source_of(study, run.run.combination), &run).first->second;
-    if (before.files != run.files)
-      fail<DataError>(study.file, ": the runs in ", folder, '/', before.run.name, " and ", folder, '/',
-                      run.run.name,
-                      " began with other files in their --data folder; put back the files of one of them, "
-                      "and remove the other run");
-  }
-}
-
 /// Only a run whose folder is there can go on for longer, not one whose numbers alone are left.
 Lengths lengths_in(const std::string& folder) {
   const KeptNumbers kept = kept_numbers(folder);
@@ -127,16 +104,17 @@ Lengths lengths_in(const std::string& folder) {
   return std::ranges::all_of(kept, can_go_on) ? Lengths::may_grow : Lengths::as_kept;
 }
 
-/// What the runs in the folder were trained with must be what the study says.
+/// What the runs in the folder were trained with must be what the study says. Where they become longer, what was measured of
+/// shorter ones is no longer kept: their folders have it.
 void keep(const Study& study, const std::string& folder) {
   const std::string file = folder + "/study.json";
   const size_t smoke = smoke_epochs();
-  const std::string kept = exists(file)
-                               ? merged_with_kept(study, smoke, file, read_file(file), lengths_in(folder))
-                               : kept_of(study, smoke);
+  const std::string before = exists(file) ? read_file(file) : kept_of(study, smoke);
+  const std::string now = merged_with_kept(study, smoke, file, before, lengths_in(folder));
   require_own_runs(study, folder, smoke);
   require_same_data(study, folder);
-  write_file(file, kept);
+  if (became_longer(before, now)) std::filesystem::remove(folder + '/' + numbers_file);
+  write_file(file, now);
 }
 
 /// One run a core.

@@ -89,9 +89,9 @@ check "other settings" refuses 1 "s.json: lr 0.5 and not no lr in grows/study.js
 LAMINA_SMOKE=2 check "another LAMINA_SMOKE" refuses 1 "grows/study.json" study s.json --out grows
 
 # --- longer later
-longer() {  # longer EPOCHS FOLDER
+longer() {  # longer EPOCHS FOLDER [NORMS]
   study '{"experiment": "mnist", "settings": {"preset": "small", "train-on": 256, "batch": 128, "epochs": '"$1"'},
-    "variants": {"norm": ["none", "layer"]}, "seeds": [1, 2]}'
+    "variants": {"norm": ['"${3:-"\"none\", \"layer\""}"']}, "seeds": [1, 2]}'
   (unset LAMINA_SMOKE; "$lamina" study s.json --out "$2" >out 2>err) || broken out err
 }
 longer 3 asked-for-3
@@ -114,6 +114,13 @@ study '{"experiment": "mnist", "settings": {"preset": "small", "train-on": 256, 
   "variants": {"norm": ["none", "layer"]}, "seeds": [1, 2]}'
 LAMINA_SMOKE=0 check "  shorter is refused" refuses 1 "s.json: epochs 4 and not epochs 5 in longer/study.json; put it back" study s.json --out longer
 LAMINA_SMOKE=0 check "  and so are runs whose numbers alone are left" refuses 1 "s.json: epochs 4 and not epochs 2 in only/study.json" study s.json --out only
+
+longer 1 taken
+longer 2 taken '"none"'
+rm -r taken/layer-seed*
+longer 2 taken
+check "a variant that was taken out meanwhile does not come back shorter" [ "$(grep -E '^(goes on|starts)' out | sort | tr '\n' ' ')" = \
+  "starts: layer-seed1 starts: layer-seed2 " ]
 
 # --- what only runs tell is asked of the first ones
 study '{"experiment": "mnist", "settings": {"preset": "small", "record": "every=5"}, "variants": {"norm": ["batch", "layer"]}, "seeds": [1, 2, 3], "metrics": "gian.mean"}'
@@ -168,10 +175,13 @@ study '{"experiment": "transformer", "settings": {"preset": "small", "layers": 1
 mkdir alone && cp apart/numbers.json apart/study.json alone
 tr ea ae <there/books/emma.txt >here/books/emma.txt
 sed -i 's/"none"/"none", "layer"/' s.json
+cp -r alone many
 for folder in apart alone; do
   check "a variant that is added after a book has changed, in $folder" eval \
     '(cd here && refuses 1 "../s.json: the runs in ../$folder/none-seed1 and ../$folder/layer-seed1 began with other files in their --data folder" study ../s.json --out ../$folder)'
 done
+sed -i 's/"layer"/"layer", "rms"/' s.json
+check "  is said as soon as one has begun" eval '(cd here && ! "$lamina" study ../s.json --jobs 1 --out ../many >out 2>err && [ "$(grep -c ^starts out)" = 1 ])'
 (cd here/books && "$lamina" transformer --preset small --layers 1 --updates 2 --validate-every 1 --batch 8 --length 8 --data . --seeds 2 --out runs/below >out 2>err) || broken here/books/out here/books/err
 check "a study below its data does not learn from its own files" grep -q '^Data: ./emma.txt: ' here/books/runs/below/summary.md
 
