@@ -52,24 +52,31 @@ SkipOptions SkipCommand::options() const {
           .seed = seed};
 }
 
-Corpus SkipCommand::corpus(const std::string& saved) const {
+/// The books in --data, or the built-in stories.
+Corpus SkipCommand::corpus() const {
   const Preset sizes = preset_of(preset);
   if (data_folder.empty()) return synthetic_stories(seed, smoke > 0 ? 150 : sizes.stories);
   constexpr size_t without_a_word = 2;  // <eos> and <unk>
-  return saved.empty() ? scan_books(data_folder, sizes.vocabulary - without_a_word) : load_books(saved);
+  return saved_.empty() ? scan_books(data_folder, sizes.vocabulary - without_a_word) : load_books(saved_);
 }
 
 /// What an earlier sitting of the run in --out knows about the books, if there was one.
-std::string SkipCommand::folder_of_saved_corpus() const {
+void SkipCommand::find_saved_corpus() {
   std::vector<std::string> folders{out};
   for (const Variant& variant : variants()) folders.push_back(out + "/" + variant.name);
   for (const std::string& folder : folders)
-    if (resume && exists(folder + "/passages.tsv")) return folder;
-  return {};
+    if (saved_.empty() && exists(folder + "/passages.tsv")) saved_ = folder;
+}
+
+const Corpus& SkipCommand::corpus_of(const RunFolder& run) {
+  if (exists(run.file("passages.tsv"))) saved_ = run.path();
+  load_again(run);
+  return *corpus_;
 }
 
 TrainingData SkipCommand::load() {
-  corpus_ = corpus(folder_of_saved_corpus());
+  if (resume) find_saved_corpus();
+  corpus_ = corpus();
   return {.source = corpus_->source, .cases = corpus_->sentences()};
 }
 

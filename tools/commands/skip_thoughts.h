@@ -16,8 +16,8 @@ class SkipCommand final : public TrainingCommand {
   explicit SkipCommand(Command& command);
 
   skip_thoughts::SkipOptions options() const;
-  /// The books in --data, as the run in `saved` knows them if that is not empty, or the built-in stories.
-  skip_thoughts::Corpus corpus(const std::string& saved) const;
+  /// What a run that is looked at was trained on. Throws as load_again().
+  const skip_thoughts::Corpus& corpus_of(const RunFolder& run);
 
  private:
   void complete() override;
@@ -25,11 +25,13 @@ class SkipCommand final : public TrainingCommand {
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override;
   std::string summary(const TrainedVariants& trained) const override;
   std::vector<Panel> figure(const TrainedVariants& trained) const override;
-  std::string folder_of_saved_corpus() const;
+  skip_thoughts::Corpus corpus() const;
+  void find_saved_corpus();
 
   std::string condition_ = "initial";
   size_t evaluate_every_ = 0, embedding_ = 0, hidden_ = 0;  ///< 0: the preset's
   bool lazy_ = false;
+  std::string saved_;  ///< the folder of a run that knows the books; empty: none does
   std::optional<skip_thoughts::Corpus> corpus_;
 };
 

@@ -179,7 +179,7 @@ int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
   const RunFolder folder = open_encoder("neighbours", flags.run);
   Trained trained(skip, folder);
   load_model(folder, trained.parameters);
-  const Corpus corpus = skip.corpus(folder.path());
+  const Corpus& corpus = skip.corpus_of(folder);
   const std::vector<std::string> words = words_of(flags.sentence);
   std::cout << corpus.vocabulary.lines_of_unknown(words);
   const Sentence asked = corpus.vocabulary.sentence(words);
