@@ -1,11 +1,15 @@
 #include "models/attentive_reader/data/data.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <unordered_set>
 
 #include "core/error.h"
 #include "core/files/folder.h"
+#include "core/math/digest.h"
 
 namespace lamina::attentive_reader {
 
@@ -49,6 +53,26 @@ class Census {
   size_t entities_ = 0;
 };
 
+/// Questions of which training has the same words, passage and answer: a model may know them by heart.
+class Repeated {
+ public:
+  void add(const Question& question, bool training) {
+    const std::string words =
+        joined(question.passage) + '\n' + joined(question.query) + '\n' + question.answer;
+    const std::uint64_t digest = digest_of(std::as_bytes(std::span(words)));
+    if (training)
+      trained_.insert(digest);
+    else if (trained_.contains(digest))
+      ++count_;
+  }
+
+  size_t count() const { return count_; }
+
+ private:
+  std::unordered_set<std::uint64_t> trained_;
+  size_t count_ = 0;
+};
+
 /// The `.question` files of a folder, in the order of their names.
 std::vector<std::string> list_questions(const std::string& folder) {
   if (!is_folder(folder)) fail<DataError>(folder, ": is not a folder", remedy);
@@ -59,7 +83,8 @@ std::vector<std::string> list_questions(const std::string& folder) {
   return names;
 }
 
-QuestionSplit read_split(const std::string& folder, size_t sentences, bool training, Census& census) {
+QuestionSplit read_split(const std::string& folder, size_t sentences, bool training, Census& census,
+                         Repeated& repeated) {
   const auto names = std::make_shared<const std::vector<std::string>>(list_questions(folder));
   QuestionSplit split{.count = names->size(), .read = [=](size_t i) {
                         Question question = read_question(folder + '/' + (*names)[i]);
@@ -71,6 +96,7 @@ QuestionSplit read_split(const std::string& folder, size_t sentences, bool train
     const Question question = split.read(i);
     split.lengths.push_back(static_cast<std::uint32_t>(question.passage.size()));
     census.add(question, training);
+    repeated.add(question, training);
   }
   return split;
 }
@@ -92,13 +118,16 @@ Sentence Data::numbered(const Words& words) const {
 Data load_questions(const std::string& folder, size_t sentences) {
   Data data;
   Census census;
-  data.train = read_split(folder + "/training", sentences, true, census);
-  data.valid = read_split(folder + "/validation", sentences, false, census);
-  data.test = read_split(folder + "/test", sentences, false, census);
+  Repeated repeated;
+  data.train = read_split(folder + "/training", sentences, true, census, repeated);
+  data.valid = read_split(folder + "/validation", sentences, false, census, repeated);
+  data.test = read_split(folder + "/test", sentences, false, census, repeated);
   census.make_vocabulary(data);
   const std::string cut =
       sentences == 0 ? "whole passages" : text("at most ", sentences, " sentences a passage");
   data.source = text("questions in ", folder, " (", cut, "): ", sizes_of(data));
+  if (repeated.count() > 0)
+    data.source += text("; ", repeated.count(), " of validation and test are in training as well");
   return data;
 }
 

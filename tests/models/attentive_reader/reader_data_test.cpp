@@ -238,7 +238,7 @@ TEST_CASE("reader data: folders of questions, read when they are asked for") {
   const ar::Data data = ar::load_questions(folder.path(), 1);
   CHECK(data.source == "questions in " + folder.path() +
                            " (at most 1 sentences a passage): 3 training, 2 validation and 1 test questions, "
-                           "9 words, 3 of them entities");
+                           "9 words, 3 of them entities; 3 of validation and test are in training as well");
   CHECK(data.entities == 3);
   CHECK(data.train.lengths == std::vector<std::uint32_t>{4, 4, 4});
   CHECK(data.train.read(1).passage == words("@entity2 met @entity0 ."));
@@ -256,6 +256,10 @@ TEST_CASE("reader data: folders of questions, read when they are asked for") {
   const ar::Data last = ar::load_questions(folder.path(), 1);
   CHECK(last.numbered(words("met"))[0] != Vocabulary::unknown);
   CHECK(last.numbered(words("slept"))[0] == Vocabulary::unknown);
+  CHECK(last.source.ends_with("entities; 1 of validation and test are in training as well"));
+  put(folder / "validation/1.question",
+      "u\n\n@entity2 met @entity0 .\n\n@placeholder met someone .\n\n@entity0\n");
+  CHECK(ar::load_questions(folder.path(), 1).source.ends_with("entities"));  // the answer is another
 }
 
 TEST_CASE("reader data: bad folders and files are named") {
