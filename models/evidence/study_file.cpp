@@ -10,41 +10,28 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/number.h"
-#include "models/run/json_number.h"
+#include "models/evidence/study_json.h"
 #include "models/run/metrics.h"
 
 namespace lamina {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StudyJson::Json;
 
 constexpr size_t largest_file = size_t{1} << 20;
 // More is a mistake, or an attack on whoever reads the file.
-constexpr size_t most_runs = 10'000, most_seeds = 1000, most_settings = 100, most_claims = 100;
-constexpr int deepest = 6;  ///< brackets within brackets
+constexpr size_t most_runs = 10'000, most_seeds = 1000, most_claims = 100;
 
-/// Reads the parts of one file; errors name it.
-class Reader {
+/// Reads the parts of one study.
+class Reader : StudyJson {
  public:
-  Reader(const std::string& path, std::string_view content) : path_(path), json_(parse(content)) {}
+  Reader(const std::string& path, std::string_view content) : StudyJson(path), json_(parse(content)) {}
 
   Study study() const;
 
  private:
-  template <class... Parts>
-  [[noreturn]] void wrong(const Parts&... parts) const {
-    fail<DataError>(path_, ": ", parts...);
-  }
-  Json parse(std::string_view content) const;
-  void require_keys(const Json& object, const std::string& where,
-                    const std::vector<std::string>& known) const;
-  void require_list(const Json& value, const std::string& name) const;
-  void require_few(const Json& settings, const std::string& name) const;
-  std::string word(const Json& value, const std::string& name) const;
   std::vector<std::string> words(const std::string& key) const;
-  Settings settings(const Json& object, const std::string& name) const;
-  void set(Settings& settings, const std::string& name, const Json& value, const std::string& where) const;
   std::vector<Settings> variants(const Settings& shared) const;
   std::vector<Settings> grid(const Json& lists) const;
   std::vector<Combination> combinations(const Settings& shared) const;
@@ -55,56 +42,8 @@ class Reader {
   void read_range(Study& study) const;
   Claim claim(const Json& json, const Study& study, size_t number) const;
 
-  const std::string& path_;
   const Json json_;
 };
-
-/// nlohmann's parser lets the last of two equal keys win, which would hide a setting.
-Json Reader::parse(std::string_view content) const {
-  std::vector<std::set<std::string>> keys;
-  std::string twice;
-  const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > deepest) wrong("has brackets within more than ", deepest, " brackets; a study needs fewer");
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
-      twice = value.get<std::string>();
-    return true;
-  };
-  Json json;
-  try {
-    json = Json::parse(content, look);
-  } catch (const nlohmann::json::exception& problem) {
-    const std::string what = problem.what();
-    wrong("is not JSON (", what.substr(what.find("] ") == std::string::npos ? 0 : what.find("] ") + 2),
-          "); correct it");
-  }
-  if (!twice.empty()) wrong("'", twice, "' is there twice; leave one of them");
-  if (!json.is_object()) wrong("holds no {...}; lamina study --help shows what a study looks like");
-  return json;
-}
-
-void Reader::require_keys(const Json& object, const std::string& where,
-                          const std::vector<std::string>& known) const {
-  for (const auto& [key, value] : object.items())
-    if (std::ranges::find(known, key) == known.end())
-      wrong(where, "'", key, "' is no key; there are ", joined(known));
-}
-
-void Reader::require_list(const Json& value, const std::string& name) const {
-  if (!value.is_array()) wrong("'", name, "' is no list; write [...]");
-  if (value.empty()) wrong("'", name, "' is an empty list; give it a value, or leave the key out");
-}
-
-void Reader::require_few(const Json& settings, const std::string& name) const {
-  if (settings.size() > most_settings)
-    wrong("'", name, "' holds more than ", most_settings, " settings; make fewer");
-}
-
-std::string Reader::word(const Json& value, const std::string& name) const {
-  if (!value.is_string()) wrong("'", name, "' is no text; write it in quotes");
-  return value.get<std::string>();
-}
 
 /// One text or a list of them; nothing where there is no such key.
 std::vector<std::string> Reader::words(const std::string& key) const {
@@ -118,39 +57,6 @@ std::vector<std::string> Reader::words(const std::string& key) const {
       wrong("'", key, "' holds ", all.back(), " twice; leave one out");
   }
   return all;
-}
-
-void Reader::set(Settings& settings, const std::string& name, const Json& value,
-                 const std::string& where) const {
-  for (const auto& [own, instead] :
-       {std::pair{"seed", "\"seeds\": [1, 2, 3]"},
-        std::pair{"seeds", "\"seeds\": [1, 2, 3] beside the settings"},
-        std::pair{"threads", "\"threads\": 1 beside the settings"},
-        std::pair{"out", "--out behind lamina study"}, std::pair{"resume", "nothing: the study sees to it"}})
-    if (name == own) wrong(where, ": '", name, "' is not for single runs; write ", instead);
-  if (name.empty()) wrong(where, ": a setting without a name; name a flag without its dashes");
-  if (value.is_boolean())
-    settings.set(name, value.get<bool>());
-  else if (value.is_number_integer()) {
-    try {
-      settings.set(name, whole_from_json<std::int64_t>(value, name));
-    } catch (const Error& problem) {
-      wrong(where, ": ", problem.what());
-    }
-  } else if (value.is_number())
-    settings.set(name, value.get<double>());
-  else if (value.is_string())
-    settings.set(name, value.get<std::string>());
-  else
-    wrong(where, ": '", name, "' is no number, text, true or false; lists of values belong into 'variants'");
-}
-
-Settings Reader::settings(const Json& object, const std::string& name) const {
-  if (!object.is_object()) wrong("'", name, "' is no {...}; write {\"flag\": value}");
-  require_few(object, name);
-  Settings settings;
-  for (const auto& [key, value] : object.items()) set(settings, key, value, "'" + name + "'");
-  return settings;
 }
 
 /// {"norm": ["none", "layer"], "batch": [128, 4]}: each value with each, the last list varying fastest.
@@ -365,7 +271,7 @@ Study Reader::study() const {
                 "higher_is_better", "panels", "choose", "choose_seeds", "against", "limit", "levels", "range",
                 "claims"});
   Study study;
-  study.file = path_;
+  study.file = path();
   if (!json_.contains("experiment"))
     wrong("'experiment' is missing; name a command of lamina list, such as mnist");
   study.experiment = word(json_["experiment"], "experiment");
