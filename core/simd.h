@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "core/real.h"
@@ -101,14 +102,25 @@ inline real* in_memory(real* array) {
   return array;
 }
 
+/// Lane i is number place[i] of x and y one after another.
+template <int... place>
+vec shuffled(vec x, vec y) {
+#if defined(__clang__) || __GNUC__ >= 12
+  return __builtin_shufflevector(x, y, place...);
+#else
+  using Number = std::conditional_t<sizeof(real) == 8, long long, int>;
+  using Places = Number __attribute__((vector_size(vector_bytes)));
+  return __builtin_shuffle(x, y, Places{place...});
+#endif
+}
+
 // Seen as squares of `step` x `step` blocks, two vectors x and y form [x0 x1; y0 y1]. `block_column<0>` takes
 // the left blocks of both, `block_column<1>` the right ones: exchanging x1 and y0, the step from which a
 // transpose (apply it for every power of two) and a sum over the lanes of many vectors at once are built.
 template <int side, int step, size_t... lane>
 vec block_column(vec x, vec y, std::index_sequence<lane...>) {
-  return __builtin_shufflevector(x, y,
-                                 ((lane & step) ? lanes + static_cast<int>(lane) - (side ? 0 : step)
-                                                : static_cast<int>(lane) + (side ? step : 0))...);
+  return shuffled<((lane & step) ? lanes + static_cast<int>(lane) - (side ? 0 : step)
+                                 : static_cast<int>(lane) + (side ? step : 0))...>(x, y);
 }
 template <int side, int step>
 vec block_column(vec x, vec y) {
@@ -140,7 +152,7 @@ template <int count>
 /// Moves the second half of x to the first.
 template <size_t... lane>
 vec second_half(vec x, std::index_sequence<lane...>) {
-  return __builtin_shufflevector(x, x, (static_cast<int>(lane + lanes / 2) % lanes)...);
+  return shuffled<(static_cast<int>(lane + lanes / 2) % lanes)...>(x, x);
 }
 inline vec second_half(vec x) { return second_half(x, std::make_index_sequence<lanes>{}); }
 
