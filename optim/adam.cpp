@@ -50,10 +50,11 @@ void Adam::step() {
   real *const m = first_moment.data(), *const v = second_moment.data();
   const real* const gradient = parameters().gradients_to_scale().data();
   update_each([=, this](const Part& part) {
-    const auto [step_size, inverse_root] = correction_at(part.steps, part.learning_rate, options);
+    const Correction correction = correction_at(part.steps, part.learning_rate, options);
+    const real step_size = correction.step_size, inverse_root = correction.inverse_root;
     // Added to the step, and not to 1: a factor 1 - decay on w would round to 1 where the decay is below 3e-8.
     const real decay = part.learning_rate * part.weight_decay;
-    return [=, step_size = step_size, inverse_root = inverse_root](size_t i) {
+    return [=](size_t i) {
       const real g = gradient[i];
       m[i] = beta1 * m[i] + (1 - beta1) * g;
       v[i] = beta2 * v[i] + (1 - beta2) * g * g;

@@ -135,17 +135,17 @@ Sharing share_out(size_t images, size_t rows, size_t work_per_row) {
 template <class Body>
 void for_each_framed(const real* x, const Frame& frame, const Sharing& sharing, const Body& body) {
   const size_t area = frame.image_height * frame.image_width * frame.channels;
-  const auto [images, rows, cuts, shares] = sharing;
-  for_each_share(
-      shares, [&, pieces = images * cuts, rows = rows, cuts = cuts, shares = shares](size_t share) {
-        real* const framed = scratch<FrameOfImage>(frame.size());
-        std::fill_n(framed, frame.size(), real{0});  // once: each image overwrites the one before
-        const Range range = part_of(pieces, share, shares);
-        for (size_t i = range.begin; i < range.end; ++i) {
-          frame.put(x + i / cuts * area, framed);
-          body(Piece{i / cuts, rows * (i % cuts) / cuts, rows * (i % cuts + 1) / cuts}, framed, share);
-        }
-      });
+  const size_t rows = sharing.rows, cuts = sharing.cuts, shares = sharing.shares;
+  const size_t pieces = sharing.images * cuts;
+  for_each_share(shares, [=, &frame, &body](size_t share) {
+    real* const framed = scratch<FrameOfImage>(frame.size());
+    std::fill_n(framed, frame.size(), real{0});  // once: each image overwrites the one before
+    const Range range = part_of(pieces, share, shares);
+    for (size_t i = range.begin; i < range.end; ++i) {
+      frame.put(x + i / cuts * area, framed);
+      body(Piece{i / cuts, rows * (i % cuts) / cuts, rows * (i % cuts + 1) / cuts}, framed, share);
+    }
+  });
 }
 
 /// y[images x windows x columns] (+)= patches * weight (+ bias)

@@ -91,13 +91,11 @@ void transpose_strip(const real* from, size_t from_stride, size_t columns, size_
 /// The last axis of the source becomes axis `crossed` of the copy.
 template <bool add>
 void copy_transposed(const Reordering& by, size_t crossed, const real* from, real* to) {
-  std::array<size_t, 2> others{};
-  for (size_t axis = 0, n = 0; axis < 3; ++axis)
-    if (axis != crossed) others[n++] = axis;
-  const auto [outer, inner] = others;
+  const size_t outer = crossed == 0 ? 1 : 0,
+               inner = crossed == 2 ? 1 : 2;  // the others of the first three axes
   const size_t width = by.sizes[crossed], strips = (width + side - 1) / side, rows = by.sizes[3];
   parallel_for(by.sizes[outer] * by.sizes[inner] * strips, grain_of(side * rows),
-               [&, outer = outer, inner = inner](size_t begin, size_t end) {
+               [&](size_t begin, size_t end) {
                  for (size_t unit = begin; unit < end; ++unit) {
                    const size_t column = unit % strips * side, i = unit / strips % by.sizes[inner],
                                 o = unit / strips / by.sizes[inner];

@@ -362,9 +362,9 @@ TEST_CASE("verdict: the best of one file is looked up in another by its update")
   run.recorded.rows.resize(3);  // now at the update of the best itself
   CHECK(value("along", "where loss is best") == 0.5);
   CHECK(updates_to_reach(run, "along", 0.1, study) == 1);
-  for (const auto& [metric, take] :
+  for (const auto& names :
        {std::pair{"loss", "where test_loss is best"}, {"test_loss", "where loss is best"}})
-    CHECK(message_of<DataError>([&, &metric = metric, &take = take] { value(metric, take); }) ==
+    CHECK(message_of<DataError>([&] { value(names.first, names.second); }) ==
           "s.json: needs the course of 'test_loss', which runs measure once, in their test; name a "
           "metric of metrics.csv");
   CHECK_THROWS_AS(updates_to_reach(run, "test_loss", 1, study), DataError);
