@@ -57,6 +57,13 @@ void require_finite(const Parameters& parameters) {
                         "; lower the learning rate, or look for such values in the data");
 }
 
+/// Of finite gradients: those of doubles can have one beyond the range of double, and would be scaled to nothing.
+void require_norm(double norm) {
+  if (!std::isfinite(norm))
+    fail<NotFinite>("clip: the gradients' norm is beyond ", std::numeric_limits<double>::max(),
+                    "; lower the learning rate, or look for such values in the data");
+}
+
 void multiply(std::span<real> gradients, double factor) {
   if (factor == 1) return;
   real* const g = gradients.data();
@@ -115,6 +122,7 @@ real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>
     own = own == 0 ? norm : std::hypot(own, norm);
   }
   const double norm = static_cast<double>(times) * own, bound = static_cast<double>(limit);
+  require_norm(norm);
   const double factor = static_cast<double>(times) * (norm > bound ? bound / norm : 1);
   for (const Gradients& each : gradients) each.scale(factor);
   return static_cast<real>(norm);
@@ -129,6 +137,7 @@ void clip_each_gradient_norm(Parameters& parameters, real limit) {
   for (size_t i = 0; i < learned.size(); ++i) {
     norms[i] = parameters.frozen(i) ? 0 : norm_of(own(i));
     if (!std::isfinite(norms[i])) require_finite(parameters);
+    require_norm(norms[i]);
   }
   const auto bound = static_cast<double>(limit);
   for (size_t i = 0; i < learned.size(); ++i)

@@ -15,8 +15,9 @@ real gradient_norm(Parameters& parameters);
 /// Scales all gradients by one factor so that their common norm is at most `limit`; returns the norm before. Finite
 /// gradients are scaled correctly even where that norm, or an intermediate square, exceeds the range of float. Throws
 /// Error when the limit is not positive or `times` negative or not finite, and NotFinite for a gradient that holds a
-/// NaN or an infinity, before anything is scaled. (Pascanu et al. 2013) All gradients are first multiplied by `times`,
-/// in the same pass: times = N turns those of a mean over N terms into those of the sum.
+/// NaN or an infinity, or for a norm beyond the range of double, before anything is scaled. (Pascanu et al. 2013) All
+/// gradients are first multiplied by `times`, in the same pass: times = N turns those of a mean over N terms into those of
+/// the sum.
 real clip_gradient_norm(Parameters& parameters, real limit, real times = 1);
 
 /// The same for the common norm of several models: clip_gradient_norm({encoder, decoder}, 1). Name each one

@@ -64,7 +64,7 @@ int threads_in_environment() {
 }
 
 int threads_to_use(int count) {
-  if (count <= 0) count = threads_in_environment();
+  if (count == 0) count = threads_in_environment();
   return count > 0 ? count : usable_cores();
 }
 
@@ -99,6 +99,7 @@ int usable_cores() {
 
 void set_threads(int count) {
   if (inside_share()) fail("set_threads: called inside a share; call it between jobs");
+  if (count < 0) fail("set_threads: ", count, " threads; name how many, or 0 for one per core");
   const int wanted = threads_to_use(count);
   const std::lock_guard lock(team_mutex);
   flush_denormals_once();

@@ -23,8 +23,8 @@ int usable_cores();
 /// 1024), else one for each of usable_cores(). Each, and each thread of the program that calls the library, flushes
 /// denormal numbers to zero: they carry no information in training and cost up to a hundred cycles per operation. Waits
 /// for a job that another thread is running; work that such a thread has already split for more threads may then be
-/// refused, so call it while nothing computes. Throws Error inside a share, for an invalid LAMINA_THREADS, and when the
-/// system refuses to start a thread: then one thread is in use.
+/// refused, so call it while nothing computes. Throws Error inside a share, for a negative count or an invalid
+/// LAMINA_THREADS, and when the system refuses to start a thread: then one thread is in use.
 void set_threads(int count);
 
 /// The number of threads in use.

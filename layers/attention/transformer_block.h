@@ -45,11 +45,12 @@ struct TransformerBlockOptions {
   size_t heads = 1;
   size_t inner = 0;  ///< width inside the feed-forward part; 0: 4 width
   Placement placement = Placement::pre;
-  Norm norm = Norm::layer;  ///< any one for vectors; those of weights act on the linear layers
-  size_t number = 1;        ///< l of scaled pre, from 1
-  bool causal = false;      ///< no position sees later ones
-  bool rotary = false;      ///< rotary positions (layers/attention/positions.h)
-  real dropout = 0;         ///< of what each part adds to the stream, as Vaswani et al. have it
+  Norm norm = Norm::
+      layer;  ///< any one for vectors; those of weights act on the linear layers; group: 8 groups of units
+  size_t number = 1;    ///< l of scaled pre, from 1
+  bool causal = false;  ///< no position sees later ones
+  bool rotary = false;  ///< rotary positions (layers/attention/positions.h)
+  real dropout = 0;     ///< of what each part adds to the stream, as Vaswani et al. have it
   Activation activation = Activation::gelu;  ///< f
   Initializer initial = xavier();            ///< of all weights
 };

@@ -3,7 +3,8 @@
 //
 //   y = gain (a - mu) / sqrt(sigma^2 + epsilon) + bias,  mu and sigma^2 over the cases of the batch, per unit
 //
-// Running averages of mu and sigma^2 replace them when the model is used.
+// Running averages of mu and sigma^2 replace them when the model is used. Where a variance is beyond the range of real, for
+// deviations above 1e19 in float, the result is the bias.
 
 #include <string>
 

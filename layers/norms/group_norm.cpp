@@ -57,9 +57,20 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
 
 }  // namespace composed
 
+namespace {
+
+/// Before a parameter is added.
+const Shape& checked(const std::string& name, const Shape& shape, size_t groups) {
+  if (groups == 0 || shape.columns() % groups != 0)
+    fail("group_norm '", name, "': ", shape.columns(), " channels do not divide into ", groups, " groups");
+  return shape;
+}
+
+}  // namespace
+
 GroupNorm::GroupNorm(Parameters& parameters, const std::string& name, const Shape& shape,
                      const GroupNormOptions& chosen, real initial_gain)
-    : gain(parameters.add(name + ".gain", Tensor::full(shape, initial_gain))),
+    : gain(parameters.add(name + ".gain", Tensor::full(checked(name, shape, chosen.groups), initial_gain))),
       bias(parameters.add(name + ".bias", Tensor::zeros(shape))),
       options(chosen),
       name_(name) {}

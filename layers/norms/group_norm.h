@@ -10,6 +10,9 @@
 // A `border` leaves the positions close to the image's edge out of mu and sigma (they are still normalized):
 // windows that extend beyond the edge see zeros, so their summed inputs have different statistics
 // (Section 6.7).
+//
+// Where a variance is beyond the range of real, for deviations above 1e19 in float, the result is the bias; layer norm of
+// vectors (layer_norm.h) scales such rows first.
 
 #include <string>
 

@@ -87,6 +87,20 @@ TEST_CASE("clip: finite gradients are scaled rightly, however large or small") {
     }
 }
 
+TEST_CASE("clip: gradients whose norm no double can hold stay as they are" *
+          doctest::skip(sizeof(real) < sizeof(double))) {
+  Parameters parameters(1);
+  Tensor x = parameters.add("x", Tensor::zeros({100}));
+  {
+    Tape tape;
+    tape.backward(sum(x * Tensor::full({100}, static_cast<real>(1e308))));
+  }
+  const std::string error = "clip: the gradients' norm is beyond";
+  CHECK(contains(error_of([&] { clip_gradient_norm(parameters, 1); }), error));
+  CHECK(contains(error_of([&] { clip_each_gradient_norm(parameters, 1); }), error));
+  CHECK(x.gradient()[0] == static_cast<real>(1e308));
+}
+
 TEST_CASE("clip: a limit of 1 for gradients whose norm no float can hold") {
   Parameters parameters(1);
   Tensor x = parameters.add("x", Tensor::zeros({100}));

@@ -33,7 +33,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 /// keys and the values of all heads -> [B x T x heads d].
 Tensor self_attention(const Tensor& qkv, size_t heads, const AttentionOptions& options = {});
 
-/// The same functions from primitive ops: products of matrices, softmax.
+/// The same functions from primitive ops: products of matrices, softmax. They read hidden keys and values as well, which must
+/// be finite: 0 times NaN is NaN.
 namespace composed {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 Tensor self_attention(const Tensor& qkv, size_t heads, const AttentionOptions& options = {});

@@ -124,6 +124,10 @@ TEST_CASE("set_threads: the count is kept, 0 means one per core") {
   CHECK(threads() == 3);
   set_threads(0);
   CHECK(threads() == usable_cores());
+  set_threads(3);
+  CHECK_THROWS_WITH_AS(set_threads(-1), doctest::Contains("set_threads: -1 threads; name how many"), Error);
+  CHECK(threads() == 3);
+  set_threads(0);
 }
 
 TEST_CASE("one thread per core is one for each core that the process may run on") {

@@ -197,6 +197,10 @@ TEST_CASE("normalization of maps: errors name the shapes") {
   const Tensor a = Tensor::zeros({2, 4, 4, 6}), row = Tensor::zeros({6});
   CHECK_ERROR(group_norm(a, row, row, {.groups = 4}),
               "group_norm: [2 x 4 x 4 x 6] has 6 channels, which do not divide into 4 groups");
+  Parameters none(1);
+  CHECK_ERROR(GroupNorm(none, "n", {6}, {.groups = 4}),
+              "group_norm 'n': 6 channels do not divide into 4 groups");
+  CHECK(none.learned().empty());
   CHECK_ERROR(group_norm(a, Tensor::zeros({5}), row),
               "group_norm: input [2 x 4 x 4 x 6], gain [5], bias [6]; both must be [6] or both [4 x 4 x 6]");
   for (const size_t border : {size_t{2}, size_t{1} << 63})
