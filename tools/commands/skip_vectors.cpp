@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <optional>
@@ -256,7 +258,14 @@ TaskScores score(const Representation& features, const TaskData& data, const Eva
   return evaluate(features, data.sick, data.tasks, options, [&] { progress.step(); });
 }
 
-/// The folder itself, or the runs of single variants in it.
+std::string norm_of(const RunFolder& run) { return run.config().settings.get<std::string>("norm"); }
+
+/// "layer-b64", or what a study calls it, "layer-seed2".
+std::string name_of(const RunFolder& run) {
+  return std::filesystem::absolute(run.path() + "/.").parent_path().filename().string();
+}
+
+/// The folder itself, or the runs of single variants in it, the baseline before layer norm.
 std::vector<RunFolder> runs_in(const std::string& path) {
   const auto single = [](const std::string& folder) {
     return exists(folder + "/vocabulary.txt") || exists(folder + "/tasks.csv");
@@ -265,10 +274,10 @@ std::vector<RunFolder> runs_in(const std::string& path) {
   std::vector<std::string> paths = is_folder(path) ? entries_of(path) : std::vector<std::string>();
   std::erase_if(paths, [&](const std::string& entry) { return !single(entry); });
   if (paths.empty()) return {open_encoder("eval", path)};
-  std::ranges::reverse(paths);  // the baseline before layer norm
   std::vector<RunFolder> runs;
   runs.reserve(paths.size());
   for (const std::string& folder : paths) runs.push_back(open_any(folder));
+  std::ranges::stable_sort(runs, std::greater<>(), norm_of);
   return runs;
 }
 
@@ -296,13 +305,13 @@ void evaluate_run(SkipCommand& skip, const RunFolder& run, const TaskData& data,
   Progress progress(
       {.total = static_cast<long>(snapshots.size() * evaluation_steps(flags.options())), .unit = "fit"});
   for (const std::uint64_t updates : snapshots) {
-    progress.label(text(run.config().variant, ", update ", updates));
+    progress.label(text(name_of(run), ", update ", updates));
     load_model(run, trained.parameters, snapshot_file(updates));
     const WordTable words = expanded(flags.word_vectors, trained.words(), vectors);
     const auto representation = skip_thought_vectors(trained.encoder, words);
     const TaskScores scores = score(*representation, data, flags.options(), progress);
     append_scores(run.file(flags.task_file()), static_cast<double>(updates), scores);
-    progress.line(text(run.config().variant, ", update ", updates, ": ", line_of(scores)));
+    progress.line(text(name_of(run), ", update ", updates, ": ", line_of(scores)));
   }
 }
 
@@ -354,9 +363,10 @@ int run_eval(SkipCommand& skip, const EvalFlags& flags) {
   TrainedVariants judged;
   for (const RunFolder& run : runs) {
     evaluate_run(skip, run, data, flags);
-    if (exists(run.file(flags.task_file())))
-      judged.push_back(
-          read_scores(run.config().settings.get<std::string>("norm"), run.file(flags.task_file())));
+    if (!exists(run.file(flags.task_file()))) continue;
+    judged.push_back(read_scores(norm_of(run), run.file(flags.task_file())));
+    if (std::ranges::count(runs, norm_of(run), norm_of) > 1)  // as the report has them
+      judged.back().variant.title += " (" + name_of(run) + ')';
   }
   if (judged.empty())
     fail<DataError>(flags.run, ": holds no snapshots yet; wait for the run's first evaluation");

@@ -68,6 +68,10 @@ check "nor themselves" refuses 2 "--out words: holds these scores already; name"
 check "the untrained and the last snapshot of each are judged" [ "$(cut -d, -f1 all/none-b128/tasks.csv all/layer-b128/tasks.csv | xargs)" = "step 0 7 step 0 7" ]
 check "Table 3 with an untrained row each" [ "$(grep -cE '^\| (baseline|layer norm), untrained \| 0 \|' all/table-3.md)" = 2 ]
 check "Table 3 with a row each" [ "$(grep -cE '^\| (baseline|layer norm) \| 7 \|' all/table-3.md)" = 2 ]
+"$lamina" skip-thoughts --preset small --norm layer --batch 128 --epochs 1 --evaluate-every 1000 --seeds 2 --out seeds >/dev/null 2>err || broken err
+"$lamina" skip-thoughts eval seeds --data tasks --last >out 2>err || broken out err
+check "runs that differ in their seed, each by its name and in their order" [ "$(sed -nE 's/^\| layer norm \((layer-seed[0-9])\) .*/\1/p' seeds/table-3.md | xargs)" = "layer-seed1 layer-seed2" ]
+check "  where they are judged, too" [ "$(sed -nE 's/^(layer-seed[0-9]), update [1-9].*/\1/p' out | xargs)" = "layer-seed1 layer-seed2" ]
 cp all/none-b128/tasks.csv before.csv
 "$lamina" skip-thoughts eval all --data tasks --last >out
 check "what is judged is not judged again" cmp before.csv all/none-b128/tasks.csv
