@@ -195,8 +195,21 @@ Outcome TrainingCommand::train_all(const std::vector<Variant>& all, const RunFol
   return Outcome::finished;
 }
 
-void TrainingCommand::finish(const RunFolder& whole, const TrainedVariants& trained) const {
-  const std::string table = summary(trained);
+/// "- baseline diverged: the loss is nan in step 3", a line for each variant that did.
+std::string TrainingCommand::diverged_in(const std::vector<Variant>& all, const RunFolder& whole) {
+  std::string lines;
+  for (const Variant& variant : all)
+    if (const std::string file = whole.file(variant.name) + '/' + diverged_file; exists(file)) {
+      const std::string said = read_file(file);
+      lines += text("- ", variant.title, " diverged: ", said.substr(0, said.find('\n')), '\n');
+    }
+  return lines;
+}
+
+void TrainingCommand::finish(const std::vector<Variant>& all, const RunFolder& whole,
+                             const TrainedVariants& trained) const {
+  const std::string lost = diverged_in(all, whole),
+                    table = summary(trained) + (lost.empty() ? "" : '\n' + lost);
   write_file(whole.file("summary.md"), table);
   std::cout << '\n' << aligned_tables(table);
   if (write_figure(whole.file("figure"), figure(trained)))
@@ -360,7 +373,7 @@ int TrainingCommand::run() {
 int TrainingCommand::train_and_finish(const std::vector<Variant>& all, const RunFolder& whole) {
   TrainedVariants trained;
   const bool stopped = train_all(all, whole, trained) == Outcome::interrupted;
-  if (distributed::is_first() && !trained.empty()) finish(whole, trained);
+  if (distributed::is_first() && !trained.empty()) finish(all, whole, trained);
   if (stopped) {
     std::cout << "saved; go on with: lamina " << name_ << " --resume --out " << shell_word(whole.path())
               << '\n';

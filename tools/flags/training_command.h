@@ -117,7 +117,8 @@ class TrainingCommand : public CommonFlags {
   Outcome train_all(const std::vector<Variant>& all, const RunFolder& whole, TrainedVariants& trained);
   /// Returns the exit code: 1 where a variant diverged.
   int train_and_finish(const std::vector<Variant>& all, const RunFolder& whole);
-  void finish(const RunFolder& whole, const TrainedVariants& trained) const;
+  static std::string diverged_in(const std::vector<Variant>& all, const RunFolder& whole);
+  void finish(const std::vector<Variant>& all, const RunFolder& whole, const TrainedVariants& trained) const;
 
   const Command& command_;
   std::string name_;         ///< "mnist", as on the command line

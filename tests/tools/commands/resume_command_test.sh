@@ -170,10 +170,12 @@ code=0
 check "one of two diverges: exit code 1" [ "$code" = 1 ]
 check "  the other one is trained all the same" [ -s one-of-two/layer-b128/model.safetensors ]
 check "  the table has it alone" [ "$(grep -cE '^\| (layer|none)' one-of-two/summary.md)" = 1 ]
+check "  and below it what became of the first" grep -q '^- baseline diverged: the loss is nan in step 2' one-of-two/summary.md
 check "  what happened is said" grep -q "^lamina: one-of-two/none-b128: the loss is nan in step 2" err
 check "  and at the end again" [ "$(tail -n 1 err)" = "lamina: 1 of 2 variants diverged" ]
 code=0
 (unset LAMINA_SMOKE; "$lamina" mnist --resume --out one-of-two >out 2>err) || code=$?
+check "  and below the table once" [ "$(grep -c ' diverged: ' one-of-two/summary.md)" = 1 ]
 check "  the same when it is resumed" [ "$code:$(tail -n 1 err)" = "1:lamina: 1 of 2 variants diverged" ]
 
 # --- a model that diverged
