@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "core/error.h"
 #include "models/run/metrics.h"
@@ -90,6 +92,14 @@ Rows rows_of(const std::string& path, std::string_view content) {
                       "'; name a file that lamina lab wrote");
   }
   if (rows.empty()) fail<DataError>(path, ": holds no rows; measure the lab again");
+  std::map<std::tuple<std::int64_t, std::string, std::string, double>, size_t> lines;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Observation& row = rows[i];
+    const auto [first, is_new] = lines.try_emplace({row.seed, row.variant, row.quantity, row.x}, i + 2);
+    if (!is_new)
+      fail<DataError>(path, ": line ", i + 2, " is of the same seed, variant, quantity and x as line ",
+                      first->second, "; leave one of them out");
+  }
   return rows;
 }
 

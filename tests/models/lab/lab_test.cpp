@@ -53,7 +53,8 @@ TEST_CASE("labs: a damaged file is refused with its line") {
   const std::string head = "seed,variant,quantity,x,value\n";
   for (const std::string& damaged :
        {std::string(), std::string("seed,variant\n"), head + "1,a,loss,0\n", head + "one,a,loss,0,1\n",
-        head + "1,a,loss,x,1\n", head + "1,a,loss,0,1,2\n", head + "1,a,loss,0,0.12"})
+        head + "1,a,loss,x,1\n", head + "1,a,loss,0,1,2\n", head + "1,a,loss,0,0.12",
+        head + "1,a,loss,0,1\n2,a,loss,0,1\n1,a,loss,0,2\n"})
     CHECK_THROWS_AS(rows_of("x.csv", damaged), DataError);
   try {
     rows_of("x.csv", head + "1,a,loss,0,1\n1,a,loss,0\n");
