@@ -162,7 +162,8 @@ void require_metrics(const Study& study, const std::vector<MeasuredRun>& runs) {
   for (const auto& [place, metric] : study.named_metrics())
     if (std::ranges::find(all, metric) == all.end())
       fail<DataError>(study.file, ": ", place, ": '", metric, "' is no metric of these runs; there are ",
-                      joined(all));
+                      joined(all),
+                      study.settings.has("record") ? "; what is recorded is in record.csv of a run" : "");
 }
 
 void refuse_course(const Study& study, const std::string& metric) {

@@ -72,7 +72,8 @@ struct PassedBack {
 };
 PassedBack passed_back(const Tensor& input, std::span<const real> gradient);
 
-/// Whether a parameter consists of weight vectors, one per column, rather than of one number per unit.
+/// Whether a parameter consists of weight vectors, one per column, rather than of one number per unit. An embedding's table
+/// does: its columns are features of all words.
 bool holds_weight_vectors(const std::string& name, const Tensor& value);
 
 /// Records one training step at a time.

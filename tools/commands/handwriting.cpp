@@ -60,7 +60,9 @@ void require_text(const std::string& text) {
 /// The line to imitate. Tablets have units of their own, so its offsets are divided by their own deviations.
 std::optional<handwriting::Line> prime_line(const std::string& file) {
   if (file.empty()) return {};
-  Data alone{.train = {line_of(read_strokes(file), text_of(file))}, .test = {}, .source = {}};
+  const auto strokes =
+      read_strokes(file);  // before its text: of a file that is not there this is what to say
+  Data alone{.train = {line_of(strokes, text_of(file))}, .test = {}, .source = {}};
   normalize(alone);
   return alone.train.front();
 }

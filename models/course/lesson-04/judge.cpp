@@ -188,9 +188,14 @@ std::string wrong_early_stopping() {
   if (plain == "++--+-----") return "your rule never stops";
   if (plain != "++--+---!")
     return "with losses 5 4 6 5.5 3 7 7 7 and a patience of 3 your rule says " + plain + ", not ++--+---!";
-  if (story(2, {5, 5, 5, 5}) != "+--!") return "your rule takes an equal loss for an improvement";
-  if (story(2, {5, NAN, NAN, 4}) != "+--!")
-    return "your rule takes NaN for an improvement: loss >= best_ is false for it, and so is loss < best_";
+  const std::string equal_losses = story(2, {5, 5, 5, 5}), not_numbers = story(2, {5, NAN, NAN, 4});
+  if (equal_losses != "+--!")
+    return equal_losses[1] == '+' ? "your rule takes an equal loss for an improvement"
+                                  : "your rule does not count an equal loss, which is not lower";
+  if (not_numbers != "+--!")
+    return std::string("your rule ") +
+           (not_numbers[1] == '+' ? "takes NaN for an improvement" : "does not count NaN, which is not lower") +
+           ": loss >= best_ is false for it, and so is loss < best_";
   return "";
 }
 

@@ -91,6 +91,7 @@ cp whole/writing.svg first.svg
 check "write again" "$lamina" handwriting write whole "any text" --bias 1 --seed 7 >out
 check "the same seed writes the same" cmp -s first.svg whole/writing.svg
 check "a line to imitate" "$lamina" handwriting write whole "any text" --prime iam/lineStrokes/a01/a01-000/a01-000u-01.xml >out
+check "a line that is not there" refuses 1 "nowhere.xml: cannot be read" handwriting write whole "any text" --prime nowhere.xml
 check "it changes the hand" [ "$(cmp first.svg whole/writing.svg | wc -l)" = 1 ]
 check "stages" "$lamina" handwriting write whole "any text" --stages >out
 check "a line a stage" [ "$(grep -c '<path' whole/stages.svg)" = 3 ]
