@@ -28,7 +28,7 @@ done
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   cat >&2 <<'END'
 There is no apt-get here; install these yourself, then run make again:
-  a C++20 compiler with OpenMP (g++ 12 or clang 14, or later), GNU make, pkg-config
+  a C++20 compiler with OpenMP (g++ 11 or clang 14, or later), GNU make, pkg-config
   OpenBLAS built for OpenMP, zlib, pugixml: libraries and headers
   doctest 2.4, CLI11 2.1, nlohmann-json 3.11: headers, or later versions of them
   cpp-httplib 0.11 as a shared library

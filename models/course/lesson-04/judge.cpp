@@ -194,7 +194,8 @@ std::string wrong_early_stopping() {
                                   : "your rule does not count an equal loss, which is not lower";
   if (not_numbers != "+--!")
     return std::string("your rule ") +
-           (not_numbers[1] == '+' ? "takes NaN for an improvement" : "does not count NaN, which is not lower") +
+           (not_numbers[1] == '+' ? "takes NaN for an improvement"
+                                  : "does not count NaN, which is not lower") +
            ": loss >= best_ is false for it, and so is loss < best_";
   return "";
 }
