@@ -262,7 +262,7 @@ std::string norm_of(const RunFolder& run) { return run.config().settings.get<std
 
 /// "layer-b64", or what a study calls it, "layer-seed2".
 std::string name_of(const RunFolder& run) {
-  return std::filesystem::absolute(run.path() + "/.").parent_path().filename().string();
+  return std::filesystem::absolute(run.path() + "/.").lexically_normal().parent_path().filename().string();
 }
 
 /// The folder itself, or the runs of single variants in it, the baseline before layer norm.
