@@ -17,9 +17,9 @@ $(error REAL=$(REAL): it is float or double)  # and would be taken for float
 endif
 
 WARNINGS_OF_BOTH := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
-# clang makes it an error when a loop marked simd stays scalar, and from 19 on warns of what g++ 12's own std::stable_sort calls;
-# g++ 12 takes `"text" + std::string()` for overlapping
-# memory (its bug 105651), and on ARM a list of initializers for uninitialized.
+# clang makes it an error when a loop marked simd stays scalar, and from 19 on warns of what g++ 12's std::stable_sort calls;
+# g++ 12 takes `"text" + std::string()` for overlapping memory (its bug 105651), and on ARM a list of initializers for
+# uninitialized.
 MACHINE := $(shell $(CXX) -dumpmachine)
 WARNINGS_OF_CLANG := $(WARNINGS_OF_BOTH) -Wno-pass-failed -Wno-error=deprecated-declarations
 WARNINGS := $(if $(findstring clang,$(CXX)),$(WARNINGS_OF_CLANG),$(WARNINGS_OF_BOTH) -Wno-restrict$(if $(findstring aarch64,$(MACHINE)), -Wno-maybe-uninitialized))

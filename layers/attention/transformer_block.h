@@ -45,8 +45,8 @@ struct TransformerBlockOptions {
   size_t heads = 1;
   size_t inner = 0;  ///< width inside the feed-forward part; 0: 4 width
   Placement placement = Placement::pre;
-  Norm norm = Norm::
-      layer;  ///< any one for vectors; those of weights act on the linear layers; group: 8 groups of units
+  /// Any one for vectors; those of weights act on the linear layers. Norm::group has 8 groups of units.
+  Norm norm = Norm::layer;
   size_t number = 1;    ///< l of scaled pre, from 1
   bool causal = false;  ///< no position sees later ones
   bool rotary = false;  ///< rotary positions (layers/attention/positions.h)

@@ -13,12 +13,12 @@
 
 namespace lamina {
 
-/// All that throw DataErrors name the file.
+/// Every error names the file.
 class StudyJson {
  public:
   using Json = nlohmann::ordered_json;
-  static constexpr std::size_t most_settings =
-      100;  ///< more is a mistake, or an attack on whoever reads the file
+  /// More is a mistake, or an attack on whoever reads the file.
+  static constexpr std::size_t most_settings = 100;
 
   explicit StudyJson(const std::string& path) : path_(path) {}
   const std::string& path() const { return path_; }

@@ -296,10 +296,10 @@ void note_commit(const RunFolder& run, bool from_first_update) {
   RunConfig config = run.config();
   std::string& all = config.commit;
   const std::string own = commit();
+  const std::string last = all.substr(all.rfind(' ') + 1);
   if (from_first_update)
     all = own;
-  else if (!all.empty() &&
-           all.substr(all.rfind(' ') + 1) != own)  // where none is noted, others are not known
+  else if (!all.empty() && last != own)  // where none is noted, it is not known who began
     all += ", " + own;
   if (all != run.config().commit) write_as_it_is(run.path(), config);
 }

@@ -79,9 +79,8 @@ struct RunConfig {
 
   // Filled in when the folder is created.
   std::string version = {};  // the library's
-  std::string commit =
-      {};  // of the programs that trained the run, "1a2b3c4, 5d6e7f8"; empty in files of earlier versions
-  std::string scalar = {};  // "float" or "double"
+  std::string commit = {};   // of the programs that trained it, "1a2b3c4, 5d6e7f8"; empty: unknown
+  std::string scalar = {};   // "float" or "double"
   int threads = 0;
   size_t ranks = 1;
 };

@@ -340,8 +340,7 @@ int Command::run(int argc, const char* const* argv) const {
     if (!std::cout.flush() && code == 0)
       fail(
           "standard output cannot be written, so results are missing from it; free some space on its disk, "
-          "or "
-          "let the program behind a pipe read to the end");
+          "or let the program behind a pipe read to the end");
     distributed::join(nullptr);
     return code;
   } catch (const UsageError& error) {
