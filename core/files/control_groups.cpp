@@ -38,7 +38,7 @@ std::vector<std::string> control_groups(const std::string& controller, const std
   std::ifstream lines(listed);
   for (std::string line; std::getline(lines, line);) {  // "4:memory:/a/b", of version 2 "0::/a/b"
     const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
+    if (first == std::string::npos || second == std::string::npos || line[second + 1] != '/') continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     if (!controllers.empty() && !is_among(controllers, controller)) continue;
     const std::string root = controllers.empty() ? mounted : mounted + '/' + controller;

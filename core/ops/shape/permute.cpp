@@ -91,8 +91,8 @@ void transpose_strip(const real* from, size_t from_stride, size_t columns, size_
 /// The last axis of the source becomes axis `crossed` of the copy.
 template <bool add>
 void copy_transposed(const Reordering& by, size_t crossed, const real* from, real* to) {
-  const size_t outer = crossed == 0 ? 1 : 0,
-               inner = crossed == 2 ? 1 : 2;  // the others of the first three axes
+  // The others of the first three axes.
+  const size_t outer = crossed == 0 ? 1 : 0, inner = crossed == 2 ? 1 : 2;
   const size_t width = by.sizes[crossed], strips = (width + side - 1) / side, rows = by.sizes[3];
   parallel_for(by.sizes[outer] * by.sizes[inner] * strips, grain_of(side * rows),
                [&](size_t begin, size_t end) {

@@ -40,7 +40,7 @@ TEST_CASE("control groups: a process's own and those above it, of both versions"
   const std::string both = "9:name=systemd:/x\n5:cpu,cpuacct:/d:e\n4:memory:/m\n3:cpuset:/s\n0::/\n";
   CHECK(groups_for("cpu", both) == Paths{"sys/cpu/d:e", "sys/cpu", "sys"});
   CHECK(groups_for("memory", both) == Paths{"sys/memory/m", "sys/memory", "sys"});
-  CHECK(groups_for("cpu", "nonsense\n\n:\n").empty());
+  CHECK(groups_for("cpu", "nonsense\n\n:\n0::\n0::a/b\n").empty());
   CHECK(control_groups("cpu", "missing", "sys").empty());
 }
 
