@@ -331,14 +331,15 @@ test: setup  ## builds and runs all tests in float and the fast ones in double, 
 .PHONY: test-program
 test-program: $(BUILD)/lamina-tests
 
-# --- Threads: programs of their own, which need nothing of the library but core/threads/parallel.cpp.
+# --- Threads: programs of their own, which need nothing of the library but these two sources.
 
+THREADS_SOURCES := core/threads/parallel.cpp core/files/control_groups.cpp
 THREADS_TESTS := tests/main.cpp tests/core/threads/parallel_test.cpp tests/core/threads/team_test.cpp
 JOBS ?= 1e6
 THREADS ?= 2 3 4 8 16
 
-$(BUILD)/threads-tests: $(call objects,$(THREADS_TESTS) core/threads/parallel.cpp)
-$(BUILD)/stress-threads: $(call objects,tests/stress/threads.cpp core/threads/parallel.cpp)
+$(BUILD)/threads-tests: $(call objects,$(THREADS_TESTS) $(THREADS_SOURCES))
+$(BUILD)/stress-threads: $(call objects,tests/stress/threads.cpp $(THREADS_SOURCES))
 $(BUILD)/threads-tests $(BUILD)/stress-threads:
 	$(call say,$@)$(CXX) $(FLAGS) $^ -o $@
 
