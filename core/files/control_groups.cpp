@@ -41,7 +41,8 @@ std::vector<std::string> control_groups(const std::string& controller, const std
     if (first == std::string::npos || second == std::string::npos || line[second + 1] != '/') continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     if (!controllers.empty() && !is_among(controllers, controller)) continue;
-    const std::string root = controllers.empty() ? mounted : mounted + '/' + controller;
+    std::string root = mounted;
+    if (!controllers.empty()) root.append("/").append(controller);
     for (std::string group = line.substr(second + 1); group.size() > 1; group.resize(group.rfind('/')))
       all.push_back(root + group);
     all.push_back(root);  // a container may see its own group there
