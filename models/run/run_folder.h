@@ -120,11 +120,20 @@ class RunFolder {
   /// Whether this process may write into it: only the first of several ranks does.
   static bool is_ours() { return distributed::is_first(); }
 
+  /// DataError where it was moved or removed since it was locked, so that another run may stand in its place.
+  void require_at_its_place() const {
+    if (lock_) lock_->require_at_its_place();
+  }
+
   const std::string& path() const { return path_; }
   const RunConfig& config() const { return config_; }
 
-  /// The path of a file of this run, for instance `file("metrics.csv")`.
-  std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
+  /// The path of a file of this run, for instance `file("metrics.csv")`. DataError as require_at_its_place(): call it when
+  /// the file is to be read or written, and do not keep the path.
+  std::string file(std::string_view name) const {
+    require_at_its_place();
+    return path_ + '/' + std::string(name);
+  }
 
  private:
   /// The folder that the first rank has opened or made, and what it tells the others about it.

@@ -19,6 +19,8 @@ namespace lamina {
 
 namespace {
 
+std::string folder_of(const std::string& lock) { return lock.substr(0, lock.rfind('/')); }
+
 [[noreturn]] void cannot_lock(const std::string& path, const std::string& reason) {
   fail<DataError>(path, ": cannot be locked: ", reason, "; choose another folder with --out");
 }
@@ -42,12 +44,11 @@ std::string owner_in(const std::string& path, int file) {
     if (attempt > 0) ::usleep(10'000);  // it has locked the file and is about to write its id
     owner = owner_in(path, file);
   }
-  fail<UsageError>("--out ", path.substr(0, path.rfind('/')), ": ",
-                   owner.empty() ? "another process" : "process " + owner,
+  fail<UsageError>("--out ", folder_of(path), ": ", owner.empty() ? "another process" : "process " + owner,
                    " trains in this folder; wait for its end, or name another folder");
 }
 
-/// Whether the open file is still the one of that name: its owner removes it before the lock is free.
+/// Whether the open file or folder is still the one of that name: a lock's owner removes it before it is free.
 bool is_at(const std::string& path, int file) {
   struct stat opened, named;
   return ::fstat(file, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
@@ -91,9 +92,22 @@ RunLock::RunLock(const std::string& folder) : RunLock(folder + "/lock", take(fol
   }
 }
 
-RunLock::RunLock(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+RunLock::RunLock(std::string path, Descriptor file)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      folder_(::open(folder_of(path_).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
-RunLock::~RunLock() { ::unlink(path_.c_str()); }
+RunLock::~RunLock() {
+  if (is_at(path_, file_.number())) ::unlink(path_.c_str());
+}
+
+void RunLock::require_at_its_place() const {
+  const std::string folder = folder_of(path_);
+  if (folder_.number() >= 0 && !is_at(folder, folder_.number()))
+    fail<DataError>(
+        folder,
+        ": was moved or removed while it was trained in; go on where it is now, with --resume --out FOLDER");
+}
 
 bool is_locked(const std::string& folder) {
   const Descriptor file(::open((folder + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));

@@ -22,10 +22,15 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
+  /// DataError where the folder that was locked is no longer at its place: it was moved or removed, and what is there now is
+  /// another run's.
+  void require_at_its_place() const;
+
  private:
   RunLock(std::string path, Descriptor file);
   std::string path_;
   Descriptor file_;
+  Descriptor folder_;
 };
 
 /// Whether a process trains in a folder now.

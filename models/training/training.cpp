@@ -97,9 +97,11 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
     const std::string what = error.what();
     stop(trained.folder, text("step ", step + 1, ": ", what.substr(0, what.find("; "))), nullptr, saved_step);
   }
+  trained.folder.require_at_its_place();
   ranks.parameters_read();
   trained.optimizer.step();
   ranks.update_done();
+  trained.experiment.after_update();
   recorded.after_update();
   row.learning_rate = static_cast<double>(trained.optimizer.learning_rate());
   if (has_row) records.rows.append(row);
@@ -327,6 +329,7 @@ std::string Training::end_epoch() {
   row.insert(row.begin(),
              {{plan_.epoch, static_cast<double>(epoch)}, {"step", static_cast<double>(position_.step)}});
   row.emplace_back("seconds", now() - began_);
+  trained_.folder.require_at_its_place();
   metrics_.append(row);
   if (events_) events_->append(row);
   save();

@@ -44,6 +44,10 @@ class Experiment {
   /// need not have the sums of all.
   virtual bool adjusts_gradients() const { return true; }
 
+  /// Called after the optimizer's step, on every rank: a MovingAverage of the weights is updated here, and what must hold of
+  /// them restored.
+  virtual void after_update() {}
+
   /// The metrics after an epoch whose training losses had this mean. Once before the first update, with NaN: the
   /// optimizer has done no steps then, and nothing is to be kept of the model, such as the best one. Gradients that it
   /// leaves are dropped. Where several ranks train all call this and divide the work (core/distributed/shared_pieces.h);

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include "core/error.h"
 #include "models/run/run_folder.h"
@@ -80,6 +81,25 @@ TEST_CASE("run lock: new, resumed and copied run folders") {
     CHECK_THROWS_AS(RunFolder::resume(path, "mnist"), UsageError);
   }
   CHECK_NOTHROW(RunFolder::resume(path, "mnist"));
+}
+
+TEST_CASE(
+    "run lock: a folder that was moved is no longer at its place, and the lock of the next one there stays") {
+  const TemporaryFolder scratch;
+  const std::string path = scratch / "run";
+  std::optional<RunFolder> first = RunFolder::create(path, {.experiment = "mnist"});
+  CHECK_NOTHROW(first->require_at_its_place());
+  fs::rename(path, scratch / "moved");
+  const std::string moved =
+      path +
+      ": was moved or removed while it was trained in; go on where it is now, with --resume --out FOLDER";
+  CHECK(message_of<DataError>([&] { first->require_at_its_place(); }) == moved);
+  const RunFolder second = RunFolder::create(path, {.experiment = "mnist"});
+  CHECK(message_of<DataError>([&] { first->require_at_its_place(); }) == moved);
+  CHECK(message_of<DataError>([&] { first->file("state"); }) == moved);
+  CHECK(second.file("state") == path + "/state");
+  first.reset();
+  CHECK_THROWS_AS(RunFolder::resume(path, "mnist"), UsageError);  // it is still the second one's
 }
 
 TEST_CASE("run lock: a file of another program stays as it is") {

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
@@ -126,6 +128,51 @@ TEST_CASE("training: gradients that an evaluation leaves behind are no part of t
     return curious.x.copy();
   };
   CHECK(test::identical(trained(true, "looking"), trained(false, "plain")));
+}
+
+TEST_CASE("training: after_update() sees the weights that the step has left") {
+  struct Averaged final : Counting {
+    Tensor loss(std::uint64_t /*step*/) override { return sum(x); }
+    void after_update() override { seen.push_back(x[0]); }
+    std::vector<real> seen;
+  };
+  const TemporaryFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch / "run", {.experiment = "counting"});
+  Averaged experiment;
+  const real before = experiment.x[0];
+  train(folder, experiment.parameters, experiment.adam, experiment, {.label = "test", .steps_per_epoch = 3});
+  REQUIRE(experiment.seen.size() == 3);
+  CHECK(experiment.seen[0] < before);
+  CHECK(experiment.seen[2] < experiment.seen[1]);
+  CHECK(experiment.seen[2] == experiment.x[0]);
+}
+
+TEST_CASE(
+    "training: a folder that was moved meanwhile gets no line more, and neither does the run now in its "
+    "place") {
+  struct Moved final : Counting {
+    Tensor loss(std::uint64_t step) override {
+      if (step == 3) move();
+      return Counting::loss(step);
+    }
+    std::function<void()> move;
+  };
+  const TemporaryFolder scratch;
+  const std::string path = scratch / "run";
+  std::optional<RunFolder> other;
+  Moved experiment;
+  experiment.move = [&] {
+    std::filesystem::rename(path, scratch / "moved");
+    other = RunFolder::create(path, {.experiment = "counting", .variant = "other"});
+  };
+  const RunFolder folder = RunFolder::create(path, {.experiment = "counting"});
+  const TrainingPlan plan{.label = "test", .steps_per_epoch = 2, .epochs = 3};
+  CHECK(test::contains(
+      test::error_of([&] { train(folder, experiment.parameters, experiment.adam, experiment, plan); }),
+      "was moved or removed while it was trained in"));
+  CHECK(read_table(scratch / "moved/metrics.csv").column("step") == std::vector<double>{2});
+  for (const auto& entry : std::filesystem::directory_iterator(path))
+    CHECK((entry.path().filename() == "config.json" || entry.path().filename() == "lock"));
 }
 
 TEST_CASE("training: a run is not resumed with another optimizer, and the error says so") {
