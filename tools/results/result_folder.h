@@ -1,6 +1,7 @@
 #pragma once
 // Where a study leaves its results: a report, tables and figures in one folder, each named on the terminal.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,11 @@ class ResultFolder {
  public:
   /// Makes the folder. DataError when that is not possible.
   explicit ResultFolder(std::string path);
-  /// The same with a config.json in it. UsageError where that would replace other results (require_place_for()).
-  ResultFolder(const std::string& path, const RunConfig& config);
+  /// The same with a config.json in it. UsageError where that would replace other results (require_place_for()). One that is
+  /// there stays until report(): until then it is true of the results beside it.
+  ResultFolder(const std::string& path, RunConfig config);
 
-  /// Prints the text with its tables aligned, and writes it to summary.md.
+  /// Prints the text with its tables aligned, and writes it to summary.md; call it before write() and draw().
   void report(std::string_view markdown) const;
 
   /// Writes a file and prints its path.
@@ -28,6 +30,7 @@ class ResultFolder {
 
  private:
   std::string path_;
+  std::optional<RunConfig> config_;
 };
 
 }  // namespace lamina
