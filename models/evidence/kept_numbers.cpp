@@ -91,12 +91,13 @@ std::string numbers_of(const std::vector<MeasuredRun>& runs) {
 KeptNumbers kept_numbers(const std::string& folder) {
   const std::string path = folder + '/' + numbers_file;
   if (!exists(path)) return {};
+  const std::string bytes = read_file(path, largest_file);
   KeptNumbers all;
   const auto damaged = [&](const std::exception& problem) {
     fail<DataError>(path, ": is damaged (", problem.what(), "); restore or remove it");
   };
   try {
-    const Json json = Json::parse(read_file(path, largest_file));
+    const Json json = Json::parse(bytes);
     for (const auto& [name, run] : json.at("runs").items()) all.emplace(name, run_from(run, json.at("data")));
   } catch (const nlohmann::json::exception& problem) {
     damaged(problem);

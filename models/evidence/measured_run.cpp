@@ -64,6 +64,14 @@ Table recorded_of(const Study& study, const std::string& path) {
   return table;
 }
 
+/// A table that lost its last rows would pass for a run that ended earlier.
+void require_all_rows(const MeasuredRun& run, const std::string& folder) {
+  if (run.end.outcome == RunEnd::finished && run.curves.rows.size() < run.end.rows)
+    fail<DataError>(folder, "/metrics.csv: has ", run.curves.rows.size(), " of its ", run.end.rows,
+                    " rows; restore it, or remove outcome.json beside it, and the study restores it from the "
+                    "run's state");
+}
+
 MeasuredRun read_run(const Study& study, const StudyRun& run, const std::string& folder) {
   MeasuredRun measured{.run = run, .end = read_end(folder)};
   if (!exists(folder + "/config.json")) return measured;
@@ -73,6 +81,7 @@ MeasuredRun read_run(const Study& study, const StudyRun& run, const std::string&
   if (!measured.end.data.empty()) measured.data = measured.end.data + reduction_of(opened.config().settings);
   measured.files = data_note_of(folder).digest;
   measured.curves = table_if_any(folder + "/metrics.csv");
+  require_all_rows(measured, folder);
   measured.test = table_if_any(folder + "/test.csv");
   if (exists(folder + "/record.csv")) measured.recorded = recorded_of(study, folder + "/record.csv");
   return measured;

@@ -56,7 +56,8 @@ RunEnd read_end(const std::string& folder) {
     return {.outcome = outcome_named(json.at("outcome").get<std::string>()),
             .reason = json.at("reason").get<std::string>(),
             .data = json.at("data").get<std::string>(),
-            .peak_bytes = whole_from_json<std::size_t>(json.at("peak_bytes"), "peak_bytes")};
+            .peak_bytes = whole_from_json<std::size_t>(json.at("peak_bytes"), "peak_bytes"),
+            .rows = whole_from_json<std::size_t>(json.value("rows", Json(0)), "rows")};
   } catch (const nlohmann::json::exception& problem) {
     damaged(problem);
   } catch (const Error& problem) {
@@ -69,7 +70,8 @@ void write_end(const std::string& folder, const RunEnd& end) {
   write_file(path_in(folder), dumped({{"outcome", name_of(end.outcome)},
                                       {"reason", end.reason},
                                       {"data", end.data},
-                                      {"peak_bytes", end.peak_bytes}}) +
+                                      {"peak_bytes", end.peak_bytes},
+                                      {"rows", end.rows}}) +
                                   '\n');
 }
 

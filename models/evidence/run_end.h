@@ -13,6 +13,7 @@ struct RunEnd {
   std::string reason = {};     ///< of a run that diverged or failed: one line
   std::string data = {};       ///< what it was trained on: one line
   std::size_t peak_bytes = 0;  ///< the most memory that it held; 0: unknown
+  std::size_t rows = 0;        ///< of its metrics.csv, where it finished; 0: unknown
   bool damaged = false;        ///< it failed because one of its files is damaged; not in outcome.json
 };
 

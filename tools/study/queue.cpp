@@ -42,6 +42,12 @@ std::string content_of(const std::string& path) {
   }
 }
 
+/// The whole lines of a table below its header.
+std::size_t rows_in(const std::string& table) {
+  const auto lines = static_cast<std::size_t>(std::ranges::count(table, '\n'));
+  return lines == 0 ? 0 : lines - 1;
+}
+
 constexpr std::string_view program = "lamina: ";  ///< begins an error
 
 /// What the data are: the line before that of the run's folder, but for a word on the preset. Earlier attempts may have left
@@ -260,6 +266,7 @@ void StudyQueue::end(Run& run) {
     how.reason = last_line(content_of(diverged));
   } else if (code == 0 && exists(run.folder + "/metrics.csv")) {
     how.outcome = RunEnd::finished;
+    how.rows = rows_in(content_of(run.folder + "/metrics.csv"));
   } else {
     how.outcome = RunEnd::failed;
     how.reason = code == 0 ? "it wrote no metrics.csv" : last_line(log);

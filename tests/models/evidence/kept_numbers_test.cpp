@@ -33,7 +33,8 @@ void make_run(const std::string& folder, RunEnd::Outcome outcome = RunEnd::finis
   write_end(folder, {.outcome = outcome,
                      .reason = outcome == RunEnd::diverged ? "loss, \"nan\"" : "",
                      .data = "digits",
-                     .peak_bytes = 123456789});
+                     .peak_bytes = 123456789,
+                     .rows = 3});
 }
 
 }  // namespace
@@ -102,6 +103,36 @@ TEST_CASE("a run with a damaged file has failed, and the others are read") {
     CHECK(runs[0].end.reason.starts_with(file + ": "));
     CHECK(runs[1].end.outcome == RunEnd::finished);
   }
+}
+
+TEST_CASE(
+    "a finished run whose metrics.csv has lost its end is damaged, and does not count with an earlier row") {
+  const TemporaryFolder folder;
+  make_run(folder / "run-seed1");
+  const std::string file = folder / "run-seed1/metrics.csv";
+  for (const std::string_view rest :
+       {"epoch,step,loss\n1,10,0.1\n2,20,nan\n", "epoch,step,loss\n1,10,0.1\n2,20,nan\n3,30,0.05"}) {
+    write_file(file, rest);
+    const MeasuredRun run = measured_runs(two_seeds, folder.path())[0];
+    CHECK(run.end.outcome == RunEnd::failed);
+    CHECK(run.end.damaged);
+    CHECK(run.end.reason ==
+          file +
+              ": has 2 of its 3 rows; restore it, or remove outcome.json beside it, and the study restores "
+              "it from the run's state");
+  }
+  // What an earlier version has written says nothing of rows.
+  write_file(folder / "run-seed1/outcome.json",
+             R"({"outcome": "finished", "reason": "", "data": "digits", "peak_bytes": 1})");
+  CHECK(measured_runs(two_seeds, folder.path())[0].end.outcome == RunEnd::finished);
+}
+
+TEST_CASE("a numbers.json that cannot be read is not called damaged") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / numbers_file);
+  const std::string problem = message_of<DataError>([&] { kept_numbers(folder.path()); });
+  CHECK(problem.starts_with(folder / numbers_file + ": "));
+  CHECK(problem.find("damaged") == std::string::npos);
 }
 
 TEST_CASE("a damaged numbers.json is said") {
