@@ -41,18 +41,21 @@ std::vector<LabTask> tasks_of(const LabFlags& flags) {
   return tasks;
 }
 
-void save_config(const LabTask& task, const std::vector<std::int64_t>& seeds, size_t smoke) {
+/// `from`: the file of rows that were not measured here; empty where they were.
+void save_config(const LabTask& task, const std::vector<std::int64_t>& seeds, size_t smoke,
+                 const std::string& from) {
   RunConfig config{.experiment = "lab", .variant = task.lab->name};
   config.settings.set("seeds", joined(
                                    seeds, [](std::int64_t seed) { return text(seed); }, ","));
   config.settings.set("smoke", smoke);
+  if (!from.empty()) config.settings.set("from", from);
   write_config(task.folder, config);
 }
 
 /// The folder of one lab, from its rows.
-LabResult report(const LabTask& task, const Rows& rows, size_t smoke) {
+LabResult report(const LabTask& task, const Rows& rows, size_t smoke, const std::string& from = {}) {
   make_folder(task.folder);
-  save_config(task, seeds_of(rows), smoke);
+  save_config(task, seeds_of(rows), smoke, from);
   report_lab(*task.lab, rows, task.folder);
   std::cout << std::endl;
   return {task.lab, verdicts_of(*task.lab, rows)};
@@ -78,7 +81,7 @@ LabResult report_from(const std::string& from, const LabTask& task) {
   } catch (const DataError& problem) {
     fail<DataError>(path, ": ", problem.what());
   }
-  return report(task, rows, smoke_of(path));
+  return report(task, rows, smoke_of(path), path);
 }
 
 /// What all of them say, in the order of the labs.

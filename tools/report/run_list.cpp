@@ -168,6 +168,8 @@ Json runs_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs) {
     std::string made_with;
     if (run.config && run.config->version.empty())
       made_with = "its numbers are kept in the study's numbers.json";
+    else if (run.config && run.config->experiment == "lab" && run.config->settings.has("from"))
+      made_with = "its rows are those of " + run.config->settings.word("from");
     else if (run.config)
       made_with = text("lamina ", run.config->version,
                        run.config->commit.empty() ? "" : ", commit " + run.config->commit, ", ",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -23,25 +24,39 @@ namespace fs = std::filesystem;
 /// Tables of runs have some kilobytes; a file of more than this is something else.
 constexpr size_t most_bytes = size_t{64} << 20;
 
-/// The folder and all below it, without following links.
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+bool holds_results(const fs::path& folder) {
+  return is_there(folder / "config.json") || is_there(folder / "study.json");
+}
+
+/// The folder and all below it. Links could lead back: of those only one to a run or a study itself, which is not below it, too.
 std::vector<fs::path> folders_in(const std::string& root, const Enough& enough) {
   std::error_code ignored;
   if (!fs::is_directory(root, ignored))
     fail<DataError>(root, ": is not a folder; give folders of runs, or nothing for all under runs/");
   fs::path top = fs::path(root).lexically_normal();
   if (!top.has_filename()) top = top.parent_path();  // "runs/"
-  std::vector<fs::path> folders{top};
+  std::vector<fs::path> folders{top}, links;
   for (fs::recursive_directory_iterator
            entry(folders[0], fs::directory_options::skip_permission_denied, ignored),
        end;
        entry != end && !enough(); entry.increment(ignored))
-    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) folders.push_back(entry->path());
+    if (entry->is_directory(ignored)) {
+      if (!entry->is_symlink(ignored))
+        folders.push_back(entry->path());
+      else if (holds_results(entry->path()))
+        links.push_back(entry->path());
+    }
+  const auto is_new = [&](const fs::path& link) {
+    return std::ranges::none_of(
+        folders, [&](const fs::path& folder) { return fs::equivalent(folder, link, ignored); });
+  };
+  std::ranges::copy_if(links, std::back_inserter(folders), is_new);
   return folders;
-}
-
-bool is_there(const fs::path& file) {
-  std::error_code ignored;
-  return fs::exists(file, ignored);
 }
 
 Csv read_csv(const fs::path& file, Findings& found) {

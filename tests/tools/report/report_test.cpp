@@ -225,6 +225,28 @@ TEST_CASE("what is missing or damaged of a study is said") {
   CHECK(find_runs({folder.path()}).unreadable[0].find("study.json: is damaged") != std::string::npos);
 }
 
+TEST_CASE("a link to a run or a study is followed, once, and one that leads back is not") {
+  const TemporaryFolder folder, elsewhere;
+  make_study(elsewhere / "norms", "norms");
+  std::filesystem::create_directory_symlink(elsewhere / "norms", folder / "linked");
+  std::filesystem::create_directory_symlink(folder.path(), folder / "back");
+  CHECK(find_runs({folder.path()}).runs.size() == 1);
+  make_study(folder / "own", "norms");
+  std::filesystem::create_directory_symlink(folder / "own", folder / "again");
+  CHECK(find_runs({folder.path()}).runs.size() == 2);
+}
+
+TEST_CASE("a folder that cannot be looked into is said, and the others are shown") {
+  const TemporaryFolder folder;
+  make_study(folder / "norms", "norms");
+  std::filesystem::create_directory(folder / "hidden");
+  std::filesystem::create_symlink("study.json", folder / "hidden/study.json");  // leads to itself
+  const Findings found = find_runs({folder.path()});
+  REQUIRE(found.unreadable.size() == 1);
+  CHECK(found.unreadable[0].find("hidden/study.json") != std::string::npos);
+  CHECK(exhibit_of(make_document(found), "study-norms")["charts"].size() == 1);
+}
+
 TEST_CASE("what guessing gives is drawn once beside the runs") {
   const TemporaryFolder folder;
   for (const std::string gain : {"1", "0.1"}) {

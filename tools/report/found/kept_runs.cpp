@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "core/files/folder.h"
 #include "models/evidence/kept_numbers.h"
 
 namespace lamina {
@@ -55,13 +56,13 @@ RunConfig config_of(const Json& study, const std::string& run) {
 std::vector<FoundRun> kept_runs(const std::string& folder) {
   const std::filesystem::path in = folder;
   const std::string file = (in / "study.json").string();
-  if (!std::filesystem::exists(file)) return {};
+  if (!exists(file)) return {};
   std::vector<FoundRun> runs;
   try {
     const Json study = Json::parse(read_file(file));
     for (const auto& [name, kept] : kept_numbers(folder)) {
       const std::string path = (in / name).string();
-      if (std::filesystem::exists(path)) continue;
+      if (exists(path)) continue;
       FoundRun& run = runs.emplace_back(
           FoundRun{.path = path, .config = config_of(study, name), .data_digest = kept.files});
       if (kept.end.outcome == RunEnd::diverged) run.diverged = kept.end.reason;
