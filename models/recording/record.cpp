@@ -31,7 +31,7 @@ bool parse_row(std::string_view line, RecordRow& row) {
   for (size_t i = 0; i < fields.size(); ++i) {
     const size_t comma = line.find(',');
     if ((comma == std::string_view::npos) != (i + 1 == fields.size())) return false;
-    fields[i] = line.substr(0, comma);
+    fields[i] = unquoted(line.substr(0, comma));
     line.remove_prefix(i + 1 == fields.size() ? 0 : comma + 1);
   }
   const auto step = number_from<std::uint64_t>(fields[0]), time = number_from<std::uint64_t>(fields[3]);

@@ -39,8 +39,9 @@ std::vector<double> numbers(std::string_view line, const std::string& path, size
 
 void require_columns(const std::string& path, const Table& table, const std::vector<std::string>& columns) {
   if (table.columns != columns)
-    fail<DataError>(path, ": has other columns than this version writes (", joined(table.columns),
-                    "); start a new run in another folder");
+    fail<DataError>(path, ": has the columns ", joined(table.columns), ", and this version writes ",
+                    joined(columns),
+                    "; go on with the version that began it, or start a new run in another folder");
 }
 
 const std::vector<std::string>& checked(const std::string& path, const std::vector<std::string>& columns) {
@@ -85,10 +86,17 @@ std::vector<std::string> split(std::string_view list) {
   }
 }
 
+std::string_view unquoted(std::string_view field) {
+  const bool quoted = field.size() > 1 && field.front() == '"' && field.back() == '"';
+  return quoted ? field.substr(1, field.size() - 2) : field;
+}
+
 std::vector<std::string> fields_of(std::string_view line) {
   line = without_byte_order_mark(line);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  return split(line);
+  std::vector<std::string> fields = split(line);
+  for (std::string& field : fields) field = unquoted(field);
+  return fields;
 }
 
 std::vector<double> Table::column(std::string_view name) const {

@@ -33,7 +33,11 @@ std::string joined(const Items& items, const Word& word, std::string_view betwee
 }
 std::vector<std::string> split(std::string_view list);
 
-/// The fields of a line of a CSV file, also of one that a spreadsheet saved: with CR LF, or a byte order mark in front.
+/// A field without the quotes that other programs may have put around it.
+std::string_view unquoted(std::string_view field);
+
+/// The fields of a line of a CSV file, also of one that another program saved: with CR LF, a byte order mark in front, or
+/// quotes around fields, of which none has a comma.
 std::vector<std::string> fields_of(std::string_view line);
 
 /// A metrics file in memory.

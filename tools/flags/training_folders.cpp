@@ -126,8 +126,8 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
 /// that was moved with its data goes on.
 void require_data_folder(const RunFolder& run, const std::string& data) {
   const std::string began = data_note_of(run.path()).folder;
-  std::error_code missing;
-  if (is_folder(began) && !std::filesystem::equivalent(began, data, missing))
+  std::error_code hidden;  // a folder that may not be looked into is not the one that was given
+  if (std::filesystem::is_directory(began, hidden) && !std::filesystem::equivalent(began, data, hidden))
     fail<UsageError>("--data ", data, ": the run in ", run.path(), " began with ", began,
                      ", which is another folder; call lamina from the directory that it began in");
 }

@@ -28,7 +28,9 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 File unnamed_file() {
   const int number = ::memfd_create("lamina", MFD_CLOEXEC);
   File file(number < 0 ? nullptr : ::fdopen(number, "w+b"), std::fclose);
-  if (!file) fail<DataError>("no file in memory (", std::strerror(errno), "); end other programs");
+  if (!file)
+    fail<DataError>("no file in memory (", std::strerror(errno),
+                    "); end other programs, or raise the limit (ulimit -n)");
   return file;
 }
 

@@ -437,4 +437,7 @@ TEST_CASE("a broken record is named with its line") {
   write_file(path, "step,layer,quantity,time,value\n1,a,b,,0.5\n1,a,b,3,2\n2,a");
   const std::vector<RecordRow> expected = {{1, "a", "b", 0, 0.5}, {1, "a", "b", 3, 2}};
   CHECK(read_record(path) == expected);
+  write_file(path,
+             "\"step\",\"layer\",\"quantity\",\"time\",\"value\"\n1,\"a\",\"b\",,0.5\n1,\"a\",\"b\",3,2\n");
+  CHECK(read_record(path) == expected);  // saved by a program that puts text into quotes
 }

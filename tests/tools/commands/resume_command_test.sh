@@ -58,7 +58,7 @@ tiny=(mnist --preset small --train-on 256 --batch 128 --threads 1 --seed 4)
 whole() { env -u LAMINA_SMOKE "$lamina" "$@" >out 2>err || broken out err; }
 same_run() {  # same_run FOLDER FOLDER: but for the seconds
   cmp -s "$1/config.json" "$2/config.json" && cmp -s "$1/model.safetensors" "$2/model.safetensors" &&
-    cmp -s <(cut -d , -f 1-7 "$1/metrics.csv") <(cut -d , -f 1-7 "$2/metrics.csv") && cmp -s "$1/steps.csv" "$2/steps.csv"
+    cmp -s <(without_seconds "$1/metrics.csv") <(without_seconds "$2/metrics.csv") && cmp -s "$1/steps.csv" "$2/steps.csv"
 }
 whole "${tiny[@]}" --norm none,layer --epochs 3 --out asked
 whole "${tiny[@]}" --norm layer --epochs 1 --out one
@@ -91,6 +91,9 @@ check "  by another way" eval '(cd here && mkdir -p deeper && ln -s ../books dee
 (cd here && "$lamina" "${books[@]}" --out ../both/pre-layer >/dev/null 2>err) || broken here/err
 mkdir moved && mv here/books moved
 check "moved with its data" eval '(cd moved && "$lamina" transformer --resume --out ../read >/dev/null)'
+ln -s books here/books  # its old place cannot be looked into, as one of somebody else
+check "  whose old place cannot be looked into" eval '(cd moved && "$lamina" transformer --resume --out ../read >/dev/null)'
+rm here/books
 check "moved without" refuses 1 "--data books: the run in read began with that folder, which is not here; put it back" transformer --resume --out read
 cp read/vocabulary.txt alphabet
 tr et te <moved/books/emma.txt >other && cp other moved/books/emma.txt
@@ -203,6 +206,10 @@ nan order-embedding/best.safetensors
 check "order-embedding search" refuses 1 "best.safetensors" order-embedding search order-embedding "a dog"
 nan skip-thoughts/model.safetensors
 check "skip-thoughts encode" refuses 1 "skip-thoughts/model.safetensors" skip-thoughts encode skip-thoughts </dev/null
+
+# --- the same run, uninterrupted and killed, of the experiment whose own test is of its model
+rm -rf whole killed
+LAMINA_SMOKE=3 killed_and_resumed convnet --norm batch --preset small --batch 512 --threads 1 --epochs 3
 
 # --- output that nothing reads
 check "a closed standard output" bash -c "'$lamina' ${run[*]} --epochs 1 --out closed >&- 2>err; [ \$? = 1 ] && [ -s closed/state ]"
