@@ -6,7 +6,8 @@
 // always refer to the parameter, whenever an optimizer is made. Each parameter starts at a multiple of 64
 // bytes; the padding holds zeros, so an optimizer may run over everything in one pass. Initial values depend
 // only on the seed and the parameter's name: two models with the same seed start from the same numbers
-// wherever their parameters agree, whatever else they contain.
+// wherever their parameters agree, whatever else they contain. A copy of a layer is the same parameters: a second model is
+// made on Parameters of its own, and gets the values by a copy of values(), and of what state() has, such as averages.
 //
 // Parts of the model can be frozen: they get no gradient and no optimizer changes them. Names of layers are
 // joined by dots, so where a name is expected, "encoder" means the parameter "encoder" and all "encoder....",
@@ -101,7 +102,9 @@ class Parameters {
   /// Whether a gradient has arrived since clear_gradients(), or may have been written through gradients().
   bool any_gradient() const;
 
-  /// From here on every gradient is zero. Costs nothing: the next contribution overwrites.
+  /// From here on every gradient is zero. Costs nothing: the next contribution overwrites. An optimizer's step() does it for
+  /// its own parameters. Call it where the loss of others has gone through these, as a generator's through its discriminator,
+  /// or one whose gradient only the inputs were to get: else the next step adds what it left. Or freeze() them before it.
   void clear_gradients();
 
   /// Where parameter number i of learned() begins in the flat buffers.

@@ -169,6 +169,7 @@ bool Tape::any_recorded() {
 
 void Tape::clear() {
   watched_.clear();
+  watched_last_.clear();
   shared_.clear();
   recording_ = next_recording();
   while (last_ != nullptr) pop(History::forgotten);
@@ -233,6 +234,7 @@ void Tape::backward(std::initializer_list<Seed> seeds, const BackwardOptions& op
   if (!options.retain) {
     require_last_reader();
     watched_.clear();
+    watched_last_.clear();
     shared_.clear();
     recording_ = next_recording();  // ops may write anywhere in their backward pass
   }

@@ -34,6 +34,7 @@
 #include <new>
 #include <span>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 #include "core/memory/cached_vector.h"
@@ -202,6 +203,8 @@ class Tape {
   std::uint32_t recording_;
   bool in_share_;  ///< opened inside one
   CachedVector<Watched> watched_;
+  /// Of each storage, first number and shape, by their hash, the last one in there: a loop may ask for one row after another.
+  std::unordered_map<std::size_t, std::size_t> watched_last_;
   CachedVector<std::uint64_t> shared_;  ///< ids of what an older tape held already when this one entered it
   std::uint64_t opened_;                ///< the id that the next tensor had when the tape was opened
   Node* last_ = nullptr;

@@ -2,6 +2,7 @@
 // into what it holds.
 
 #include <algorithm>
+#include <functional>
 #include <span>
 
 #include "core/math/digest.h"
@@ -84,9 +85,9 @@ void Tape::fail_without_origin(const Tensor& output) const {
   if (storage.id < opened_)
     fail("backward: the output was computed before this tape was opened; open it before the forward pass");
   fail(
-      "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one "
-      "before "
-      "the forward pass, and have no detach() or Tape::Pause on the way");
+      "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one, "
+      "or "
+      "thaw() what is frozen, before the forward pass, and have no detach() or Tape::Pause on the way");
 }
 
 namespace {
@@ -124,10 +125,19 @@ void detail::require_unread(const Storage& storage, const Shape& shape) {
              "detach() or copy()");
 }
 
-/// Once for all elements that a loop asks for one after another.
+/// Once for all elements that a loop asks for one after another. Of two that have the same hash the earlier one may be watched
+/// twice.
 void Tape::watch(detail::Storage* storage, size_t begin, const Shape& shape) {
-  for (auto last = watched_.rbegin(); last != watched_.rend() && last->nodes == count_; ++last)
-    if (last->storage.get() == storage && last->begin == begin && last->shape == shape) return;
+  const auto is_it = [&](const Watched& last) {
+    return last.nodes == count_ && last.storage.get() == storage && last.begin == begin &&
+           last.shape == shape;
+  };
+  if (!watched_.empty() && is_it(watched_.back())) return;
+  size_t hash = std::hash<detail::Storage*>()(storage);
+  for (const size_t part : {begin, shape.size(), shape.columns()}) hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+  const auto [last, is_new] = watched_last_.try_emplace(hash, watched_.size());
+  if (!is_new && is_it(watched_[last->second])) return;
+  last->second = watched_.size();
   watched_.push_back(
       {detail::StorageHandle(storage), begin, shape, count_, digest_of_values(*storage, begin, shape)});
 }
@@ -153,7 +163,7 @@ void Tape::require_unwritten() const {
     while (node != nullptr && !uses(*node)) node = node->previous;
     fail("backward: a tensor ", watched.shape, node == nullptr ? "" : text(" of the op '", node->op, "'"),
          " was written after it was recorded, so the gradient would be wrong; write before the forward "
-         "pass or after backward(), or into a copy()",
+         "pass or after backward(), or into a copy(), and evaluate under Tape::Pause, or it is recorded, too",
          watched.shape.size() < watched.storage->size
              ? "; an op holds all of the tensor of which it reads a part, so fill every part before it, or "
                "pass it a copy() of its part"

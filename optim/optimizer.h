@@ -46,7 +46,8 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates every parameter that is not frozen from its gradient and sets the gradients to zero. Throws
+  /// Updates every parameter that is not frozen from its gradient and sets the gradients to zero. One that no gradient has
+  /// reached, where others have one, has a gradient of 0: momentum and weight decay move it on, where PyTorch skips it. Throws
   /// Error when parameters were added after this optimizer was made, no longer exist or are locked, when no
   /// gradient has arrived since the last step, and for a learning rate or weight decay that is negative or NaN.
   virtual void step() = 0;

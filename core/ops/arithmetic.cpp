@@ -174,6 +174,9 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
                                                     : dy; });
 }
 
+Tensor maximum(const Tensor& a, real b) { return maximum(a, Tensor::full({}, b)); }
+Tensor minimum(const Tensor& a, real b) { return minimum(a, Tensor::full({}, b)); }
+
 Tensor minimum(const Tensor& a, const Tensor& b) {
   return binary(
       "minimum", a, b, [](real u, real v) { return u < v || u != u ? u : v; },

@@ -36,6 +36,8 @@ Tensor operator-(const Tensor& a);
 // derivative is shared in halves where they are equal.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
+Tensor maximum(const Tensor& a, real b);
+Tensor minimum(const Tensor& a, real b);
 
 /// a where the mask is not 0, b where it is. All three are repeated by axes as those of + are; a number is
 /// Tensor::full({}, v). What is not chosen gets derivative 0, even where it is infinite or NaN; the mask gets none.

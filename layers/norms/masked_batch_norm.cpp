@@ -16,7 +16,7 @@ MaskedBatchNorm::MaskedBatchNorm(Parameters& parameters, const std::string& name
 
 Tensor MaskedBatchNorm::operator()(const Tensor& a, const Tensor& mask, Mode mode) const {
   if (a.shape().rank() == 0 || gain.shape() != Shape{a.columns()} || a.rows() == 0)
-    fail("masked_batch_norm: the input is ", a.shape(), "; rows of ", gain.size(), " are needed");
+    fail("masked_batch_norm: the input is ", a.shape(), "; one row of ", gain.size(), " at least is needed");
   if (mask.defined() && mask.size() != a.rows())
     fail("masked_batch_norm: the mask ", mask.shape(), " has not one number for each row of ", a.shape());
   const bool over_ranks = mode == Mode::train && distributed::synchronizes_statistics();

@@ -17,7 +17,8 @@ using namespace lamina::test;
 
 namespace {
 const std::string no_leaf =
-    "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one "
+    "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one, or "
+    "thaw() what is frozen, "
     "before "
     "the forward pass, and have no detach() or Tape::Pause on the way";
 const std::string twice =
@@ -357,7 +358,7 @@ std::string written(const std::string& shape, const std::string& op) {
   return "backward: a tensor " + shape + " of the op '" + op +
          "' was written after it was recorded, so the gradient would be wrong; write before the forward pass "
          "or "
-         "after backward(), or into a copy()";
+         "after backward(), or into a copy(), and evaluate under Tape::Pause, or it is recorded, too";
 }
 
 }  // namespace

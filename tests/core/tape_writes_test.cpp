@@ -30,7 +30,8 @@ TEST_CASE("a write through detach() is found, whichever of the handles is record
     cut[0] = 100;
     CHECK_ERROR(tape.backward(loss),
                 "backward: a tensor [2] of the op 'sum' was written after it was recorded, so the gradient "
-                "would be wrong; write before the forward pass or after backward(), or into a copy()");
+                "would be wrong; write before the forward pass or after backward(), or into a copy(), and "
+                "evaluate under Tape::Pause, or it is recorded, too");
     tape.clear();
     loss = sum(x * cut);  // the detached one is recorded, the other is written
     y[1] = 7;
@@ -67,6 +68,24 @@ TEST_CASE("each part of a tensor is watched by itself, from each op that reads t
   const Tensor loss = before + sum(square(x));  // its gradient there needs the 7
   first[0] = kept;
   CHECK(contains(error_of_backward(tape, loss), written));
+}
+
+TEST_CASE("each of many parts that a loop asks for, again and again, is watched") {
+  constexpr size_t rows = 500;
+  for (const size_t written_row : {size_t{0}, size_t{251}, rows - 1, rows}) {
+    CAPTURE(written_row);
+    Tensor x = leaf({rows, 2}, 1);
+    Tape tape;
+    const Tensor loss = sum(square(x));
+    for (int again = 0; again < 3; ++again)
+      for (size_t r = 0; r < rows; ++r) {
+        Tensor row = x.step(r);
+        if (again == 1 && r == written_row) row[1] += 1;
+        CHECK(std::isfinite(row[0]));
+      }
+    CHECK(contains(error_of_backward(tape, loss), written) == (written_row < rows));
+    tape.clear();
+  }
 }
 
 TEST_CASE("a part that no op has read is refused with what to do about it") {

@@ -88,8 +88,9 @@ namespace {
 void require_labels(const Tensor& logits, std::span<const int> labels, std::optional<int> ignored) {
   require_columns("cross_entropy", logits);
   const size_t rows = logits.rows(), columns = logits.columns();
-  if (labels.size() != rows || rows == 0)
+  if (labels.size() != rows)
     fail("cross_entropy: ", labels.size(), " labels for logits ", logits.shape(), "; one per row is needed");
+  if (rows == 0) fail("cross_entropy: the logits ", logits.shape(), " have no row, and nothing has no mean");
   for (const int label : labels)
     if ((label < 0 || static_cast<size_t>(label) >= columns) && label != ignored)
       fail("cross_entropy: label ", label, " is outside the ", columns, " classes");

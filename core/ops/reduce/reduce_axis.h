@@ -21,11 +21,11 @@ Tensor mean(const Tensor& x, int axis, const AxisOptions& options = {});
 Tensor variance(const Tensor& x, int axis, const AxisOptions& options = {});
 
 /// The largest and the smallest element; NaN where there is one. The gradient goes to the first of several that are
-/// equal.
+/// equal. max(x, 0) is the largest along axis 0; what a formula calls max(x, 0) is relu(x), or maximum(x, 0).
 Tensor max(const Tensor& x, int axis, const AxisOptions& options = {});
 Tensor min(const Tensor& x, int axis, const AxisOptions& options = {});
 
-// 0.5 is no axis, and would be 0: the larger of x and 0.5, element by element, is clamp(x, 0.5, infinity).
+// 0.5 is no axis, and would be 0: the larger of x and 0.5, element by element, is maximum(x, 0.5).
 template <std::floating_point Number>
 Tensor max(const Tensor& x, Number axis, const AxisOptions& options = {}) = delete;
 template <std::floating_point Number>

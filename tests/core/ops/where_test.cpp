@@ -29,12 +29,27 @@ TEST_CASE("maximum and minimum: values, ties and NaN") {
     CHECK(std::isnan(larger[i]));
     CHECK(std::isnan(smaller[i]));
   }
-  for (const auto op : {maximum, minimum}) {
+  using Op = Tensor (*)(const Tensor&, const Tensor&);
+  for (const auto op : {Op{maximum}, Op{minimum}}) {
     Tensor u = Tensor::from({2}, {1, 2}).require_gradient(), v = Tensor::from({2}, {1, 1}).require_gradient();
     Tape tape;
     tape.backward(sum(op(u, v)));
     CHECK(difference(u.gradient() + v.gradient(), {1, 1}) == 0);
     CHECK(u.gradient()[0] == real(0.5));
+  }
+}
+
+TEST_CASE("maximum and minimum with a number are those with a tensor of that number") {
+  const Tensor hinge = Tensor::from({3}, {real(-0.5), 0, 2});
+  CHECK(difference(maximum(hinge, 0), {0, 0, 2}) == 0);
+  CHECK(difference(minimum(hinge, 0), {-0.5, 0, 0}) == 0);
+  for (const Shape& shape : odd_shapes) {
+    Tensor a = sample(shape, 1, -3, 3);
+    const Tensor number = Tensor::full({}, real(0.3));
+    CHECK(maximum(a, real(0.3)).shape() == shape);
+    CHECK(difference(maximum(a, real(0.3)), maximum(a, number)) == 0);
+    CHECK(difference(minimum(a, real(0.3)), minimum(a, number)) == 0);
+    check_gradients({a}, [&] { return weighted(square(maximum(a, real(0.3))) + minimum(a, real(0.3))); });
   }
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("masked batch norm: inputs far from zero keep their precision") {
 TEST_CASE("masked batch norm: shapes that do not fit are named") {
   const Made made;
   CHECK_ERROR(made.norm(Tensor::zeros({2, 3}), {}, Mode::train),
-              "masked_batch_norm: the input is [2 x 3]; rows of 19 are needed");
+              "masked_batch_norm: the input is [2 x 3]; one row of 19 at least is needed");
   CHECK_ERROR(made.norm(Tensor::zeros({2, 19}), Tensor::ones({3}), Mode::train),
               "masked_batch_norm: the mask [3] has not one number for each row of [2 x 19]");
 }
