@@ -46,7 +46,8 @@ from weights import *
 
 def some(seed):
     torch.manual_seed(seed)
-    model = nn.Sequential(nn.GroupNorm(2, 4), nn.BatchNorm1d(4), nn.LayerNorm(4))
+    model = nn.Sequential(nn.GroupNorm(2, 4), nn.BatchNorm1d(4), nn.LayerNorm(4), nn.Linear(4, 3, bias=False),
+                          nn.Linear(3, 4), nn.Conv2d(2, 3, 2, bias=False), nn.Conv2d(3, 2, 2))
     for values in model.state_dict().values(): values.copy_(torch.rand(values.shape) * 9)
     return model
 
@@ -64,6 +65,12 @@ assert refused(to_lamina, nn.Sequential(nn.LSTM(2, 3, num_layers=2))).startswith
 attention = nn.Sequential(nn.MultiheadAttention(4, 2, add_bias_kv=True))
 assert refused(to_lamina, attention).startswith("0: one in_proj with biases")
 assert refused(from_lamina, {}, attention).startswith("0: one in_proj with biases")
+for lacks in ({"groups": 2}, {"dilation": 2}, {"padding_mode": "reflect"}):
+    for action, arguments in ((to_lamina, ()), (from_lamina, ({},))):
+        assert refused(action, *arguments, nn.Sequential(nn.Conv2d(4, 4, 3, **lacks))).startswith("0: groups, dilation")
+assert refused(to_lamina, nn.Sequential(nn.LayerNorm(4, elementwise_affine=False))).startswith("0: a LayerNorm without")
+with_bias, without = nn.Sequential(nn.Linear(4, 3)), nn.Sequential(nn.Linear(4, 3, bias=False))
+assert refused(from_lamina, to_lamina(with_bias), without).startswith("0: a Linear without ['bias']")
 of_batches = to_lamina(nn.Sequential(nn.BatchNorm1d(4)))
 for lacks in ({"affine": False}, {"track_running_stats": False}):
     assert refused(from_lamina, of_batches, nn.Sequential(nn.BatchNorm1d(4, **lacks))).startswith("0: a BatchNorm1d without")
