@@ -8,6 +8,10 @@
 
 namespace lamina {
 
+#ifdef LAMINA_SCALAR
+#error \
+    "this source is compiled once for float and double (tools/scalar_free.mk): list it there among those that are not, or leave this header out"
+#endif
 #ifdef LAMINA_DOUBLE
 #define LAMINA_SCALAR in_double
 using real = double;  // `make REAL=double`: gradient checks and the theory commands

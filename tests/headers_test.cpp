@@ -2,6 +2,7 @@
 // test, and in no program.
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,24 @@ TEST_CASE("headers: core/ops.h has every op") {
        "core/ops/attention/few_queries.h", "core/ops/attention/head.h", "core/ops/attention/rows.h",
        "core/ops/attention/scores.h", "core/ops/attention/sizes.h", "core/ops/images/patches.h",
        "core/ops/images/pool_rows.h", "core/ops/reduce/axis.h", "core/ops/reduce/axis_options.h"});
+}
+
+TEST_CASE("headers: every op is compared with PyTorch") {
+  std::string answers;
+  for (const std::string& file : files_below("tests/oracle/answers", ".cpp")) answers += read_file(file);
+  const std::string without = "huber mean_squared_error ";  // compared in tests/core/ops/loss
+  const std::regex op(R"(\nTensor (\w+)\()");
+  const std::string ops = read_file("core/ops.h");
+  for (const std::string& header : headers_of("core/ops")) {
+    if (!contains(ops, '"' + header + '"')) continue;
+    const std::string text = read_file(header);
+    for (std::sregex_iterator each(text.begin(), text.end(), op), end; each != end; ++each) {
+      const std::string name = (*each)[1].str();
+      if (contains(without, name + ' ')) continue;
+      CHECK_MESSAGE(std::regex_search(answers, std::regex("\\b" + name + "\\b")),
+                    "tests/oracle/answers has no ", name, " of ", header);
+    }
+  }
 }
 
 TEST_CASE("headers: lamina.h has every layer and every optimizer") {

@@ -120,7 +120,10 @@ def require_all_listed():
 
 def other_claims(folder):
     """Those of the studies of later papers, and of all labs. What else a study of the paper claims stands in its summary."""
-    for results in sorted((ROOT / "models/transformer/results").glob("*/verdicts.json")):
+    papers = {pathlib.Path(entry["study"]).parts[1] for entry in json.loads((ROOT / LIST).read_text()) if "study" in entry}
+    for results in sorted(ROOT.glob("models/*/results/*/verdicts.json")):
+        if results.relative_to(ROOT).parts[1] in papers:
+            continue
         name, page = results.parent.name, str(results.parent.relative_to(ROOT) / "summary.md")
         for verdict in json.loads(results.read_text()):
             yield {"exhibits": ["study-" + name], "claim": verdict["claim"], **verdict_of(verdict, None, name, page)}

@@ -4,7 +4,8 @@
 //   hidden:  h = relu(normalize(x W))
 //   logits:  h W + b, under batch norm normalize(h W)
 //
-// Layer norm acts on the two hidden layers only, batch norm and weight norm on all three. A normalized layer
+// Batch norm and weight norm act on all three layers, the others, ghost batch norm and batch renormalization
+// among them, on the two hidden ones only. A normalized layer
 // has no bias before its normalization, because Eq. 5 has none there; under layer norm one would have an
 // effect.
 

@@ -55,7 +55,7 @@ LayerCase layer_case_of(const std::string& name, const Shape& input, const Optio
 
 inline void add_recurrent_cases(std::vector<LayerCase>& all) {
   std::vector<Case> cases = all_cases();
-  for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
+  for (const Kind kind : kinds_but_relu)
     for (const Norm norm : {Norm::none, Norm::layer, Norm::weight})
       cases.push_back(
           {.kind = kind,
@@ -65,10 +65,9 @@ inline void add_recurrent_cases(std::vector<LayerCase>& all) {
       if (by_steps && (c.options.reverse || c.options.checkpoint)) continue;
       const auto make = [=](Parameters& parameters) -> std::function<Tensor()> {
         std::shared_ptr<Recurrent> layer;
-        if (c.kind == Kind::lstm) layer = std::make_shared<Lstm>(parameters, "layer", c.options);
-        if (c.kind == Kind::gru) layer = std::make_shared<Gru>(parameters, "layer", c.options);
-        if (c.kind == Kind::tanh) layer = std::make_shared<Rnn>(parameters, "layer", c.options);
-        if (c.kind == Kind::relu) layer = std::make_shared<Rnn>(parameters, "layer", c.options, relu_cell());
+        with_class(c.kind, [&]<class Layer>(const auto&... cell) {
+          layer = std::make_shared<Layer>(parameters, "layer", c.options, cell...);
+        });
         Inputs in = inputs_of(c);
         in.x = parameters.add("trunk", in.x.copy());
         if (in.h.defined()) in.h = parameters.add("h", in.h.copy());

@@ -283,15 +283,14 @@ void TrainingCommand::choose_statistics() const {
   distributed::synchronize_statistics(sync_batch_norm_);
 }
 
-/// A ghost batch of one part is batch norm, digit for digit.
+/// A ghost batch of one part has batch norm's statistics, digit for digit.
 void TrainingCommand::require_parts() const {
   constexpr size_t part = NormalizationOptions{}.part;
   if (std::ranges::find(norms, std::string(name_of(Norm::ghost))) == norms.end()) return;
   for (const size_t size : batches)
     if (size < 2 * part)
       fail<UsageError>("--norm ghost-batch: its parts have ", part, " cases or more, so that --batch ", size,
-                       " is one part, which is batch norm; give --batch ", 2 * part,
-                       " or more, or --norm batch");
+                       " is one part; give --batch ", 2 * part, " or more, or --norm batch");
 }
 
 /// Each rank takes at least one case of a batch, and of a ghost batch at least one whole part.

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "layers/norms/normalization.h"
 #include "tests/check.h"
 
 using namespace lamina;
@@ -25,6 +26,18 @@ TEST_CASE("norm table: one row a scheme, found by its names, the baseline first 
   CHECK(norm_table[0].norm == Norm::none);
   CHECK(norm_table[std::size(norm_table) - 1].norm == Norm::layer);
   CHECK(!norm_named("").has_value());
+}
+
+TEST_CASE("norm table: what adds a bias itself has one") {
+  for (const NormEntry& entry : norm_table) {
+    CAPTURE(std::string(entry.name));
+    Parameters parameters(1);
+    const size_t side = entry.vectors ? 1 : 4;
+    const Normalization made(parameters, "norm",
+                             {.norm = entry.norm, .features = 8, .height = side, .width = side});
+    const auto biases = std::ranges::count(parameters.learned(), "norm.bias", &Parameters::Entry::name);
+    CHECK((biases == 1) == entry.bias);
+  }
 }
 
 TEST_CASE("norm table: a scheme without a row is an error that says so") {

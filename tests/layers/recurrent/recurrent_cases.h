@@ -11,6 +11,24 @@
 namespace lamina::test {
 
 enum class Kind { tanh, relu, lstm, gru };
+inline constexpr Kind all_kinds[] = {Kind::tanh, Kind::relu, Kind::lstm, Kind::gru};
+/// Where tanh may stand for both simple cells.
+inline constexpr Kind kinds_but_relu[] = {Kind::tanh, Kind::lstm, Kind::gru};
+
+/// use.operator()<Layer>(more arguments of its constructor...) for the class of that kind.
+template <class Use>
+void with_class(Kind kind, const Use& use) {
+  switch (kind) {
+    case Kind::tanh:
+      return use.template operator()<Rnn>();
+    case Kind::relu:
+      return use.template operator()<Rnn>(relu_cell());
+    case Kind::lstm:
+      return use.template operator()<Lstm>();
+    case Kind::gru:
+      return use.template operator()<Gru>();
+  }
+}
 
 /// One configuration of a recurrent layer with its inputs.
 struct Case {
@@ -42,10 +60,9 @@ struct AnyLayer {
   std::shared_ptr<Recurrent> recurrent;
 
   explicit AnyLayer(const Case& c) {
-    if (c.kind == Kind::lstm) use<Lstm>(parameters, "lstm", c.options);
-    if (c.kind == Kind::gru) use<Gru>(parameters, "gru", c.options);
-    if (c.kind == Kind::tanh) use<Rnn>(parameters, "rnn", c.options);
-    if (c.kind == Kind::relu) use<Rnn>(parameters, "rnn", c.options, relu_cell());
+    with_class(c.kind, [&]<class Layer>(const auto&... cell) {
+      use<Layer>(parameters, "layer", c.options, cell...);
+    });
     move_parameters();
   }
 
@@ -148,7 +165,7 @@ inline std::vector<Tensor> loss_and_gradients(const AnyLayer& layer, const Input
 
 inline std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const Kind kind : {Kind::tanh, Kind::relu, Kind::lstm, Kind::gru})
+  for (const Kind kind : all_kinds)
     for (const Norm norm : {Norm::none, Norm::layer, Norm::batch, Norm::weight})
       for (const bool masked : {false, true})
         for (const int state : {0, 1, 2}) {  // zero, given, learned

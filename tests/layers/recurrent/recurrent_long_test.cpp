@@ -46,7 +46,7 @@ size_t working_memory(size_t steps, bool checkpoint) {
 }  // namespace
 
 TEST_CASE("checkpointing changes no bit of the result") {
-  for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
+  for (const Kind kind : kinds_but_relu)
     for (const Norm norm : {Norm::none, Norm::layer, Norm::weight})
       for (const auto& [masked, state, reverse] :
            {std::tuple(false, 0, false), std::tuple(true, 1, true), std::tuple(true, 2, false)}) {
@@ -74,7 +74,7 @@ TEST_CASE("with checkpointing, memory grows like the square root of the steps") 
 }
 
 TEST_CASE("one step, one case, one unit, odd sizes") {
-  for (const Kind kind : {Kind::tanh, Kind::relu, Kind::lstm, Kind::gru})
+  for (const Kind kind : all_kinds)
     for (const Norm norm : {Norm::none, Norm::layer, Norm::weight})
       for (const auto& sizes : std::vector<std::array<size_t, 4>>{
                {1, 1, 1, 1}, {1, 4, 3, 5}, {4, 1, 3, 5}, {4, 3, 2, 1}, {2, 7, 17, 33}}) {
@@ -99,7 +99,7 @@ TEST_CASE("one and two threads agree, and each repeats bit for bit") {
   // Enough rows for each thread to have its own; and few rows with large weights, where threads divide the
   // columns.
   for (const auto& sizes : {std::pair<size_t, size_t>{33, 70}, {7, 300}, {40, 130}})
-    for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
+    for (const Kind kind : kinds_but_relu)
       for (const Norm norm : {Norm::none, Norm::layer, Norm::batch}) {
         const size_t rows = sizes.first, hidden = sizes.second;
         const Case c{.kind = kind,

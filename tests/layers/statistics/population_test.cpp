@@ -180,7 +180,7 @@ TEST_CASE("batch norm outside of recurrence: evaluation by the batch moves nothi
 }
 
 TEST_CASE("padded cases that count: the composed twin, gradients, and statistics over all cases") {
-  for (const Kind kind : {Kind::tanh, Kind::lstm, Kind::gru})
+  for (const Kind kind : kinds_but_relu)
     for (const bool reverse : {false, true}) {
       const Case c{
           .kind = kind,

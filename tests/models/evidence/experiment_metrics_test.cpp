@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -44,7 +45,19 @@ TEST_CASE(
   const std::set<std::string_view> in_epochs{"mnist", "convnet", "draw"};  // their first column counts them
   for (const ExperimentMetrics& each : experiment_metrics())
     CHECK_MESSAGE((in_epochs.contains(each.experiment) || std::ranges::count(each.curves, "epoch") == 1),
-                  each.experiment);
+                  each.experiment,
+                  ": name 'epoch' among its curves, or it here if its first column counts epochs");
+}
+
+TEST_CASE(
+    "metrics: of one whose name is not a loss's, an error's or a rank's the highest value is the best") {
+  const std::regex lowest(
+      "epoch|learning_rate|.*_(nll|error|loss|bound|reconstruction|kl|bits|mse|mean_rank)");
+  for (const ExperimentMetrics& each : experiment_metrics())
+    for (const std::vector<std::string>& names : {each.curves, each.test})
+      for (const std::string& name : names)
+        CHECK_MESSAGE(std::regex_match(name, lowest) != (std::ranges::count(each.highest, name) > 0),
+                      each.experiment, ": ", name, ": the highest value is the best, or add its ending here");
 }
 
 TEST_CASE("metrics: an experiment says of which the highest value is the best, and a study obeys") {

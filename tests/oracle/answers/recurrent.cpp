@@ -10,13 +10,9 @@ namespace lamina::oracle {
 namespace {
 
 RecurrentOptions options_of(const Instruction& in) {
-  const std::string norm = in.word("norm");
   return {.input = in.size("input"),
           .hidden = in.size("hidden"),
-          .norm = norm == "layer"    ? Norm::layer
-                  : norm == "batch"  ? Norm::batch
-                  : norm == "weight" ? Norm::weight
-                                     : Norm::none,
+          .norm = norm_named(in.word("norm")).value(),  // an unknown name is no case without a norm
           .only_memory = in.flag("only_memory"),
           .max_steps = in.size("max_steps", 100),
           .clip = in.number("clip", 0),

@@ -25,7 +25,7 @@ check "but of one that ends there it is" grep -qE "^\| LSTM \| 5 \| .* \| [0-9.*
 check "a curve that begins after the shortest one has ended has no numbers" grep -qF "| LN-LSTM, gain 0.5 | - | - | - | - | - | - | - |" early/summary.md
 
 # --- the same run: uninterrupted and killed in the middle of a period
-killed_and_resumed 13 attentive-reader --norm batch-everywhere --preset small --batch 16 --threads 2 --epochs 8 --validate-every 40
+killed_and_resumed attentive-reader --norm batch-everywhere --preset small --batch 16 --threads 2 --epochs 8 --validate-every 40
 
 # --- batch norm's three evaluations, answers among all words, cyclic padding
 check "columns of batch norm" [ "$(head -1 all/batch/metrics.csv | cut -d, -f5-10)" = valid_loss,valid_error,population_loss,population_error,moving_loss,moving_error ]

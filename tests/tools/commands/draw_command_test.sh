@@ -26,7 +26,7 @@ broken_data token "${row}1\n${row}x\n"
 check "a token that is no bit" refuses 1 "token/binarized_mnist_train.amat: line 2: 'x' where 0 or 1" draw --data token --out d
 
 # --- the same run: uninterrupted, and killed in the middle of an epoch
-killed_and_resumed 10 draw --norm layer --preset small --batch 8 --threads 2 --seed 5 --epochs 3
+killed_and_resumed draw --norm layer --preset small --batch 8 --threads 2 --seed 5 --epochs 3
 
 # --- several batch sizes
 "$lamina" draw --preset small --threads 1 --norm none,layer --batch 256,512 --epochs 1 --out sizes >out 2>err || broken err

@@ -10,6 +10,7 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "tests/check.h"
+#include "tools/bench/training_steps.h"
 #include "tools/flags/command_times.h"
 #include "tools/flags/training_command.h"
 #include "tools/report/exhibits.h"
@@ -80,6 +81,17 @@ TEST_CASE("experiments: each has an exhibit, its time, a page, and its place in 
     CHECK_MESSAGE(exists("tests/oracle/" + folder + ".py"), "tests/oracle/", folder, ".py");
     for (const Place& place : places)
       CHECK_MESSAGE(contains(content_of(place.file), text(place.before, name, place.after)), place.file);
+  }
+}
+
+TEST_CASE("experiments: the page of each names every norm that --norm offers") {
+  for (const NamedTrainingStep& step : training_steps()) {
+    std::string page = "models/" + step.name + "/README.md";
+    std::ranges::replace(page, '-', '_');
+    if (!exists(page)) continue;
+    const std::string content = read_file(page);
+    for (const Norm norm : step.norms)
+      CHECK_MESSAGE(contains(content, name_of(norm)), page, " does not name ", name_of(norm));
   }
 }
 

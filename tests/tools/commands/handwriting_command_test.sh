@@ -79,7 +79,7 @@ check "the figure" [ -s both/figure.svg ]
 check "LAMINA_SMOKE bounds --updates, too" [ "$(tail -n 1 bounded/metrics.csv | cut -d, -f2)" = 6 ]
 
 # --- the same run: uninterrupted, and killed in between
-LAMINA_SMOKE=75 killed_and_resumed 6 handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600
+LAMINA_SMOKE=75 killed_and_resumed handwriting --norm layer --preset small --length 60 --threads 2 --seed 5 --updates 600
 check "models are kept on the way" [ -s whole/model-200.safetensors -a -s whole/model-400.safetensors ]
 
 # --- writing

@@ -15,12 +15,12 @@ check "metrics at every validation" [ "$(cut -d, -f1,2 all/order-layer/metrics.c
 # --- the same run: uninterrupted and killed in the middle of a period
 for optimizer in "--optimizer authors-adam --best-by image" "--optimizer sgd --lr 0.01"; do
   # shellcheck disable=SC2086
-  killed_and_resumed 13 order-embedding --score order --norm layer --preset small --batch 32 --threads 1 --epochs 6 --validate-every 15 $optimizer
+  killed_and_resumed order-embedding --score order --norm layer --preset small --batch 32 --threads 1 --epochs 6 --validate-every 15 $optimizer
   check "config.json keeps: $optimizer" grep -q "\"optimizer\": \"$(cut -d' ' -f2 <<<"$optimizer")\"" killed/config.json
   cp whole/model.safetensors "by-${optimizer:12:3}.safetensors"
   rm -rf whole killed
 done
-killed_and_resumed 13 order-embedding --score order --norm layer --preset small --batch 32 --threads 2 --epochs 12 --validate-every 30
+killed_and_resumed order-embedding --score order --norm layer --preset small --batch 32 --threads 2 --epochs 12 --validate-every 30
 
 check "the optimizers end in different places" eval '! cmp -s by-aut.safetensors by-sgd.safetensors'
 

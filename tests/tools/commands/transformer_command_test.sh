@@ -24,7 +24,7 @@ check "a sample at every validation" [ "$(grep -c '^after ' all/pre-layer/sample
 # --- the same run: uninterrupted and killed in the middle of a period
 for flags in "--dropout 0.1 --positions learned --decay none --record every=20" "--norm dyt --placement sandwich --start gpt2 --weight-decay 0.1"; do
   # shellcheck disable=SC2086
-  killed_and_resumed 7 "${tiny[@]}" --threads 2 --length 16 --batch 2 --updates 1500 $flags
+  killed_and_resumed "${tiny[@]}" --threads 2 --length 16 --batch 2 --updates 1500 $flags
   check "killed and resumed: the same samples ($flags)" cmp -s whole/samples.txt killed/samples.txt
   [ "$flags" = "${flags/--record/}" ] || {
     check "killed and resumed: the same record" cmp -s whole/record.csv killed/record.csv
