@@ -44,8 +44,8 @@ class Experiment {
   /// need not have the sums of all.
   virtual bool adjusts_gradients() const { return true; }
 
-  /// Called after the optimizer's step, on every rank: a MovingAverage of the weights is updated here, and what must hold of
-  /// them restored.
+  /// Called after the optimizer's step, on every rank: for what follows the weights, as a MovingAverage does, or what must hold
+  /// of them. The ranks of a machine may hold one copy of the weights: where several train, only read them here.
   virtual void after_update() {}
 
   /// The metrics after an epoch whose training losses had this mean. Once before the first update, with NaN: the

@@ -9,6 +9,9 @@
 
 #include "core/files/file.h"
 #include "core/files/folder.h"
+#include "layers/attention/transformer_block.h"
+#include "models/convnet/model.h"
+#include "models/mnist/model.h"
 #include "tests/check.h"
 #include "tools/bench/training_steps.h"
 #include "tools/flags/command_times.h"
@@ -66,7 +69,51 @@ struct Untold final : TrainingCommand {
   std::vector<Panel> figure(const TrainedVariants&) const override { return {}; }
 };
 
+/// What two models of the same seed differ in: the names of their parameters, or what they compute.
+struct Seen {
+  std::vector<std::string> names;
+  std::vector<real> values;
+  bool operator==(const Seen&) const = default;
+};
+
+template <class Make>
+Seen seen(const Make& make, const Tensor& x) {
+  Parameters parameters(1);
+  auto model = make(parameters);
+  const Tensor y = model(x, Mode::train);
+  Seen all{.names = {}, .values = {y.values().begin(), y.values().end()}};
+  for (const auto& [name, value] : parameters.learned()) all.names.push_back(name);
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("experiments: every norm that --norm offers makes another model than none") {
+  const auto mnist_with = [](Norm norm) {
+    const mnist::ModelOptions options{.norm = norm, .pixels = 16, .hidden = 8};
+    return seen([&](Parameters& in) { return mnist::Model(in, options); }, sample({64, 16}, 1));
+  };
+  const auto convnet_with = [](Norm norm) {
+    const convnet::ModelOptions options{.norm = norm, .side = 16, .channels = {8, 8}, .hidden = 8};
+    return seen([&](Parameters& in) { return convnet::Model(in, options); }, sample({64, 16, 16, 1}, 1));
+  };
+  const auto block_with = [](Norm norm) {
+    const TransformerBlockOptions options{.width = 8, .heads = 2, .norm = norm};
+    return seen([&](Parameters& in) { return TransformerBlock(in, "block", options); },
+                sample({32, 2, 8}, 1));
+  };
+  const auto check_all = [](const std::string& name, const auto& with) {
+    const NamedTrainingStep* const step = find_training_step(name);
+    REQUIRE(step != nullptr);
+    const Seen plain = with(Norm::none);
+    CHECK(with(Norm::none) == plain);
+    for (const Norm norm : step->norms)
+      if (norm != Norm::none) CHECK_MESSAGE(!(with(norm) == plain), name, " with ", name_of(norm));
+  };
+  check_all("mnist", mnist_with);
+  check_all("convnet", convnet_with);
+  check_all("transformer", block_with);
+}
 
 TEST_CASE("experiments: each has an exhibit, its time, a page, and its place in what goes through all") {
   CHECK(experiments().size() >= 8);
