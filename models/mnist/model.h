@@ -4,10 +4,9 @@
 //   hidden:  h = relu(normalize(x W))
 //   logits:  h W + b, under batch norm normalize(h W)
 //
-// Batch norm and weight norm act on all three layers, the others, ghost batch norm and batch renormalization
-// among them, on the two hidden ones only. A normalized layer
-// has no bias before its normalization, because Eq. 5 has none there; under layer norm one would have an
-// effect.
+// Batch norm and weight norm act on all three layers, the others, ghost batch norm and batch renormalization among them, on
+// the two hidden ones only. A normalized layer has no bias before its normalization, because Eq. 5 has none there; under
+// layer norm one would have an effect.
 
 #include <string>
 #include <vector>
