@@ -275,7 +275,8 @@ $(BUILD)/lamina-tests: $(call objects,$(TEST_SOURCES) $(HEAP_COUNTER)) $(COMMAND
 # The library's own build had these switched on, and the layout of its classes depends on them.
 $(call objects,tools/live/server.cpp tests/tools/live/report_server_test.cpp): private FLAGS += $(shell pkg-config --cflags cpp-httplib)
 
-# Figures and --version name the commit, and none where the tree lies within another repository. Only this file is compiled again when it changes.
+# Figures and --version name the commit, and none where the tree lies within another repository. Only this file is compiled
+# again when it changes.
 COMMIT := $(shell [ "$$(git rev-parse --show-toplevel 2>/dev/null)" -ef . ] && git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)
 $(BUILD)/commit: $(FORCE)
 	$(call keep,$(COMMIT))

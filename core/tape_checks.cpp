@@ -85,9 +85,9 @@ void Tape::fail_without_origin(const Tensor& output) const {
   if (storage.id < opened_)
     fail("backward: the output was computed before this tape was opened; open it before the forward pass");
   fail(
-      "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on one, "
-      "or "
-      "thaw() what is frozen, before the forward pass, and have no detach() or Tape::Pause on the way");
+      "backward: the output depends on no leaf that asks for its gradient; call require_gradient() on "
+      "one, or thaw() what is frozen, before the forward pass, and have no detach() or Tape::Pause on the "
+      "way");
 }
 
 namespace {

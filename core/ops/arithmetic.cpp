@@ -174,9 +174,6 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
                                                     : dy; });
 }
 
-Tensor maximum(const Tensor& a, real b) { return maximum(a, Tensor::full({}, b)); }
-Tensor minimum(const Tensor& a, real b) { return minimum(a, Tensor::full({}, b)); }
-
 Tensor minimum(const Tensor& a, const Tensor& b) {
   return binary(
       "minimum", a, b, [](real u, real v) { return u < v || u != u ? u : v; },
@@ -187,6 +184,9 @@ Tensor minimum(const Tensor& a, const Tensor& b) {
                                            : u == v ? dy / 2
                                                     : dy; });
 }
+
+Tensor maximum(const Tensor& a, real b) { return maximum(a, Tensor::full({}, b)); }
+Tensor minimum(const Tensor& a, real b) { return minimum(a, Tensor::full({}, b)); }
 
 /// y = a where m != 0, else b;  da = dy where m != 0, else 0;  db = 0 where m != 0, else dy
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {

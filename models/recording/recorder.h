@@ -139,6 +139,7 @@ class Recording {
   class Step {
    public:
     Step(Recording& recording, std::uint64_t steps_done);
+    bool is_recorded() const { return recording_ != nullptr; }
     void before_update();
     void after_update();
 

@@ -80,32 +80,31 @@ Descriptor take(const std::string& path) {
 
 }  // namespace
 
-RunLock::RunLock(const std::string& folder) : RunLock(folder + "/lock", take(folder + "/lock")) {
+RunLock::RunLock(const std::string& folder) : RunLock(folder, take(folder + "/lock")) {
   // From here on the destructor removes the file.
   const std::string owner = text(::getpid(), '\n');
-  if (::ftruncate(file_.number(), 0) != 0) cannot_lock(path_, std::strerror(errno));
+  if (::ftruncate(file_.number(), 0) != 0) cannot_lock(path(), std::strerror(errno));
   for (size_t done = 0; done < owner.size();) {
     const ssize_t written =
         ::pwrite(file_.number(), owner.data() + done, owner.size() - done, static_cast<off_t>(done));
-    if (written < 0 && errno != EINTR) cannot_lock(path_, std::strerror(errno));
+    if (written < 0 && errno != EINTR) cannot_lock(path(), std::strerror(errno));
     if (written > 0) done += static_cast<size_t>(written);
   }
 }
 
-RunLock::RunLock(std::string path, Descriptor file)
-    : path_(std::move(path)),
+RunLock::RunLock(const std::string& folder, Descriptor file)
+    : folder_(folder),
       file_(std::move(file)),
-      folder_(::open(folder_of(path_).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+      opened_(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
 RunLock::~RunLock() {
-  if (is_at(path_, file_.number())) ::unlink(path_.c_str());
+  if (is_at(path(), file_.number())) ::unlink(path().c_str());
 }
 
 void RunLock::require_at_its_place() const {
-  const std::string folder = folder_of(path_);
-  if (folder_.number() >= 0 && !is_at(folder, folder_.number()))
+  if (opened_.number() >= 0 && !is_at(folder_, opened_.number()))
     fail<DataError>(
-        folder,
+        folder_,
         ": was moved or removed while it was trained in; go on where it is now, with --resume --out FOLDER");
 }
 

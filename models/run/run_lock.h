@@ -27,10 +27,12 @@ class RunLock {
   void require_at_its_place() const;
 
  private:
-  RunLock(std::string path, Descriptor file);
-  std::string path_;
-  Descriptor file_;
-  Descriptor folder_;
+  RunLock(const std::string& folder, Descriptor file);
+  std::string path() const { return folder_ + "/lock"; }
+
+  std::string folder_;
+  Descriptor file_;    ///< the locked one
+  Descriptor opened_;  ///< the folder, wherever it is by now
 };
 
 /// Whether a process trains in a folder now.

@@ -97,7 +97,7 @@ StepResult train_step(const Trained& trained, StepRecords& records, RankSteps& r
     const std::string what = error.what();
     stop(trained.folder, text("step ", step + 1, ": ", what.substr(0, what.find("; "))), nullptr, saved_step);
   }
-  trained.folder.require_at_its_place();
+  if (has_row || recorded.is_recorded()) trained.folder.require_at_its_place();
   ranks.parameters_read();
   trained.optimizer.step();
   ranks.update_done();

@@ -30,9 +30,6 @@ StepNorm::StepNorm(const StepNormParameters& parameters, size_t steps, size_t ro
                     distributed::synchronizes_statistics()),
       rows_(rows) {
   if (!active()) return;
-  if (parameters.norm != Norm::layer && parameters.norm != Norm::batch)
-    fail("step norm: ", name_of(parameters.norm),
-         " has no statistics here yet; it would be taken for batch norm");
   const size_t width = parameters.width();
   if (!parameters_.bias.defined()) parameters_.bias = Tensor::zeros({width});
   statistics_ = parameters.norm == Norm::layer ? Tensor({steps, rows, 4}) : Tensor({steps, 2, width});
