@@ -44,6 +44,7 @@ double reduced(const Points& points, const LabNumber& number) {
   switch (number.over) {
     case LabNumber::last:
       return values.back();
+    case LabNumber::at_x:  // whose points are that one
     case LabNumber::first:
       return values.front();
     case LabNumber::lowest:
@@ -57,10 +58,6 @@ double reduced(const Points& points, const LabNumber& number) {
       double sum = 0;
       for (const double value : values) sum += value;
       return sum / static_cast<double>(values.size());
-    }
-    case LabNumber::at_x: {
-      const auto at = std::ranges::find(points, number.x, &Points::value_type::first);
-      return at == points.end() ? std::nan("") : at->second;
     }
   }
   return std::nan("");
@@ -135,15 +132,12 @@ Points points_of(const Rows& rows, std::int64_t seed, std::string_view variant, 
 
 std::optional<double> number_of(const Rows& rows, std::int64_t seed, const LabNumber& number) {
   if (number.is) return number.is;
-  const auto same = [&](const Observation& row) {
-    return row.variant == number.variant && row.quantity == number.quantity &&
-           (number.over != LabNumber::at_x || row.x == number.x);
-  };
-  if (std::ranges::none_of(rows, same))
-    fail<DataError>("lab: there is no '", number.quantity, "' of '", number.variant,
+  Points points = points_of(rows, seed, number.variant, number.quantity);
+  if (number.over == LabNumber::at_x)
+    std::erase_if(points, [&](const auto& point) { return point.first != number.x; });
+  if (points.empty())
+    fail<DataError>("lab: seed ", seed, " has no '", number.quantity, "' of '", number.variant,
                     "' in these rows; measure the lab again");
-  const Points points = points_of(rows, seed, number.variant, number.quantity);
-  if (points.empty()) return {};
   const double value = reduced(points, number);
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }

@@ -30,8 +30,8 @@ std::vector<std::string> variants_of(const Rows& rows, std::string_view quantity
 using Points = std::vector<std::pair<double, double>>;
 Points points_of(const Rows& rows, std::int64_t seed, std::string_view variant, std::string_view quantity);
 
-/// What the number is of this seed; nothing where it was not measured or is not finite. DataError when no seed has such
-/// rows: the claim or the file is of another version.
+/// What the number is of this seed; nothing where it is not finite. DataError when the seed has no such rows: some are lost,
+/// or the claim is of another version.
 std::optional<double> number_of(const Rows& rows, std::int64_t seed, const LabNumber& number);
 
 }  // namespace lamina::lab

@@ -1,8 +1,10 @@
 // lamina skip-thoughts encode, eval and neighbours: what trained sentence vectors are for.
 
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -295,7 +297,18 @@ std::vector<std::uint64_t> missing_snapshots(const RunFolder& run, const EvalFla
   return snapshots;
 }
 
+/// Held while a run is judged: a second eval of it waits, and then finds what is judged already. A training goes on.
+Descriptor evaluation_lock(const RunFolder& run) {
+  Descriptor file = open_to_read(run.path() + "/config.json");
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    std::cerr << run.path() << ": another eval judges it; this one waits for its end\n";
+    ::flock(file.number(), LOCK_EX);
+  }
+  return file;
+}
+
 void evaluate_run(SkipCommand& skip, const RunFolder& run, const TaskData& data, const EvalFlags& flags) {
+  const Descriptor lock = evaluation_lock(run);
   if (const std::string earlier = run.file(flags.task_file()); exists(earlier))
     std::cout << earlier << ": what is in it is not judged again; remove it to judge by other data\n";
   const std::vector<std::uint64_t> snapshots = missing_snapshots(run, flags);

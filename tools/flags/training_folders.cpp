@@ -148,6 +148,8 @@ void TrainingCommand::require_same_data(const RunFolder& run) const {
 /// The files of the data as they are now, whatever the folder is called: of each its place in it, its size and a digest of
 /// its bytes, in one number.
 void TrainingCommand::note_data(const std::string& files_read) {
+  if (data_folder.find('\n') != data_folder.npos)
+    fail<UsageError>("--data: the folder's name has a line end, so that data.txt cannot hold it; rename it");
   std::set<std::string> files;
   std::istringstream lines(files_read);
   for (std::string line; std::getline(lines, line);)

@@ -8,6 +8,7 @@
 #include "models/lab/lab_verdict.h"
 #include "models/lab/labs.h"
 #include "tests/check.h"
+#include "tests/temporary_folder.h"
 
 using namespace lamina;
 using namespace lamina::lab;
@@ -80,7 +81,16 @@ TEST_CASE("labs: one number of a curve") {
   CHECK(number(taken(LabNumber::mean)) == doctest::Approx(2.04));
   CHECK(number(taken(LabNumber::at_x)) == doctest::Approx(2.04));
   CHECK(number({.is = 7.0}) == 7);
-  CHECK_THROWS_AS(number({.variant = "c", .quantity = "loss"}), DataError);
+  CHECK(message_of<DataError>([] { number({.variant = "c", .quantity = "loss"}); }) ==
+        "lab: seed 2 has no 'loss' of 'c' in these rows; measure the lab again");
+  const Rows lost{
+      {1, "a", "loss", 0, 1}, {1, "a", "loss", 5, 2}, {2, "a", "loss", 0, 1}, {3, "b", "loss", 0, 1}};
+  LabNumber at_five = loss;
+  at_five.over = LabNumber::at_x;
+  at_five.x = 5;
+  CHECK(number_of(lost, 1, at_five) == 2);
+  CHECK_THROWS_AS(number_of(lost, 2, at_five), DataError);  // not a training that diverged
+  CHECK_THROWS_AS(number_of(lost, 3, loss), DataError);
   const double infinite = std::numeric_limits<double>::infinity();
   const Rows begins_infinite{{1, "a", "loss", 0, infinite}, {1, "a", "loss", 1, 2}, {1, "a", "loss", 2, 3}};
   CHECK(number_of(begins_infinite, 1, taken(LabNumber::lowest)) == 2);

@@ -362,3 +362,17 @@ TEST_CASE("a record that lacks steps says so, of the last one too") {
   std::cerr.rdbuf(usual);
   CHECK(said.str() == path + ": lacks 1 of the 2 steps that were recorded; the run goes on without them\n");
 }
+
+TEST_CASE("a record whose last row has no line end says so, unless a kill after the checkpoint has left it") {
+  const TemporaryFolder scratch;
+  const std::string path = scratch / "record.csv";
+  std::ostringstream said;
+  std::streambuf* const usual = std::cerr.rdbuf(said.rdbuf());
+  for (const std::uint64_t last_step : {1, 2}) {
+    write_file(path, "step,layer,quantity,time,value\n1,a,b,,0.5\n2,a,b,,0.5\n2,c,b,,0.25");
+    RecordFile(path, last_step, 1);
+  }
+  std::cerr.rdbuf(usual);
+  CHECK(said.str() ==
+        path + ": its last row has no line end, so it may be cut off; the run goes on without it\n");
+}

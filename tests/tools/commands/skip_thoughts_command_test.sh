@@ -73,6 +73,10 @@ check "Table 3 with a row each" [ "$(grep -cE '^\| (baseline|layer norm) \| 7 \|
 check "runs that differ in their seed, each by its name and in their order" [ "$(sed -nE 's/^\| layer norm \((layer-seed[0-9])\) .*/\1/p' seeds/table-3.md | xargs)" = "layer-seed1 layer-seed2" ]
 check "  where they are judged, too" [ "$(sed -nE 's/^(layer-seed[0-9]), update [1-9].*/\1/p' out | xargs)" = "layer-seed1 layer-seed2" ]
 check "  also from within one" eval '(cd seeds/layer-seed2 && rm tasks.csv && "$lamina" skip-thoughts eval . --data ../../tasks --last >../../out) && grep -q "^layer-seed2, update 0: " out'
+rm seeds/layer-seed2/tasks.csv
+"$lamina" skip-thoughts eval seeds/layer-seed2 --data tasks --last >/dev/null 2>err & "$lamina" skip-thoughts eval seeds/layer-seed2 --data tasks --last >/dev/null 2>err2
+wait $! || broken err
+check "two at once keep the scores of an update once" [ "$(wc -l <seeds/layer-seed2/tasks.csv)" = 3 -a -z "$(cut -d, -f1 seeds/layer-seed2/tasks.csv | sort | uniq -d)" ]
 cp all/none-b128/tasks.csv before.csv
 "$lamina" skip-thoughts eval all --data tasks --last >out
 check "what is judged is not judged again" cmp before.csv all/none-b128/tasks.csv

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -124,6 +125,18 @@ TEST_CASE("training command: data that are read in a way that is not noted are a
   const std::string what =
       message_of<Error>([&] { train_little(words, [](const std::string& file) { std::ifstream{file}; }); });
   CHECK_MESSAGE(contains(what, "lamina mnist: load() read nothing in --data " + folder.path()), what);
+}
+
+TEST_CASE(
+    "training command: a data folder whose name has a line end is refused, as data.txt cannot hold it") {
+  const TemporaryFolder folder;
+  const std::string data = folder / "two\nlines";
+  std::filesystem::create_directory(data);
+  write_file(data + "/a.csv", "1\n");
+  const std::string what = message_of<UsageError>([&] {
+    train_little({"--data", data, "--out", folder / "run"}, [](const std::string& file) { read_file(file); });
+  });
+  CHECK(what == "--data: the folder's name has a line end, so that data.txt cannot hold it; rename it");
 }
 
 TEST_CASE("training command: variants go on for longer unless the learning rate falls, by whatever law") {
