@@ -6,6 +6,7 @@
 #include "core/ops/images/conv2d.h"
 #include "core/parameters.h"
 #include "layers/initializers.h"
+#include "layers/norms/norm.h"
 
 namespace lamina {
 
@@ -15,15 +16,14 @@ struct Conv2dOptions {
   size_t kernel = 3;  ///< height and width of the window
   size_t stride = 1;
   size_t padding = 0;
-  bool bias = true;  ///< useless only before batch and instance norm (see layers/linear.h)
-  bool weight_standardization =
-      false;  ///< as in layers/linear.h, over the window's weights of each output channel
+  bool bias = true;           ///< useless only before batch and instance norm (see layers/linear.h)
+  Norm weights = Norm::none;  ///< none, or standardized over each output channel's window (layers/linear.h)
   Initializer initial = he();
 };
 
 /// Parameters: `name`.weight [kernel x kernel x input x output] (with standardization: `name`.raw_weight, and
 /// `name`.gain [output]) and `name`.bias [output], which starts at 0.
-/// Throws Error for a size or stride of 0, and for initial values of another shape.
+/// Throws Error for a size or stride of 0, for another norm of the weights, and for initial values of another shape.
 class Conv2d {
  public:
   Conv2d(Parameters& parameters, const std::string& name, const Conv2dOptions& options);

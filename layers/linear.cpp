@@ -8,19 +8,18 @@
 namespace lamina {
 
 Linear::Linear(Parameters& parameters, const std::string& name, const LinearOptions& options)
-    : name_(name), standardized_(options.weight_standardization) {
+    : name_(name), weights_(options.weights) {
   if (options.input == 0 || options.output == 0)
     fail("linear '", name, "': ", options.input, " inputs and ", options.output,
          " outputs; both must be positive");
-  if (options.weight_norm && options.weight_standardization)
-    fail("linear '", name, "': weight norm and weight standardization; choose one");
+  require_norm("the weights of linear '" + name + "'", weights_,
+               {Norm::none, Norm::weight, Norm::standardized});
+  const bool directions = weights_ == Norm::weight, standardized = weights_ == Norm::standardized;
   const Shape shape{options.input, options.output};
-  const std::string which = name + (options.weight_norm ? ".direction"
-                                    : standardized_     ? ".raw_weight"
-                                                        : ".weight");
+  const std::string which = name + (directions ? ".direction" : standardized ? ".raw_weight" : ".weight");
   const Tensor initial = initial_values(options.initial, which, shape, parameters.random(name + ".weight"));
-  if (options.weight_norm) gain = length_of_columns(initial, which);
-  if (standardized_) gain = standardization_gain(initial);
+  if (directions) gain = length_of_columns(initial, which);
+  if (standardized) gain = standardization_gain(initial);
   weight = parameters.add(which, initial);
   if (gain.defined()) gain = parameters.add(name + ".gain", gain);
   if (options.bias) bias = parameters.add(name + ".bias", Tensor::zeros({options.output}));
@@ -28,14 +27,14 @@ Linear::Linear(Parameters& parameters, const std::string& name, const LinearOpti
 
 Tensor Linear::operator()(const Tensor& x) const {
   return in_layer(name_, [&] {
-    return gain.defined() && !standardized_ ? weight_norm_linear(x, weight, gain, bias)
-                                            : linear(x, effective_weight(), bias);
+    return weights_ == Norm::weight ? weight_norm_linear(x, weight, gain, bias)
+                                    : linear(x, effective_weight(), bias);
   });
 }
 
 Tensor Linear::effective_weight() const {
-  if (!gain.defined()) return weight;
-  return standardized_ ? weight_standardization(weight, gain) : weight_norm(weight, gain);
+  if (weights_ == Norm::weight) return weight_norm(weight, gain);
+  return weights_ == Norm::standardized ? weight_standardization(weight, gain) : weight;
 }
 
 Tensor composed::affine(const Linear& layer, const Tensor& x) {

@@ -11,24 +11,25 @@
 #include "core/parameters.h"
 #include "core/tensor.h"
 #include "layers/initializers.h"
+#include "layers/norms/norm.h"
 
 namespace lamina {
 
 struct LinearOptions {
   size_t input = 0;
   size_t output = 0;
-  bool bias = true;          ///< useless only before batch norm, see above
-  bool weight_norm = false;  ///< W = gain v / norm2(v) per output; gain starts as norm2(v), so W as v
-  /// W = gain (v - mean) / deviation / sqrt(input) per output (norms/weight_standardization.h); gain starts so that W
-  /// is v - mean
-  bool weight_standardization = false;
+  bool bias = true;  ///< useless only before batch norm, see above
+  /// Of W: none; weight, W = gain v / norm2(v) per output, whose gain starts as norm2(v), so W as v; or standardized,
+  /// W = gain (v - mean) / deviation / sqrt(input) per output (norms/weight_standardization.h), whose gain starts so that W
+  /// is v - mean.
+  Norm weights = Norm::none;
   Initializer initial = xavier();
 };
 
 /// Parameters: `name`.weight [input x output] (with weight norm `name`.direction, with standardization
 /// `name`.raw_weight; with either `name`.gain) and `name`.bias [output], which starts at 0. Throws Error for a size of
-/// 0, for both at once, for initial values of another shape, and under weight norm for an output whose weights all
-/// start at 0.
+/// 0, for another norm of the weights, for initial values of another shape, and under weight norm for an output whose
+/// weights all start at 0.
 class Linear {
  public:
   Linear(Parameters& parameters, const std::string& name, const LinearOptions& options);
@@ -45,7 +46,7 @@ class Linear {
 
  private:
   std::string name_;
-  bool standardized_;
+  Norm weights_;
 };
 
 namespace composed {

@@ -88,7 +88,7 @@ TEST_CASE("torch: batch norm in training and evaluation") {
 TEST_CASE("torch: weight norm of a linear layer") {
   Inputs in;
   Parameters parameters(1);
-  Linear layer(parameters, "layer", {.input = 3, .output = 5, .bias = false, .weight_norm = true});
+  Linear layer(parameters, "layer", {.input = 3, .output = 5, .bias = false, .weights = Norm::weight});
   std::ranges::copy(tensor({15}, torch::weight_norm_direction).values(), layer.weight.data());
   std::ranges::copy(in.gain.values(), layer.gain.data());
   Tensor x = wanted({4, 3}, torch::weight_norm_x);

@@ -45,8 +45,7 @@ MultiHeadAttention::MultiHeadAttention(Parameters& parameters, const std::string
                   {.input = input,
                    .output = matrices * width_,
                    .bias = options.bias,
-                   .weight_norm = options.weight_norm,
-                   .weight_standardization = options.weight_standardization,
+                   .weights = options.weights,
                    .initial = side_by_side(options.initial, matrices)});
   };
   if (memory_width_ == 0) {

@@ -20,12 +20,11 @@ namespace lamina {
 struct MultiHeadAttentionOptions {
   size_t width = 0;  ///< of x and of the result; must be divisible by the heads
   size_t heads = 1;
-  size_t memory_width = 0;   ///< cross attention to a memory of this width; 0: self attention
-  bool causal = false;       ///< of self attention: no position sees later ones
-  bool rotary = false;       ///< of self attention: rotary positions (layers/attention/positions.h)
-  bool bias = true;          ///< in all linear layers
-  bool weight_norm = false;  ///< of all linear layers (LinearOptions::weight_norm)
-  bool weight_standardization = false;  ///< the same (LinearOptions::weight_standardization)
+  size_t memory_width = 0;         ///< cross attention to a memory of this width; 0: self attention
+  bool causal = false;             ///< of self attention: no position sees later ones
+  bool rotary = false;             ///< of self attention: rotary positions (layers/attention/positions.h)
+  bool bias = true;                ///< in all linear layers
+  Norm weights = Norm::none;       ///< of all linear layers (LinearOptions::weights)
   Initializer initial = xavier();  ///< of the weights, each of W_query, W_key, W_value and W_out for itself
 };
 

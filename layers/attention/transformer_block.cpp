@@ -45,8 +45,7 @@ LinearOptions linear_options(const TransformerBlockOptions& options, bool inward
   const size_t inner = options.inner == 0 ? 4 * options.width : options.inner;
   return {.input = inward ? options.width : inner,
           .output = inward ? inner : options.width,
-          .weight_norm = options.norm == Norm::weight,
-          .weight_standardization = options.norm == Norm::standardized,
+          .weights = weights_of(options.norm),
           .initial = options.initial};
 }
 
@@ -68,8 +67,7 @@ TransformerBlock::TransformerBlock(Parameters& parameters, const std::string& na
                   .heads = options.heads,
                   .causal = options.causal,
                   .rotary = options.rotary,
-                  .weight_norm = options.norm == Norm::weight,
-                  .weight_standardization = options.norm == Norm::standardized,
+                  .weights = weights_of(options.norm),
                   .initial = options.initial}),
       inner_(parameters, name + ".inner", linear_options(options, true)),
       outer_(parameters, name + ".outer", linear_options(options, false)),

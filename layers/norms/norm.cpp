@@ -14,6 +14,8 @@ const NormEntry& entry_of(Norm norm) {
   return *entry;
 }
 
+Norm weights_of(Norm norm) { return entry_of(norm).weights ? norm : Norm::none; }
+
 std::optional<Norm> norm_named(std::string_view name) {
   for (const NormEntry& entry : norm_table)
     if (!name.empty() && (name == entry.name || name == entry.short_name)) return entry.norm;

@@ -12,7 +12,7 @@ namespace lamina::draw {
 namespace {
 
 Linear make_linear(Parameters& parameters, const std::string& name, Norm norm, size_t input, size_t output) {
-  return {parameters, name, {.input = input, .output = output, .weight_norm = norm == Norm::weight}};
+  return {parameters, name, {.input = input, .output = output, .weights = weights_of(norm)}};
 }
 
 Lstm make_lstm(Parameters& parameters, const std::string& name, Norm norm, size_t input, size_t hidden) {

@@ -15,8 +15,7 @@ DeepDigits::DeepDigits(const MnistData& data, const DeepDigitsOptions& options)
                         {.input = l == 0 ? digit_pixels : options.width,
                          .output = options.width,
                          .bias = !entry_of(norm).bias,
-                         .weight_norm = norm == Norm::weight,
-                         .weight_standardization = norm == Norm::standardized,
+                         .weights = weights_of(norm),
                          .initial = he()});
     layers_.push_back({linear, Normalization(parameters, name + ".norm",
                                              {.norm = norm,

@@ -10,8 +10,7 @@ Model::Model(Parameters& parameters, const ModelOptions& options) {
                         {.input = input,
                          .output = output,
                          .bias = !entry_of(norm).bias,
-                         .weight_norm = norm == Norm::weight,
-                         .weight_standardization = norm == Norm::standardized,
+                         .weights = weights_of(norm),
                          .initial = he()});
     layers_.push_back(
         {linear, Normalization(parameters, name + ".norm",

@@ -132,15 +132,14 @@ inline std::vector<LayerCase> every_layer() {
   std::vector<LayerCase> all;
   all.push_back(layer_case_of<Linear>("linear", rows, LinearOptions{.input = 5, .output = 3}));
   all.push_back(layer_case_of<Linear>("linear, weight norm", rows,
-                                      LinearOptions{.input = 5, .output = 3, .weight_norm = true}));
-  all.push_back(layer_case_of<Linear>(
-      "linear, standardized", rows, LinearOptions{.input = 5, .output = 3, .weight_standardization = true}));
+                                      LinearOptions{.input = 5, .output = 3, .weights = Norm::weight}));
+  all.push_back(layer_case_of<Linear>("linear, standardized", rows,
+                                      LinearOptions{.input = 5, .output = 3, .weights = Norm::standardized}));
   add_norm_cases(all, rows, maps);
   all.push_back(
       layer_case_of<Conv2d>("convolution", maps, Conv2dOptions{.input = 4, .output = 3, .padding = 1}));
-  all.push_back(
-      layer_case_of<Conv2d>("convolution, standardized", maps,
-                            Conv2dOptions{.input = 4, .output = 3, .weight_standardization = true}));
+  all.push_back(layer_case_of<Conv2d>("convolution, standardized", maps,
+                                      Conv2dOptions{.input = 4, .output = 3, .weights = Norm::standardized}));
   all.push_back(
       layer_case_of<BatchNorm>("ghost batch norm", rows, BatchNormOptions{.features = 5, .part = 3}));
   all.push_back(

@@ -21,7 +21,7 @@ TEST_CASE("layers: an error about shapes names the layer") {
   const std::string linear = ": [4 x 3] * [5 x 2]: the input's last size must be the weight's first";
   CHECK_ERROR(Linear(parameters, "hidden1", {.input = 5, .output = 2})(x), "linear 'hidden1'" + linear);
   CHECK(contains(
-      error_of([&] { Linear(parameters, "hidden2", {.input = 5, .output = 2, .weight_norm = true})(x); }),
+      error_of([&] { Linear(parameters, "hidden2", {.input = 5, .output = 2, .weights = Norm::weight})(x); }),
       "weight_norm_linear 'hidden2': input [4 x 3]"));
   CHECK_ERROR(LayerNorm(parameters, "norm1", {.features = 5})(x),
               "layer_norm 'norm1': the gain is [5], the input [4 x 3]; it must be [3]");

@@ -31,11 +31,7 @@ struct Perceptron {
   Random random{2};
 
   Perceptron(Norm chosen, size_t inputs, size_t hidden, size_t classes)
-      : first(parameters, "first",
-              {.input = inputs,
-               .output = hidden,
-               .weight_norm = chosen == Norm::weight,
-               .weight_standardization = chosen == Norm::standardized}),
+      : first(parameters, "first", {.input = inputs, .output = hidden, .weights = weights_of(chosen)}),
         second(parameters, "second", {.input = hidden, .output = classes}),
         normalize(parameters, "norm", {.norm = chosen, .features = hidden, .groups = 1}) {}
 

@@ -21,9 +21,9 @@ def linear(at, x, weight, bias=None):
 def linear_layer(at, x, weight, *others):
     """Parameters in the layer's own order: weight, or direction and gain, then bias."""
     others = list(others)
-    if at.get("weight_norm"):
+    if at["weights"] == "weight":
         weight = weight_norm(at, weight, others.pop(0))
-    if at.get("weight_standardization"):
+    if at["weights"] == "weight-standardized":
         weight = weight_standardization(at, weight, others.pop(0))
     return linear(at, x, weight, *others)
 
@@ -146,14 +146,14 @@ def standardized_weights(d):
 def layer_linear(d):
     d.start("layers")
     m, k, n = product_sizes(d)
-    kind_of_weight, with_bias = d.pick(["weight", "direction", "raw_weight"]), d.chance(0.7)
+    kinds = {"weight": "none", "direction": "weight", "raw_weight": "weight-standardized"}
+    kind_of_weight, with_bias = d.pick(list(kinds)), d.chance(0.7)
     x = d.leaf("x", (m, k), d.pick(ANY))
     names = ["layer." + kind_of_weight] + ["layer.gain"] * (kind_of_weight != "weight")
     names += ["layer.bias"] if with_bias else []
     for name in names:
         d.leaf(name, (k, n) if name == names[0] else (n,), "plain", view=0)
-    y = d.call("linear_layer", [x] + names, input=k, output=n, bias=with_bias,
-               weight_norm=kind_of_weight == "direction", weight_standardization=kind_of_weight == "raw_weight")
+    y = d.call("linear_layer", [x] + names, input=k, output=n, bias=with_bias, weights=kinds[kind_of_weight])
     d.answer(y, (m, n))
 
 

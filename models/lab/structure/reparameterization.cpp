@@ -44,7 +44,7 @@ double weight_norm_network(const Tensor& x, std::uint64_t seed) {
   for (size_t i = 0; i + 1 < sizes.size(); ++i) {
     layers.emplace_back(
         parameters, text("layer", i),
-        LinearOptions{.input = sizes[i], .output = sizes[i + 1], .bias = true, .weight_norm = true});
+        LinearOptions{.input = sizes[i], .output = sizes[i + 1], .bias = true, .weights = Norm::weight});
     disturb(layers[i].gain, layers[i].bias, random);
     plain.push_back(folded(layers[i]));
   }

@@ -162,7 +162,7 @@ TEST_CASE("attention layer: parameters and their initial values") {
   Parameters parameters(1);
   const MultiHeadAttention self(parameters, "self", {.width = 64, .heads = 2}),
       cross(parameters, "cross", {.width = 64, .heads = 2, .memory_width = 32, .bias = false}),
-      scaled(parameters, "scaled", {.width = 4, .heads = 2, .bias = false, .weight_norm = true});
+      scaled(parameters, "scaled", {.width = 4, .heads = 2, .bias = false, .weights = Norm::weight});
   std::string list;
   for (const auto& [name, value] : parameters.learned()) list += text(name, value.shape(), ' ');
   CHECK_EQ(list,

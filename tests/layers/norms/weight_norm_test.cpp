@@ -125,9 +125,9 @@ TEST_CASE("weight norm: a layer whose weights start with a column of zeros is re
   };
   const std::string rest = " starts with zeros, which have no direction; choose another initializer";
   Parameters parameters(1);
-  CHECK_ERROR(
-      Linear(parameters, "linear", {.input = 3, .output = 2, .weight_norm = true, .initial = zero_column}),
-      "weight_norm: column 1 of 'linear.direction' [3 x 2]" + rest);
+  CHECK_ERROR(Linear(parameters, "linear",
+                     {.input = 3, .output = 2, .weights = Norm::weight, .initial = zero_column}),
+              "weight_norm: column 1 of 'linear.direction' [3 x 2]" + rest);
   CHECK_ERROR(
       Gru(parameters, "gru", {.input = 3, .hidden = 2, .norm = Norm::weight, .hidden_initial = zero_column}),
       "weight_norm: column 1 of 'gru.hidden_weight.direction' [2 x 6]" + rest);

@@ -91,7 +91,7 @@ TEST_CASE("weight standardization: equal weights, and a single one, become zeros
 
 TEST_CASE("weight standardization: the convolution") {
   Parameters parameters(1);
-  const Conv2d layer(parameters, "layer", {.input = 4, .output = 3, .weight_standardization = true});
+  const Conv2d layer(parameters, "layer", {.input = 4, .output = 3, .weights = Norm::standardized});
   std::string names;
   for (const auto& entry : parameters.learned()) names += entry.name + text(entry.value.shape()) + " ";
   CHECK(names == "layer.raw_weight[3 x 3 x 4 x 3] layer.gain[3] layer.bias[3] ");
@@ -104,7 +104,7 @@ TEST_CASE("weight standardization: a layer's weights start as v - mean, small on
   const auto distance = [](const Initializer& initial) {
     Parameters parameters(1);
     const Linear layer(parameters, "layer",
-                       {.input = 9, .output = 3, .weight_standardization = true, .initial = initial});
+                       {.input = 9, .output = 3, .weights = Norm::standardized, .initial = initial});
     const Tensor centered = layer.weight - mean_rows(layer.weight);
     CHECK(mean(layer.gain).item() > 0);  // with a gain of 0 neither it nor the weights would ever change
     return difference(layer.effective_weight() * real(1e6), centered * real(1e6));

@@ -37,13 +37,13 @@ std::vector<Tensor> gradients_of(const Parameters& parameters, Tensor& x,
 
 TEST_CASE("step_linear equals the layer called at every step") {
   for (const bool bias : {false, true})
-    for (const bool weight_norm : {false, true})
+    for (const Norm weights : {Norm::none, Norm::weight, Norm::standardized})
       for (const auto& sizes : std::vector<std::array<size_t, 3>>{{1, 1, 1}, {5, 3, 7}, {3, 33, 180}}) {
         const size_t steps = sizes[0], rows = sizes[1], size = sizes[2];
-        CAPTURE(text(bias, weight_norm, " ", steps, " ", rows, " ", size));
+        CAPTURE(text(bias, name_of(weights), " ", steps, " ", rows, " ", size));
         Parameters parameters(1);
         const Linear layer(parameters, "layer",
-                           {.input = size, .output = size, .bias = bias, .weight_norm = weight_norm});
+                           {.input = size, .output = size, .bias = bias, .weights = weights});
         Tensor x = leaf({steps, rows, size}, 1);
         const auto one_by_one =
             gradients_of(parameters, x, [&] { return feed_back(x, layer) + weighted(layer(x.step(0))); });

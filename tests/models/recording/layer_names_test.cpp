@@ -53,7 +53,7 @@ TEST_CASE("ops are named after their parameters, and what follows after those") 
 
 TEST_CASE("what is computed from parameters alone counts as a parameter") {
   Parameters parameters(1);
-  const Linear a(parameters, "a", {.input = 3, .output = 3, .weight_norm = true});
+  const Linear a(parameters, "a", {.input = 3, .output = 3, .weights = Norm::weight});
   const Linear b(parameters, "b", {.input = 3, .output = 3});
   const std::string all = names_of(parameters, [&] {
     const Tensor weight = weight_norm(a.weight, a.gain), h = b(leaf({2, 3}, 1));

@@ -248,7 +248,7 @@ TEST_CASE("every part of a ghost batch is recorded with what it passes back") {
 
 TEST_CASE("standardized weights are not recorded as a norm of vectors") {
   Parameters parameters(3);
-  const Linear hidden(parameters, "hidden", {.input = 5, .output = 6, .weight_standardization = true});
+  const Linear hidden(parameters, "hidden", {.input = 5, .output = 6, .weights = Norm::standardized});
   const auto rows = record_step(parameters, [&] { return sum(square(hidden(sample({7, 5}, 1)))); });
   for (const char* const quantity : {"input.mean", "input.turned", "passed.along_one"})
     CHECK(std::ranges::count(rows, quantity, &RecordRow::quantity) == 0);

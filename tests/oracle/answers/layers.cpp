@@ -100,8 +100,7 @@ void add_layers(Functions& functions) {
                                   LinearOptions{.input = in.size("input"),
                                                 .output = in.size("output"),
                                                 .bias = in.flag("bias"),
-                                                .weight_norm = in.flag("weight_norm"),
-                                                .weight_standardization = in.flag("weight_standardization")});
+                                                .weights = norm_named(in.word("weights")).value()});
     in.adopt(parameters);
     return std::vector{layer(in.input(0))};
   };

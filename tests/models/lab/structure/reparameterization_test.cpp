@@ -43,7 +43,7 @@ TEST_CASE("what is NaN is neither fitted nor the same") {
 
 TEST_CASE("a folded layer computes what the normalized one does") {
   Parameters parameters(1);
-  const Linear weighted(parameters, "w", {.input = 4, .output = 3, .weight_norm = true});
+  const Linear weighted(parameters, "w", {.input = 4, .output = 3, .weights = Norm::weight});
   const Linear plain(parameters, "p", {.input = 4, .output = 3});
   BatchNorm norm(parameters, "n", {.features = 3});
   const Tensor x = sample({8, 4}, 1);
