@@ -7,6 +7,7 @@
 // log(total) to the last place of `largest`, which can lose it entirely where the x are far from zero. So
 // subtract `largest` first.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -32,15 +33,21 @@ inline real largest_of(const real* x, size_t count) {
 /// Of `count` > 0 numbers. `keep(i, e)` is called with every e^(x_i - largest).
 template <class Keep>
 ExponentialSum exponential_sum(const real* x, size_t count, const Keep& keep) {
+  constexpr size_t most_terms = 1024;  // of one running sum, which rounds too often in a long row
   const real largest = largest_of(x, count);
-  real total = 0;
-#pragma omp simd reduction(+ : total)
-  for (size_t i = 0; i < count; ++i) {
-    const real e = scalar::exp(x[i] - largest);
-    keep(i, e);
-    total += e;
+  double total = 0;
+  for (size_t begin = 0; begin < count; begin += most_terms) {
+    const size_t end = std::min(begin + most_terms, count);
+    real part = 0;
+#pragma omp simd reduction(+ : part)
+    for (size_t i = begin; i < end; ++i) {
+      const real e = scalar::exp(x[i] - largest);
+      keep(i, e);
+      part += e;
+    }
+    total += static_cast<double>(part);
   }
-  return {largest, total};
+  return {largest, static_cast<real>(total)};
 }
 inline ExponentialSum exponential_sum(const real* x, size_t count) {
   return exponential_sum(x, count, [](size_t, real) {});

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/memory/workspace.h"
 #include "core/ops.h"
 #include "core/ops/images/pool_rows.h"
 #include "core/ops/map.h"
@@ -92,7 +93,12 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   });
 }
 
-/// dx at a place = the sum of dy / window^2 over the windows that cover it
+namespace {
+struct RowOfWindow;
+}
+
+/// dx at a place = the sum of dy / window^2 over the windows that cover it. Each row of a window is summed apart: one running
+/// sum over a large window would round too often.
 Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
   const WindowSizes s = sizes_of("average_pool2d", x, options);
   const auto count = static_cast<real>(s.window * s.window);
@@ -100,12 +106,19 @@ Tensor average_pool2d(const Tensor& x, const Pool2dOptions& options) {
   for_each_image(s, [=, x_all = x.data(), y_all = y.data()](size_t n) {
     const real* const in = x_all + n * s.area();
     real* const out = y_all + n * s.out_area();
+    real* const row = scratch<RowOfWindow>(s.channels);
     std::fill_n(out, s.out_area(), real{0});
     for_each_window(s, [=](size_t to, size_t corner) {
-      for_each_place(s, corner, [=](size_t from) {
+      for (size_t u = 0; u < s.window; ++u) {
+        std::fill_n(row, s.channels, real{0});
+        for (size_t v = 0; v < s.window; ++v) {
+          const size_t from = corner + (u * s.width + v) * s.channels;
 #pragma omp simd
-        for (size_t c = 0; c < s.channels; ++c) out[to + c] += in[from + c];
-      });
+          for (size_t c = 0; c < s.channels; ++c) row[c] += in[from + c];
+        }
+#pragma omp simd
+        for (size_t c = 0; c < s.channels; ++c) out[to + c] += row[c];
+      }
 #pragma omp simd
       for (size_t c = 0; c < s.channels; ++c) out[to + c] /= count;
     });

@@ -106,6 +106,11 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("average_pool2d: the mean of a large window is as accurate as that of a small one") {
+  const Tensor x = Tensor::full({1, 200, 200, 3}, real(0.1));
+  CHECK(difference(average_pool2d(x, {.window = 200}), {0.1, 0.1, 0.1}) < 32 * ulp);
+}
+
 TEST_CASE("pooling: one and two threads agree") {
   for (const Pool2dOptions& options : {Pool2dOptions{.window = 2}, Pool2dOptions{.window = 3, .stride = 2}})
     for (const auto function : {max_pool2d, average_pool2d})

@@ -76,6 +76,23 @@ TEST_CASE("log_softmax and cross_entropy: a few units of the last place, however
       }
 }
 
+TEST_CASE("softmax, log_softmax and cross_entropy: a few units of the last place for many classes") {
+  const auto low = real(-2.3);
+  for (const size_t classes : {1024, 1025, 20'000, 250'000}) {
+    CAPTURE(classes);
+    Tensor x = Tensor::full({1, classes}, low);
+    x[0] = 0;
+    x.require_gradient();
+    const double exact = std::log(1 + static_cast<double>(classes - 1) * std::exp(static_cast<double>(low)));
+    CHECK(std::abs(static_cast<double>(sum(softmax(x)).item()) - 1) < 8 * ulp);
+    Tape tape;
+    const Tensor loss = cross_entropy(x, {0});
+    CHECK(std::abs(static_cast<double>(loss.item()) - exact) < 4 * ulp * exact);
+    tape.backward(loss);
+    CHECK(std::abs(static_cast<double>(sum(x.gradient()).item())) < 8 * ulp);
+  }
+}
+
 TEST_CASE("log_softmax and cross_entropy: equal logits are equally likely, at any size") {
   for (const real level : {real(-1e30), real(-1e6), real(0), real(1e6), real(1e30)}) {
     Tensor x = Tensor::full({1, 3}, level).require_gradient();
