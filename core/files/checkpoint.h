@@ -35,8 +35,8 @@ enum class OtherTypes { refuse, skip };
 
 /// Reads tensors of up to four dimensions, of floating-point numbers of any width (F64, F32, F16, BF16,
 /// F8_E5M2, F8_E4M3), into `real`. DataError naming the file and the remedy when it is missing, truncated, of
-/// another format or inconsistent, holds a number too large for `real`, or, unless `others` is skip, has a tensor of
-/// another type.
+/// another format or inconsistent, holds a number too large for `real`, has a tensor of an unknown type, or, unless `others`
+/// is skip, one of integers or booleans.
 Checkpoint load_checkpoint(const std::string& path, OtherTypes others = OtherTypes::refuse);
 
 }  // namespace lamina

@@ -11,8 +11,8 @@
 // step (the sentence vector of Kiros et al. 2015, Eq. 5-7).
 //
 // N is nothing, layer norm, or batch norm per step; under weight norm W_x and W_h are normalized instead.
-// Every N has its own gain; the bias b is that of N(W_x x) where there is one. Sequences are time-major,
-// [T x B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are
+// Every N has its own gain and bias, but for N(W_h h) under batch norm, which has a gain alone; b is the bias of N(W_x x), of
+// the simple layer's one N, or without N of the layer. Sequences are time-major, [T x B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are
 // [k H, (k + 1) H) of input_weight [input x gates H] and hidden_weight [H x gates H].
 
 #include <string>
@@ -40,8 +40,9 @@ struct RecurrentOptions {
   bool learn_initial_memory = true;  ///< LSTM, with learn_initial: c_0 too, not only h_0
   bool reverse = false;              ///< from the last step to the first
   size_t condition = 0;              ///< size of a vector that enters every step; 0: there is none
-  bool checkpoint =
-      false;  ///< keep every 64th state, or sqrt(T)-th beyond 4096 steps, and recompute the rest
+  /// Keep every 64th state, or sqrt(T)-th beyond 4096 steps, and recompute the rest. Up to 256 steps are one piece, which is
+  /// recomputed at once: less is kept until backward(), but the peak of memory does not fall.
+  bool checkpoint = false;
   Initializer input_initial = xavier();
   Initializer hidden_initial = orthogonal();  ///< for each gate's [H x H]
 };

@@ -72,12 +72,13 @@ class ReaderCommand final : public TrainingCommand {
         .positive()
         .excludes(*epochs_flag);
     fields
-        .add("--validate-every", validate_every_, "updates between validations; 1000 in the paper",
+        .add("--validate-every", validate_every_, "updates between validations; 1000 in the authors' code",
              {.paper = 1000, .small = 100})
         .positive();
     // Not in config.json of older runs, which had their preset's units and a dropout of 0.5.
     fields
-        .add("--units", units_, "of each LSTM, and numbers in an embedding; 240 in the paper, 64 in small",
+        .add("--units", units_,
+             "of each LSTM, and numbers in an embedding; 240 in the authors' code, 64 in small",
              {.required = false})
         .positive();
     fields
