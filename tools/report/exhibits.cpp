@@ -282,8 +282,9 @@ Exhibit convolution() {
   Exhibit exhibit = digits("section-6-7", "Section 6.7", "6.7", "convnet");
   exhibit.subject = "Convolutional networks";
   exhibit.claim =
-      "Layer norm helps a convolutional network, but batch norm helps more: units near the image's border "
-      "are rarely active and have other statistics than the rest of their layer.";
+      "Layer norm is faster than no normalization, but batch norm is better than both: units near the "
+      "image's "
+      "border are rarely active and have other statistics than the rest of their layer.";
   exhibit.setting = "Preliminary in the paper, without a figure. Ours: a small ConvNet on MNIST, 20 epochs.";
   exhibit.command =
       "lamina convnet --data DIR --norm none,batch,layer,group --batch 128,4 --out runs/convnet";

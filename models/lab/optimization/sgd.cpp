@@ -147,6 +147,9 @@ Lab sgd() {
                         "layer with momentum", "none with momentum"),
                  faster("With Adam, batch norm gets there in fewer updates than no normalization",
                         "batch with Adam", "none with Adam"),
+                 faster("With Adam, layer norm gets there in fewer updates than no normalization (added when "
+                        "the numbers were known)",
+                        "layer with Adam", "none with Adam"),
                  faster("Batch norm with SGD gets there in fewer updates than no normalization with Adam",
                         "batch with SGD", "none with Adam"),
                  higher_rates("With SGD, batch norm gets there at more than 3 times the highest rate of no "

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "core/math/random.h"
@@ -65,6 +66,26 @@ TEST_CASE("interval: one number more or less sure") {
 
 TEST_CASE("interval: Student's misses the mean of five normal numbers in one case of twenty") {
   CHECK(misses(40'000, normal_number, student) == doctest::Approx(0.05).epsilon(0.07).scale(0));
+}
+
+TEST_CASE("interval: judged again after each number from the third to the eighth, 12 of 100 miss and not 4") {
+  Random random(7);
+  constexpr int trials = 20'000;
+  int once = 0, at_some_time = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::array<double, 8> numbers;
+    for (double& number : numbers) number = normal_number(random);
+    bool missed = false, ever = false;
+    for (size_t count = 3; count <= numbers.size(); ++count) {
+      const Interval interval = student_interval(moments_of(std::span(numbers).first(count)), 0.96);
+      missed = interval.low > 0 || interval.high < 0;
+      ever = ever || missed;
+    }
+    once += missed;
+    at_some_time += ever;
+  }
+  CHECK(once == doctest::Approx(0.04 * trials).epsilon(0.1).scale(0));
+  CHECK(at_some_time == doctest::Approx(0.121 * trials).epsilon(0.07).scale(0));
 }
 
 TEST_CASE("interval: Student's misses less often where tails are long on both sides") {

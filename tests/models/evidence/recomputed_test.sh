@@ -28,5 +28,19 @@ check "another cell of a pair" changed summary.md '| 1 | [0-9]* |' '| 1 | 10 |' 
 check "another time at a level" changed summary.md '| layer-lr0.01 | [0-9]* (' '| layer-lr0.01 | 21 (' "levels of test_bound"
 check "another range" changed variants.csv 'none,0.003,5,0,[0-9.]*' 'none,0.003,5,0,100' "none-lr0.003: train_bound is 100.0"
 check "another measurement" changed numbers.json '"valid_bound":\[[0-9.]*' '"valid_bound":[50' "none-lr0.001"
+first_epochs() {  # the runs of figure-6-batches are those of two other studies, of which it has ten epochs
+  python3 - "$root/models/mnist/results" <<'PYTHON'
+import json, pathlib, sys
+
+runs = {name: json.loads((pathlib.Path(sys.argv[1]) / name / "numbers.json").read_text())["runs"]
+        for name in ("figure-6-batches", "figure-6-b128-rates", "figure-6-b4")}
+assert len(runs["figure-6-batches"]) == 20
+for name, run in runs["figure-6-batches"].items():
+    variant, batch, seed = name.replace("-batch128", " b128-rates ").replace("-batch4", " b4 ").split()
+    whole = runs["figure-6-" + batch][variant + seed]["curves"]
+    assert run["curves"] == {column: values[:10] for column, values in whole.items()}, name
+PYTHON
+}
+check "a study made of others' runs" first_epochs
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
