@@ -14,7 +14,8 @@ its evidence is:
     "lab": "online", "of": a claim of the lab, judged again from models/lab/results
     "page": a README, and in it either "quote", a text that must be there, or the numbers of "column" in the "rows" of a
             table (the first one that has both). "answer" where the page decides;
-            without it one seed was trained, which decides nothing; without "seeds" there is no result.
+            without it one seed was trained, which decides nothing; without "seeds" there is no result: "withdrawn", or
+            what "answer" says, such as "not measured".
 """
 import argparse
 import json
@@ -98,7 +99,7 @@ def from_page(entry):
     else:
         number = f"{entry['measured']}: " + " against ".join(numbers_in(entry, page))
     if "seeds" not in entry:
-        return {"answer": "withdrawn", "number": "", "seeds": 0, "data": "", **where}
+        return {"answer": entry.get("answer", "withdrawn"), "number": "", "seeds": 0, "data": "", **where}
     return {"answer": entry.get("answer", "one seed"), "number": number, "seeds": entry["seeds"], "data": entry["data"], **where}
 
 
@@ -119,8 +120,11 @@ def require_all_listed():
 
 
 def other_claims(folder):
-    """Those of the studies of later papers, and of all labs. What else a study of the paper claims stands in its summary."""
-    papers = {pathlib.Path(entry["study"]).parts[1] for entry in json.loads((ROOT / LIST).read_text()) if "study" in entry}
+    """Those of the studies of later papers, and of all labs but for what is listed of them as the paper's. What else a study of the
+    paper claims stands in its summary."""
+    entries = json.loads((ROOT / LIST).read_text())
+    papers = {pathlib.Path(entry["study"]).parts[1] for entry in entries if "study" in entry}
+    listed = {(entry["lab"], entry["of"]) for entry in entries if "lab" in entry and "lab-" + entry["lab"] in entry["exhibit"].split()}
     for results in sorted(ROOT.glob("models/*/results/*/verdicts.json")):
         if results.relative_to(ROOT).parts[1] in papers:
             continue
@@ -129,6 +133,8 @@ def other_claims(folder):
             yield {"exhibits": ["study-" + name], "claim": verdict["claim"], **verdict_of(verdict, None, name, page)}
     for results in sorted((ROOT / "models/lab/results").glob("*.csv")):
         for verdict in lab_verdicts(results.stem, folder):
+            if (results.stem, verdict["claim"]) in listed:
+                continue
             yield {"exhibits": ["lab-" + results.stem], "claim": verdict["claim"],
                    **verdict_of(verdict, "synthetic", results.stem, "models/lab/README.md")}
 

@@ -85,7 +85,7 @@ Exhibit learning_rate() {
   Exhibit exhibit = geometry("section-5-2", "Implicit learning-rate reduction");
   exhibit.claim =
       "With normalization, growing weight vectors turn less for the same update: normalization lowers the "
-      "learning rate by itself, and a large weight norm stops learning early.";
+      "learning rate by itself, and a large weight norm stops learning early and helps to stabilize it.";
   exhibit.setting =
       "Ours: the angle by which an update at the end of a training on digits turns the weight vectors, "
       "a mean over the last 25 updates, against their mean length.";

@@ -74,7 +74,8 @@ std::string sentence_on(const std::vector<KnownClaim>& claims) {
                                       {"does not hold", "Does not hold: "},
                                       {"cannot be told", "Cannot be told: "},
                                       {"one seed", "Measured with one seed, which decides nothing: "},
-                                      {"withdrawn", "Withdrawn until it is measured again: "}}) {
+                                      {"withdrawn", "Withdrawn until it is measured again: "},
+                                      {"not measured", "Not measured: "}}) {
     std::string list;
     for (const KnownClaim& each : claims)
       if (each.answer == answer) list += (list.empty() ? "" : "; ") + each.claim;
