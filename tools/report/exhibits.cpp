@@ -176,7 +176,7 @@ Exhibit table_3() {
   Exhibit exhibit = skip_thoughts("table-3", "Table 3", "sentence representations");
   exhibit.claim =
       "With layer norm skip-thoughts beat the baseline on all seven scores, by the caption after a million "
-      "updates each; the baseline's are those of its curve after 800,000.";
+      "updates each; the baseline's are those of its curve after 800,000 (its MSE is 0.299 there).";
   exhibit.setting =
       "SICK relatedness (Pearson r, Spearman rho, mean squared error) and four classification tasks "
       "(accuracy in %), without fine-tuning.";

@@ -16,11 +16,11 @@ Json claim_row(const Json& verdict) {
     effect = number(verdict.at(ratio ? "ratio" : "difference")) + (ratio ? " times" : "");
     interval = number(verdict.at("interval").at(0)) + " to " + number(verdict.at("interval").at(1));
   }
-  return {{"label", verdict.at("claim")},
+  return {{"label", verdict.at("claim").get<std::string>()},
           {"norm", ""},
           {"source", "here"},
           {"cells",
-           {verdict.at("answer"), effect, interval, text(verdict.at("n").get<int>()),
+           {verdict.at("answer").get<std::string>(), effect, interval, text(verdict.at("n").get<int>()),
             text(verdict.at("subject").get<std::string>(), " against ",
                  verdict.at("other").get<std::string>())}}};
 }

@@ -4,10 +4,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "core/error.h"
 #include "tools/flags/field.h"
+#include "tools/report/tables.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
 
@@ -140,6 +142,22 @@ std::vector<Trace> collapse_seeds(const std::vector<Trace>& all) {
   return kept;
 }
 
+/// "synthetic data, small preset": what a run trained on, and how much of it.
+std::string kind_of(const FoundRun& run) {
+  const std::string data = setting_of(run, "data"), part = part_of_data(run);
+  return text(data.empty() ? "synthetic data" : "data: " + data,
+              setting_of(run, "preset") == "small" ? ", small preset" : "", part.empty() ? "" : ", " + part);
+}
+
+/// Where a facet has runs on different data, or of different presets, each label says which.
+void name_kinds(const Exhibit& exhibit, std::vector<Trace>& traces) {
+  std::map<std::string, std::set<std::string>> kinds;  // by facet
+  if (!exhibit.on_data || !exhibit.study.empty()) return;
+  for (const Trace& trace : traces) kinds[trace.facet].insert(kind_of(*trace.run));
+  for (Trace& trace : traces)
+    if (kinds[trace.facet].size() > 1) trace.label += " (" + kind_of(*trace.run) + ')';
+}
+
 /// The name whose colour a norm has: its own, that of its first word ("layer" of "layer with momentum"), or none.
 std::string look_of(const std::string& norm) {
   for (const std::string& name : {norm, norm.substr(0, norm.find(' '))})
@@ -147,17 +165,18 @@ std::string look_of(const std::string& norm) {
   return {};
 }
 
-/// Gives every trace a label of its own in its facet, a colour, and a dash for each further one of its colour.
+/// Gives every trace a label of its own in its facet, a colour, and a dash for each further label of its colour.
 void tell_apart(std::vector<Trace>& traces) {
   using Names = std::map<std::pair<std::string, std::string>, int>;
-  Names labels, dashes;
-  std::map<std::string, size_t> plain;  // by facet
+  Names labels;
+  std::map<std::string, std::vector<std::string>> of_look;  // the labels, whose places are the dashes
+  std::map<std::string, size_t> plain;                      // by facet
   for (const Trace& trace : traces) ++labels[{trace.facet, trace.label}];
   for (Trace& trace : traces) {
     if (labels[{trace.facet, trace.label}] > 1) trace.label += text(" (", trace.run->path, ')');
     trace.look = look_of(trace.norm);
     if (trace.look.empty()) trace.look = text("plain-", plain[trace.facet]++ % plain_colors);
-    trace.dash = dashes[{trace.facet, trace.look}]++;
+    trace.dash = static_cast<int>(place_of(of_look[trace.look], trace.label));
   }
 }
 
@@ -218,6 +237,7 @@ std::vector<Trace> traces_of(const Exhibit& exhibit, const std::vector<FoundRun>
   std::ranges::stable_sort(all, {}, [facets = facets_of(all)](const Trace& trace) {
     return std::pair(std::ranges::find(facets, trace.facet) - facets.begin(), rank_of(trace.norm));
   });
+  name_kinds(exhibit, all);
   std::vector<Trace> kept = collapse_seeds(all);
   tell_apart(kept);
   return kept;

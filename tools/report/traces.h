@@ -19,7 +19,7 @@ struct Trace {
       look;  ///< of its colour: the norm's or that of its first word, or else "plain-0", "plain-1", ...
   std::string label;  ///< in legends; no two of a facet are alike
   std::string facet;  ///< "batch size 4"; empty without facets
-  int dash = 0;       ///< 0 for the first trace of its look in its facet, then 1, 2, ...
+  int dash = 0;       ///< 0 for the first label of its look, then 1, 2, ...; the same in every facet
   /// Those of all seeds, where runs differ in nothing else: they are shown as one, the median in its range. Empty for one.
   std::vector<Trace> seeds = {};
 

@@ -185,6 +185,11 @@ std::string judge_clip_gradients() {
       return "you clip single numbers: that changes the direction";
   }
   if (!wrong.empty()) return wrong;
+  // Between the longest part and the common length.
+  wrong = compare(
+      "gradients and length", clipped(long_ones, 12.5), {3 * 12.5 / 13, -4 * 12.5 / 13, 12 * 12.5 / 13, 13},
+      {{{3, -4, 12, 13}, "you compare each gradient's own length with the limit: it is the common length"}});
+  if (!wrong.empty()) return wrong;
   return compare("short gradients and length", clipped(long_ones, 26), {3, -4, 12, 13},
                  {{{6, -8, 24, 13}, "you make a short gradient longer: below the limit nothing changes"}});
 }

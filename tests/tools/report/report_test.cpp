@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -216,8 +218,13 @@ TEST_CASE("what is missing or damaged of a study is said") {
   const TemporaryFolder folder;
   make_study(folder / "norms", "norms");
   const auto shown = [&] { return exhibit_of(make_document(find_runs({folder.path()})), "study-norms"); };
-  write_file(folder / "norms/verdicts.json", R"([{"claim": 1}])");
-  CHECK(has_problem(shown(), "verdicts.json is damaged"));
+  for (
+      const char* damaged :
+      {R"([{"claim": 1}])",
+       R"([{"claim": "c", "answer": null, "n": 3, "subject": "a", "other": "b"}])"}) {  // which the page cannot draw
+    write_file(folder / "norms/verdicts.json", damaged);
+    CHECK(has_problem(shown(), "verdicts.json is damaged"));
+  }
   CHECK(shown()["charts"].size() == 1);
   std::filesystem::remove(folder / "norms/variants.csv");
   CHECK(has_problem(shown(), "variants.csv is missing: the study's runs have not all ended"));
@@ -266,6 +273,39 @@ TEST_CASE("what guessing gives is drawn once beside the runs") {
   CHECK(curves[2]["y"] == Json({0.9, 0.9}));
   CHECK_FALSE(shown["runs"][0]["command"].get<std::string>().find("--gain 0.1") == std::string::npos);
   CHECK(shown["runs"][0]["command"].get<std::string>().find("--epochs") == std::string::npos);
+}
+
+TEST_CASE("a label has the same dash in every facet, as the legend has it once") {
+  const TemporaryFolder folder;
+  for (const auto& [name, data, gain] :
+       {std::tuple("a", "A", "0.1"), std::tuple("b", "A", "1"), std::tuple("c", "B", "1")})
+    make_run_of("attentive-reader", folder / name,
+                {{"norm", "layer"}, {"preset", "paper"}, {"data", data}, {"seed", 1}, {"gain", gain}},
+                "step,valid_error\n50,0.7\n100,0.5\n");
+  const Json shown = exhibit_of(make_document(find_runs({folder.path()})), "figure-2");
+  std::map<std::string, std::set<int>> dashes;
+  for (const Json& chart : shown["charts"])
+    for (const Json& curve : chart["curves"])
+      dashes[curve["label"].get<std::string>()].insert(curve["dash"].get<int>());
+  CHECK(dashes ==
+        std::map<std::string, std::set<int>>{{"layer norm, gain 0.1", {0}}, {"layer norm, gain 1", {1}}});
+}
+
+TEST_CASE("curves of different data in one chart say which they are of") {
+  const TemporaryFolder folder;
+  const std::string metrics =
+      "epoch,step,train_nll,valid_error,test_error\n1,10,0.5,0.1,0.1\n2,20,0.4,0.1,0.1\n";
+  make_run(folder / "a", "none", metrics);
+  const auto labels = [&] {
+    std::set<std::string> all;
+    for (const Json& curve :
+         exhibit_of(make_document(find_runs({folder.path()})), "figure-6")["charts"][0]["curves"])
+      all.insert(curve["label"].get<std::string>());
+    return all;
+  };
+  CHECK(labels() == std::set<std::string>{"baseline"});
+  make_run(folder / "b", "layer", metrics, "data/mnist");
+  CHECK(labels() == std::set<std::string>{"baseline (synthetic data)", "layer norm (data: data/mnist)"});
 }
 
 TEST_CASE("rows of one file become curves by norm and scale") {
