@@ -293,18 +293,15 @@ TEST_CASE("a label has the same dash in every facet, as the legend has it once")
 
 TEST_CASE("curves of different data in one chart say which they are of") {
   const TemporaryFolder folder;
-  const std::string metrics =
-      "epoch,step,train_nll,valid_error,test_error\n1,10,0.5,0.1,0.1\n2,20,0.4,0.1,0.1\n";
-  make_run(folder / "a", "none", metrics);
+  make_run(folder / "a", "none", two_epochs);
   const auto labels = [&] {
+    const Json shown = figure_6(folder.path());
     std::set<std::string> all;
-    for (const Json& curve :
-         exhibit_of(make_document(find_runs({folder.path()})), "figure-6")["charts"][0]["curves"])
-      all.insert(curve["label"].get<std::string>());
+    for (const Json& curve : shown["charts"][0]["curves"]) all.insert(curve["label"].get<std::string>());
     return all;
   };
   CHECK(labels() == std::set<std::string>{"baseline"});
-  make_run(folder / "b", "layer", metrics, "data/mnist");
+  make_run(folder / "b", "layer", two_epochs, "data/mnist");
   CHECK(labels() == std::set<std::string>{"baseline (synthetic data)", "layer norm (data: data/mnist)"});
 }
 

@@ -23,13 +23,13 @@ TEST_CASE("a run becomes curves, numbers and the command that repeats it") {
   REQUIRE(shown["charts"].size() == 4);  // training and test, for two batch sizes
   const Json& curves = shown["charts"][0]["curves"];
   REQUIRE(curves.size() == 2);
-  CHECK(curves[0]["label"] == "baseline");
-  CHECK(curves[1]["label"] == "layer norm");
+  CHECK(curves[0]["label"] == "baseline (synthetic data)");  // which the other curve is not of
+  CHECK(curves[1]["label"] == "layer norm (data: my data)");
   CHECK(curves[1]["norm"] == "layer");
   CHECK(curves[1]["x"] == Json({1, 2}));
   CHECK(curves[1]["y"] == Json({0.5, 0.25}));
   CHECK(shown["charts"][3]["title"] == "Test, batch size 4");
-  CHECK(shown["tables"][0]["rows"][1]["label"] == "layer norm, batch size 128");
+  CHECK(shown["tables"][0]["rows"][1]["label"] == "layer norm (data: my data), batch size 128");
   CHECK(shown["tables"][0]["rows"][1]["cells"] == Json({"2", "0.25", "2", "2", "2"}));
   CHECK(shown["runs"][0]["command"] ==
         "lamina mnist --norm layer --preset paper --data 'my data' --seed 1 --epochs 2 --batch 128 --lr "
