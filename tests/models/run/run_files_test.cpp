@@ -368,7 +368,7 @@ TEST_CASE("a record whose last row has no line end says so, unless a kill after 
   const std::string path = scratch / "record.csv";
   std::ostringstream said;
   std::streambuf* const usual = std::cerr.rdbuf(said.rdbuf());
-  for (const std::uint64_t last_step : {1, 2}) {
+  for (const std::uint64_t last_step : {1u, 2u}) {
     write_file(path, "step,layer,quantity,time,value\n1,a,b,,0.5\n2,a,b,,0.5\n2,c,b,,0.25");
     RecordFile(path, last_step, 1);
   }
