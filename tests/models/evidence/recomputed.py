@@ -83,7 +83,7 @@ class Study:
         self.file = json.loads((results.parent.parent / "studies" / f"{results.name}.json").read_text())
         named = json.loads((results / "study.json").read_text())["combinations"]
         kept = json.loads((results / "numbers.json").read_text())["runs"]
-        self.claims, self.seeds, self.higher = self.file["claims"], self.file["seeds"], self.file.get("higher_is_better", [])
+        self.claims, self.seeds, self.higher = self.file.get("claims", []), self.file["seeds"], self.file.get("higher_is_better", [])
         self.variants = {}  # name: settings, in the order of the file
         for grid in self.file["variants"] if isinstance(self.file["variants"], list) else [self.file["variants"]]:
             for values in itertools.product(*(value if isinstance(value, list) else [value] for value in grid.values())):
@@ -205,7 +205,8 @@ def check_levels(name, study, summary):
 
 for results in sorted(path.parent for path in pathlib.Path(sys.argv[1]).glob("models/*/results/*/numbers.json")):
     its_study, its_summary = Study(results), (results / "summary.md").read_text()
-    check_claims(results.name, its_study, json.loads((results / "verdicts.json").read_text()), its_summary)
+    if its_study.claims:
+        check_claims(results.name, its_study, json.loads((results / "verdicts.json").read_text()), its_summary)
     with open(results / "variants.csv") as its_table:
         check_variants(results.name, its_study, list(csv.DictReader(its_table)), its_summary)
     check_levels(results.name, its_study, its_summary)
