@@ -13,7 +13,7 @@ check "a missing file is named" refuses 1 "nowhere.csv" lab reparameterization -
 printf 'seed,variant,quantity,x,value\n1,a,b,0\n' >damaged.csv
 check "a damaged file is named with its line" refuses 1 "damaged.csv" lab reparameterization --from damaged.csv
 printf 'seed,variant,quantity,x,value\n1,a,b,0,1\n' >other.csv
-check "rows of other quantities are refused, and their file is named" refuses 1 "other.csv: lab: there is no" lab reparameterization --from other.csv
+check "rows of other quantities are refused, and their file is named" refuses 1 "other.csv: lab: seed 1 has no" lab reparameterization --from other.csv
 for flag in seeds seed jobs; do
   check "--$flag without measuring" refuses 2 "excludes" lab reparameterization --from "$lab/results" --$flag 2 --out ignored
 done
