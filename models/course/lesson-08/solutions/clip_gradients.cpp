@@ -34,6 +34,18 @@ double clip_gradients(std::vector<std::vector<double>>& gradients, double limit)
   // ~ length = std::sqrt(length);
   // ~ for (std::vector<double>& g : gradients)
   // ~   for (double& v : g) v *= limit / length;
+  // mistake: you compare each gradient's own length with the limit: it is the common length
+  // ~ double longest = 0;
+  // ~ for (const std::vector<double>& g : gradients) {
+  // ~   double own = 0;
+  // ~   for (const double v : g) own += v * v;
+  // ~   length += own;
+  // ~   longest = own > longest ? own : longest;
+  // ~ }
+  // ~ length = std::sqrt(length);
+  // ~ if (std::sqrt(longest) <= limit) return length;
+  // ~ for (std::vector<double>& g : gradients)
+  // ~   for (double& v : g) v *= limit / length;
   // mistake: your length is a sum of squares: take its root
   // ~ for (const std::vector<double>& g : gradients)
   // ~   for (const double v : g) length += v * v;
