@@ -34,9 +34,9 @@ struct NormalizationOptions {
 class Normalization {
  public:
   /// Parameters as those of the scheme's class under `name`; none for Norm::none, Norm::weight and
-  /// Norm::standardized, of which the latter two act on the weights (LinearOptions::weights). Layer norm of feature maps has a gain and a bias for each unit, the other schemes for
-  /// each channel. Throws Error for maps under a scheme for vectors only (norm_table), for instance norm of anything but
-  /// maps, and for ghost batch norm with parts of 0 cases.
+  /// Norm::standardized, of which the latter two act on the weights (LinearOptions::weights). Layer norm of feature maps
+  /// has a gain and a bias for each unit, the other schemes for each channel. Throws Error for maps under a scheme for
+  /// vectors only (norm_table), for instance norm of anything but maps, and for ghost batch norm with parts of 0 cases.
   Normalization(Parameters& parameters, const std::string& name, const NormalizationOptions& options);
 
   /// a [... x features], or feature maps [N x height x width x features]. `then` runs in the same pass where

@@ -11,9 +11,10 @@
 // step (the sentence vector of Kiros et al. 2015, Eq. 5-7).
 //
 // N is nothing, layer norm, or batch norm per step; under weight norm W_x and W_h are normalized instead.
-// Every N has its own gain and bias, but for N(W_h h) under batch norm, which has a gain alone; b is the bias of N(W_x x), of
-// the simple layer's one N, or without N of the layer. Sequences are time-major, [T x B x features]. The matrices of all gates stand side by side, in the order above: a gate's columns are
-// [k H, (k + 1) H) of input_weight [input x gates H] and hidden_weight [H x gates H].
+// Every N has its own gain and bias, but for N(W_h h) under batch norm, which has a gain alone; b is the bias of N(W_x x),
+// of the simple layer's one N, or without N of the layer. Sequences are time-major, [T x B x features]. The matrices of
+// all gates stand side by side, in the order above: a gate's columns are [k H, (k + 1) H) of input_weight
+// [input x gates H] and hidden_weight [H x gates H].
 
 #include <string>
 

@@ -41,20 +41,8 @@ bool parse_row(std::string_view line, RecordRow& row) {
   return true;
 }
 
-/// A row without its line end, up to the checkpoint: an editor left it out, or the file was cut. After it a kill has done that.
-void report_cut_row(const std::string& path, std::uint64_t last_step) {
-  const std::string bytes = read_file(path);
-  const std::string cut = bytes.substr(bytes.rfind('\n') + 1);
-  const auto step = number_from<std::uint64_t>(fields_of(cut).front());
-  if (step && *step <= last_step)
-    std::cerr << path << ": its last row has no line end, so it may be cut off; the run goes on without it\n";
-}
-
-}  // namespace
-
-std::vector<RecordRow> read_record(const std::string& path) {
-  const std::string bytes = read_file(path);
-  std::string_view rest = bytes;
+/// The rows of all whole lines, after which `rest` begins; DataError for one that is none, by the file's name.
+std::vector<RecordRow> take_rows(const std::string& path, std::string_view& rest) {
   std::vector<RecordRow> rows;
   for (size_t line_number = 1;; ++line_number) {
     const size_t end = rest.find('\n');
@@ -68,12 +56,29 @@ std::vector<RecordRow> read_record(const std::string& path) {
   }
 }
 
+/// A row without its line end, up to the checkpoint: an editor left it out, or the file was cut. After it a kill has done that.
+void report_cut_row(const std::string& path, std::string_view cut, std::uint64_t last_step) {
+  const auto step = number_from<std::uint64_t>(fields_of(cut).front());
+  if (step && *step <= last_step)
+    std::cerr << path << ": its last row has no line end, so it may be cut off; the run goes on without it\n";
+}
+
+}  // namespace
+
+std::vector<RecordRow> read_record(const std::string& path) {
+  const std::string bytes = read_file(path);
+  std::string_view rest = bytes;
+  return take_rows(path, rest);
+}
+
 RecordFile::RecordFile(std::string path, std::uint64_t last_step, std::uint64_t every)
     : path_(std::move(path)) {
   std::vector<RecordRow> kept;
   if (exists(path_)) {
-    kept = read_record(path_);
-    report_cut_row(path_, last_step);
+    const std::string bytes = read_file(path_);
+    std::string_view rest = bytes;
+    kept = take_rows(path_, rest);
+    report_cut_row(path_, rest, last_step);
   }
   std::erase_if(kept, [last_step](const RecordRow& row) { return row.step > last_step; });
   std::set<std::uint64_t> steps;

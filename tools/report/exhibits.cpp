@@ -285,8 +285,7 @@ Exhibit convolution() {
   exhibit.subject = "Convolutional networks";
   exhibit.claim =
       "Layer norm is faster than no normalization, but batch norm is better than both: units near the "
-      "image's "
-      "border are rarely active and have other statistics than the rest of their layer.";
+      "image's border are rarely active and have other statistics than the rest of their layer.";
   exhibit.setting = "Preliminary in the paper, without a figure. Ours: a small ConvNet on MNIST, 20 epochs.";
   exhibit.command =
       "lamina convnet --data DIR --norm none,batch,layer,group --batch 128,4 --out runs/convnet";

@@ -103,10 +103,9 @@ double last_of(const Csv& csv, const std::string& column) {
 Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
   if (run.study) return study_badges(*run.study);
   Json badges = Json::array();
-  if (!run.config) return exhibit.on_data ? Json::array({badge("synthetic", "data not recorded")}) : badges;
-  const std::string data = setting_of(run, "data");
   if (exhibit.on_data)
-    badges.push_back(data.empty() ? badge("synthetic", "synthetic data") : badge("real", "data: " + data));
+    badges.push_back(badge(setting_of(run, "data").empty() ? "synthetic" : "real", data_words(run)));
+  if (!run.config) return badges;
   if (setting_of(run, "preset") == "small") badges.push_back(badge("reduced", "small preset"));
   if (const std::string part = part_of_data(run); !part.empty()) badges.push_back(badge("reduced", part));
   if (run.diverged) badges.push_back(badge("reduced", "diverged"));

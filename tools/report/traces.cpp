@@ -144,9 +144,9 @@ std::vector<Trace> collapse_seeds(const std::vector<Trace>& all) {
 
 /// "synthetic data, small preset": what a run trained on, and how much of it.
 std::string kind_of(const FoundRun& run) {
-  const std::string data = setting_of(run, "data"), part = part_of_data(run);
-  return text(data.empty() ? "synthetic data" : "data: " + data,
-              setting_of(run, "preset") == "small" ? ", small preset" : "", part.empty() ? "" : ", " + part);
+  const std::string part = part_of_data(run);
+  return text(data_words(run), setting_of(run, "preset") == "small" ? ", small preset" : "",
+              part.empty() ? "" : ", " + part);
 }
 
 /// Where a facet has runs on different data, or of different presets, each label says which.
@@ -167,8 +167,7 @@ std::string look_of(const std::string& norm) {
 
 /// Gives every trace a label of its own in its facet, a colour, and a dash for each further label of its colour.
 void tell_apart(std::vector<Trace>& traces) {
-  using Names = std::map<std::pair<std::string, std::string>, int>;
-  Names labels;
+  std::map<std::pair<std::string, std::string>, int> labels;
   std::map<std::string, std::vector<std::string>> of_look;  // the labels, whose places are the dashes
   std::map<std::string, size_t> plain;                      // by facet
   for (const Trace& trace : traces) ++labels[{trace.facet, trace.label}];
@@ -184,6 +183,12 @@ void tell_apart(std::vector<Trace>& traces) {
 
 std::string setting_of(const FoundRun& run, const std::string& name) {
   return run.config ? run.config->settings.word(name) : "";
+}
+
+std::string data_words(const FoundRun& run) {
+  if (!run.config) return "data not recorded";
+  const std::string data = setting_of(run, "data");
+  return data.empty() ? "synthetic data" : "data: " + data;
 }
 
 std::string part_of_data(const FoundRun& run) {

@@ -42,6 +42,8 @@ std::vector<std::string> facets_of(const std::vector<Trace>& traces);
 
 /// A setting of a run as text; empty when there is none.
 std::string setting_of(const FoundRun& run, const std::string& name);
+/// What a run trained on: "synthetic data", "data: data/mnist", or "data not recorded".
+std::string data_words(const FoundRun& run);
 /// "trained on 1000 alone", "cut down by LAMINA_SMOKE=1": of the data a part; empty when nothing was left out.
 std::string part_of_data(const FoundRun& run);
 

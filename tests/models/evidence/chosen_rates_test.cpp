@@ -63,7 +63,7 @@ Decided decided(size_t seeds, size_t choosing) {
 
 TEST_CASE("chosen rates: by one or two seeds more than one claim in 25 is decided by chance" *
           doctest::test_suite("slow")) {
-  const Decided one = decided(5, 1), two = decided(5, 2), all = decided(5, 5), two_of_eight = decided(8, 2);
-  decided(3, 1);
-  for (const Decided& found : {one, two, two_of_eight}) CHECK(found.most > all.most);
+  const Decided one = decided(5, 1), two = decided(5, 2), all = decided(5, 5), two_of_eight = decided(8, 2),
+                one_of_three = decided(3, 1);
+  for (const Decided& found : {one, two, two_of_eight, one_of_three}) CHECK(found.most > all.most);
 }
