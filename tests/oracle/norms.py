@@ -253,10 +253,13 @@ def layer_of_batch_norm(d):
 
 
 def norm_table():
-    """{name: (whether it acts on vectors, on maps)} from layers/norms/norm.h."""
-    table = pathlib.Path(__file__).resolve().parents[2] / "layers/norms/norm.h"
-    rows = re.findall(r'\{Norm::\w+, "([\w-]+)",([^}]*)\}', table.read_text())
-    return {name: tuple(flag.strip() == "true" for flag in rest.split(",")[-2:]) for name, rest in rows}
+    """{name: (whether it acts on vectors, on maps)} from layers/norms/norm.h, its columns found by the struct's names."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "layers/norms/norm.h").read_text()
+    struct = re.search(r"struct NormEntry \{(.*?)\n\};", text, re.S).group(1)
+    fields = [name for names in re.findall(r"^  (?:const )?\w+\*? ([\w, ]+);", struct, re.M) for name in names.split(", ")]
+    rows = [re.findall(r'"[^"]*"|[\w:]+', row) for row in re.findall(r"^    \{(Norm::.*)\},$", text, re.M)]
+    entries = [dict(zip(fields, row, strict=True)) for row in rows]
+    return {e["name"].strip('"'): (e["vectors"] == "true", e["maps"] == "true") for e in entries}
 
 
 SCHEMES = norm_table()
