@@ -128,20 +128,59 @@ real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>
   return static_cast<real>(norm);
 }
 
-void clip_each_gradient_norm(Parameters& parameters, real limit) {
-  require_limit(limit);
+namespace {
+
+/// Some columns of a gradient [rows x columns]; all of them are one row.
+struct Columns {
+  std::span<real> row(size_t r) const { return all.subspan(r * columns + begin, end - begin); }
+
+  double norm() const {
+    double total = 0;
+    for (size_t r = 0; r < rows; ++r) {
+      const double own = norm_of(row(r));
+      total = total == 0 ? own : std::hypot(total, own);
+    }
+    return total;
+  }
+
+  std::span<real> all;
+  size_t rows, columns, begin, end;
+};
+
+/// What is clipped by itself: each gradient whole, or what is on either side of its seam.
+CachedVector<Columns> parts_of(Parameters& parameters,
+                               const std::function<size_t(const std::string& name)>& seam) {
+  CachedVector<Columns> parts;
   const std::span<real> all = parameters.gradients_to_scale();
-  const auto& learned = parameters.learned();
-  const auto own = [&](size_t i) { return all.subspan(parameters.offset(i), learned[i].value.size()); };
-  CachedVector<double> norms(learned.size());
-  for (size_t i = 0; i < learned.size(); ++i) {
-    norms[i] = parameters.frozen(i) ? 0 : norm_of(own(i));
-    if (!std::isfinite(norms[i])) require_finite(parameters);
-    require_norm(norms[i]);
+  for (size_t i = 0; i < parameters.learned().size(); ++i) {
+    const auto& [name, value] = parameters.learned()[i];
+    if (parameters.frozen(i)) continue;
+    const std::span<real> own = all.subspan(parameters.offset(i), value.size());
+    const size_t at = seam ? seam(name) : 0, columns = at == 0 ? own.size() : value.shape()[-1],
+                 rows = own.size() / columns;
+    if (at >= columns) fail("clip: a seam at column ", at, " of '", name, "', which has ", columns);
+    if (at > 0) parts.push_back({own, rows, columns, 0, at});
+    parts.push_back({own, rows, columns, at, columns});
+  }
+  return parts;
+}
+
+}  // namespace
+
+void clip_each_gradient_norm(Parameters& parameters, real limit,
+                             const std::function<size_t(const std::string& name)>& seam) {
+  require_limit(limit);
+  const CachedVector<Columns> parts = parts_of(parameters, seam);
+  CachedVector<double> norms;
+  for (const Columns& part : parts) {
+    norms.push_back(part.norm());
+    if (!std::isfinite(norms.back())) require_finite(parameters);
+    require_norm(norms.back());
   }
   const auto bound = static_cast<double>(limit);
-  for (size_t i = 0; i < learned.size(); ++i)
-    if (norms[i] > bound) multiply(own(i), bound / norms[i]);
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (norms[i] > bound)
+      for (size_t r = 0; r < parts[i].rows; ++r) multiply(parts[i].row(r), bound / norms[i]);
 }
 
 }  // namespace lamina

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <string>
 
 #include "core/parameters.h"
 
@@ -25,7 +26,10 @@ real clip_gradient_norm(Parameters& parameters, real limit, real times = 1);
 real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>> all, real limit,
                         real times = 1);
 
-/// The same for each parameter tensor separately.
-void clip_each_gradient_norm(Parameters& parameters, real limit);
+/// The same for each parameter tensor separately. One of which `seam`, if given, names a column counts as two: the columns
+/// [0, seam) and those from there on, as of gates that stand side by side. 0 means none; a column beyond the tensor's is an
+/// Error.
+void clip_each_gradient_norm(Parameters& parameters, real limit,
+                             const std::function<size_t(const std::string& name)>& seam = {});
 
 }  // namespace lamina

@@ -87,7 +87,10 @@ Tensor OrderExperiment::loss(std::uint64_t step) {
       features, make_batch(data_.train.sentences, std::span(captions_).subspan(first, part.size())), part);
 }
 
-void OrderExperiment::adjust_gradients() { clip_each_gradient_norm(parameters, gradient_limit); }
+void OrderExperiment::adjust_gradients() {
+  clip_each_gradient_norm(parameters, gradient_limit,
+                          [&](const std::string& name) { return model.seam(name); });
+}
 
 Points OrderExperiment::embed(const CaptionSplit& split, size_t begin, size_t end) const {
   const Tape::Pause pause;

@@ -62,7 +62,7 @@ class OrderExperiment final : public Experiment {
 
   Tensor loss(std::uint64_t step) override;
   bool shares_batches() const override { return true; }
-  /// Clips every gradient separately, to norm 2.
+  /// Clips every gradient separately, to norm 2, those of the GRU's gates and of its candidate too.
   void adjust_gradients() override;
   /// On the first `searched_images` of validation. Keeps the model unless an earlier one was at least as good.
   Metrics evaluate(double mean_training_loss) override;

@@ -6,6 +6,8 @@
 //   order     S(im, s) = -sum_d max(0, s_d - im_d)^2
 //   cosine    S(im, s) = sum_d s_d im_d, without the absolute values ("Sym" in Table 2)
 
+#include <string>
+
 #include "core/distributed/batch_part.h"
 #include "layers/embedding.h"
 #include "layers/linear.h"
@@ -46,6 +48,10 @@ class Model {
   /// The contrastive loss of B images and a caption of each. Where they are a part of a batch, its summand in the loss
   /// of the batch, in which every pair is contrasted with those of all ranks.
   Tensor loss(const Tensor& features, const TokenBatch& sentences, const BatchPart& part = {}) const;
+
+  /// For clip_each_gradient_norm(): in the public code the GRU's gates and its candidate are tensors of their own, here the
+  /// candidate's columns stand behind those of the gates.
+  size_t seam(const std::string& name) const { return name.starts_with("gru.") ? 2 * options_.hidden : 0; }
 
   const ModelOptions& options() const { return options_; }
 

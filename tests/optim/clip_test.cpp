@@ -43,6 +43,25 @@ TEST_CASE("clip: each parameter by itself") {
   CHECK(difference(model.b.gradient(), {6}) < ulp);
 }
 
+TEST_CASE("clip: the columns on either side of a seam") {
+  // [gates | candidate] as one tensor, and as two: the norms of the parts are 5 and 13.
+  Parameters parameters(1);
+  Tensor both = parameters.add("both", Tensor::zeros({2, 3})),
+         other = parameters.add("other", Tensor::zeros({1}));
+  {
+    Tape tape;
+    tape.backward(sum(both * Tensor::from({2, 3}, {3, 0, 5, 0, 4, 12})) + other * real(7));
+  }
+  const auto seam = [](const std::string& name) { return size_t{name == "both" ? 2u : 0u}; };
+  clip_each_gradient_norm(parameters, real(6.5), seam);
+  CHECK(difference(both.gradient(), {3, 0, 2.5, 0, 4, 6}) < ulp);
+  CHECK(difference(other.gradient(), {6.5}) < ulp);
+  clip_each_gradient_norm(parameters, real(2.5), seam);
+  CHECK(difference(both.gradient(), {1.5, 0, 2.5 * 5 / 13, 0, 2, 2.5 * 12 / 13}) < 2 * ulp);
+  CHECK_ERROR(clip_each_gradient_norm(parameters, 1, [](const std::string&) { return size_t{3}; }),
+              "clip: a seam at column 3 of 'both', which has 3");
+}
+
 TEST_CASE("clip: no gradients at all; NaN and infinity are refused before they spread; so is a bad limit") {
   Model model(3, 4, 12);
   model.parameters.clear_gradients();
