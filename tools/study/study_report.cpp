@@ -190,9 +190,13 @@ std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
   };
   all += text("lamina ", study.experiment);
   for (const auto& [name, value] : study.settings.entries()) all += text(", ", name, ' ', text_of(value));
-  all += text("; ", study.combinations.size(), " variants with ", study.seeds.size(),
-              " seeds: ", count(RunEnd::finished), " runs finished, ", count(RunEnd::diverged), " diverged, ",
-              count(RunEnd::failed), " failed, ", count(RunEnd::waiting), " to go.\n\n");
+  const auto counted = [](size_t number, const char* what) {
+    return text(number, ' ', what, number == 1 ? "" : "s");
+  };
+  all +=
+      text("; ", counted(study.combinations.size(), "variant"), " with ", counted(study.seeds.size(), "seed"),
+           ": ", count(RunEnd::finished), " runs finished, ", count(RunEnd::diverged), " diverged, ",
+           count(RunEnd::failed), " failed, ", count(RunEnd::waiting), " to go.\n\n");
   if (study.choose_seeds > 0)
     all += text("Every variant is trained with the first ", study.choose_seeds, " of them, which choose by ",
                 study.choose, "; what was chosen with all.\n\n");
