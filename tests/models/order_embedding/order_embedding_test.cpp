@@ -272,8 +272,9 @@ TEST_CASE("order experiment: learns, keeps its best model, and clips every gradi
   Tape tape;
   tape.backward(experiment.loss(0) * 1000);
   experiment.adjust_gradients();
-  for (const auto& [name, value] : experiment.parameters.learned()) {
-    const Tensor gradient = value.gradient();
+  for (const Parameters::Entry& entry : experiment.parameters.learned()) {
+    const std::string& name = entry.name;
+    const Tensor gradient = entry.value.gradient();
     const size_t columns = gradient.shape()[-1], seam = name.starts_with("gru.") ? 2 * size_t{64} : columns;
     double gates = 0, candidate = 0;
     for (size_t i = 0; i < gradient.size(); ++i) {

@@ -202,8 +202,14 @@ NumberRow clipped_apart_row(const char* source, double norm) {
   return {source, "largest norm of a tensor's gradient after clipping", norm, [](const TrainingStart& start) {
             adjust_large_gradients(start);
             double largest = 0;
-            for (const auto& [name, value] : start.parameters.learned())
-              largest = std::max(largest, norm_of({value.gradient_data(), value.size()}));
+            for (const auto& [name, value] : start.parameters.learned()) {
+              const size_t columns = value.shape()[-1],
+                           gates = name.starts_with("gru.") ? columns / 3 * 2 : 0;
+              std::vector<real> of_gates, rest;
+              for (size_t i = 0; i < value.size(); ++i)
+                (i % columns < gates ? of_gates : rest).push_back(value.gradient_data()[i]);
+              largest = std::max({largest, norm_of(of_gates), norm_of(rest)});
+            }
             return largest;
           }};
 }

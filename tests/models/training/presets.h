@@ -94,7 +94,7 @@ NumberRow plan_row(const char* source, const char* what, double steps);  ///< st
 NumberRow length_row(const char* source, double periods);
 /// The norm of all gradients together after adjust_gradients(), when it was 1e4 before.
 NumberRow clipped_row(const char* source, double norm);
-/// The largest norm of a single tensor's gradient.
+/// The largest norm of a single tensor's gradient, of a GRU's of its gates or its candidate.
 NumberRow clipped_apart_row(const char* source, double norm);
 
 /// Weight norm: how far a gain is from the length of its unit's incoming weights, at most over all units.
