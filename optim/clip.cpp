@@ -44,6 +44,9 @@ double norm_of(std::span<const real> values) {
   return largest * std::sqrt(scaled);
 }
 
+/// norm2 of two parts together. One part alone keeps its norm to the last bit.
+double joined_norm(double one, double other) { return one == 0 ? other : std::hypot(one, other); }
+
 void require_limit(real limit) {
   if (!(limit > 0)) fail("clip: the limit is ", limit, "; it must be positive");
 }
@@ -85,10 +88,8 @@ struct Gradients {
   /// norm2 of all gradients that are trained.
   double norm() const {
     double total = 0;
-    for (const Range& range : trained) {
-      const double own = norm_of(all.subspan(range.begin, range.size()));
-      total = total == 0 ? own : std::hypot(total, own);
-    }
+    for (const Range& range : trained)
+      total = joined_norm(total, norm_of(all.subspan(range.begin, range.size())));
     return total;
   }
 
@@ -119,7 +120,7 @@ real clip_gradient_norm(std::initializer_list<std::reference_wrapper<Parameters>
       fail("clip: the same parameters are named twice, and would be scaled twice; name each once");
     const double norm = gradients.emplace_back(parameters).norm();
     if (!std::isfinite(norm)) require_finite(parameters);
-    own = own == 0 ? norm : std::hypot(own, norm);
+    own = joined_norm(own, norm);
   }
   const double norm = static_cast<double>(times) * own, bound = static_cast<double>(limit);
   require_norm(norm);
@@ -136,10 +137,7 @@ struct Columns {
 
   double norm() const {
     double total = 0;
-    for (size_t r = 0; r < rows; ++r) {
-      const double own = norm_of(row(r));
-      total = total == 0 ? own : std::hypot(total, own);
-    }
+    for (size_t r = 0; r < rows; ++r) total = joined_norm(total, norm_of(row(r)));
     return total;
   }
 
