@@ -39,27 +39,34 @@ std::string reduction_of(const Settings& settings) {
   return all;
 }
 
-/// A row for each recorded step, a column for each quantity that the study names: its mean over the layers.
+/// The mean over the layers of a layer's mean over its rows: a recurrent layer has one for each time step, and weighs as much
+/// as any other. NaN where no layer has a number.
+double mean_over_layers(const std::map<std::string, std::vector<double>>& layers) {
+  std::vector<double> means;
+  for (const auto& [layer, values] : layers) means.push_back(moments_of(values).mean);
+  return means.empty() ? std::nan("") : moments_of(means).mean;
+}
+
+/// A row for each recorded step, a column for each quantity that the study names. Record step s looks at the model that s - 1
+/// updates made, and metrics.csv counts the updates that are made.
 Table recorded_of(const Study& study, const std::string& path) {
   std::set<std::string> named;
   for (const auto& [place, metric] : study.named_metrics()) named.insert(metric);
-  std::map<std::string, std::map<std::uint64_t, std::vector<double>>> values;
-  std::set<std::uint64_t> steps;
+  // By step, quantity and layer.
+  std::map<std::uint64_t, std::map<std::string, std::map<std::string, std::vector<double>>>> values;
+  std::set<std::string> quantities;
   for (const RecordRow& row : read_record(path)) {
     if (!named.contains(row.quantity)) continue;
-    steps.insert(row.step);
-    auto& own = values[row.quantity][row.step];
-    if (!std::isnan(row.value)) own.push_back(row.value);
+    quantities.insert(row.quantity);
+    auto& layers = values[row.step][row.quantity];
+    if (!std::isnan(row.value)) layers[row.layer].push_back(row.value);
   }
   Table table{.columns = {"step"}, .rows = {}};
-  for (const auto& [quantity, unused] : values) table.columns.push_back(quantity);
-  for (const std::uint64_t step : steps) {
-    table.rows.push_back({static_cast<double>(step)});
-    for (const auto& [quantity, own] : values) {
-      const auto here = own.find(step);
-      table.rows.back().push_back(here == own.end() || here->second.empty() ? std::nan("")
-                                                                            : moments_of(here->second).mean);
-    }
+  table.columns.insert(table.columns.end(), quantities.begin(), quantities.end());
+  for (auto& [step, own] : values) {
+    table.rows.push_back({static_cast<double>(step) - 1});
+    for (const std::string& quantity : quantities)
+      table.rows.back().push_back(mean_over_layers(own[quantity]));
   }
   return table;
 }
@@ -106,7 +113,7 @@ std::optional<size_t> best_row(const std::vector<double>& values, bool highest) 
   return best;
 }
 
-/// The row of `of` at the update of this row of `from`, or the last one before it. Nothing where `of` begins later.
+/// The row of `of` after as many updates as this row of `from`, or the last one before it. Nothing where `of` begins later.
 std::optional<size_t> same_time(const Table& from, size_t row, const Table& of) {
   if (&from == &of) return row;
   const double step = from.column("step")[row];

@@ -17,9 +17,11 @@ struct MeasuredRun {
   StudyRun run;
   RunEnd end;
   Table curves = {}, test = {};  ///< metrics.csv and test.csv; without columns where there is none yet
-  Table recorded = {};           ///< of record.csv the quantities that the study names, means over the layers
-  std::string data = {};         ///< what it trained on, and what is small about it: one line; empty: unknown
-  std::string files = {};        ///< digest of those in --data (DataNote); empty: unknown, or built-in data
+  /// Of record.csv the quantities that the study names, means over the layers. "step" counts the updates that were made, as in
+  /// metrics.csv: 0 before the first. What belongs to an update (weight.change) stands where that update begins.
+  Table recorded = {};
+  std::string data = {};   ///< what it trained on, and what is small about it: one line; empty: unknown
+  std::string files = {};  ///< digest of those in --data (DataNote); empty: unknown, or built-in data
 
   bool has(std::string_view metric) const { return table_with(metric) != nullptr; }
   /// The table that has the metric as a column, or nullptr.
@@ -49,7 +51,7 @@ void require_metric(const Study& study, const MeasuredRun& run, const std::strin
 [[noreturn]] void refuse_course(const Study& study, const std::string& metric);
 
 /// What a run's curve says; nothing when it has no such metric or no finite number of it. "where M is best" takes a metric
-/// of another file at the same update, or from the last row before it. DataError where it or M is measured once, and for a
+/// of another file after as many updates, or from the last row before that. DataError where it or M is measured once, and for a
 /// mean of more numbers than there are.
 std::optional<double> taken(const MeasuredRun& run, const std::string& metric, const Take& take,
                             const Study& study);

@@ -51,6 +51,27 @@ TEST_CASE("of a record, a study has the means of what it looks at") {
   CHECK(metrics_of({run}) == std::vector<std::string>{"loss", "input.turned", "test_error"});
 }
 
+TEST_CASE(
+    "of a record, a layer with many time steps weighs as much as any other, after the updates made until "
+    "then") {
+  const TemporaryFolder folder;
+  make_run(folder / "run-seed1");
+  write_file(folder / "run-seed1/record.csv",
+             "step,layer,quantity,time,value\n1,a,input.turned,1,1\n1,b,input.turned,1,4\n"
+             "1,b,input.turned,2,nan\n1,b,input.turned,3,6\n1,c,input.turned,1,nan\n"
+             "11,a,input.turned,1,3\n11,c,input.turned,1,nan\n21,c,input.turned,1,nan\n");
+  const MeasuredRun run = measured_runs(two_seeds, folder.path())[0];
+  CHECK(run.recorded.column("step") == std::vector<double>{0, 10, 20});
+  CHECK(run.values("input.turned")[0] == 3);  // (1 + (4 + 6) / 2) / 2
+  CHECK(run.values("input.turned")[1] == 3);
+  CHECK(std::isnan(run.values("input.turned")[2]));
+  // The model of metrics.csv's best row, after 10 updates, is the one that record step 11 looks at.
+  const Study study = study_from("s.json", R"({"experiment": "mnist", "metrics": ["loss", "input.turned"]})");
+  write_file(folder / "run-seed1/metrics.csv", "epoch,step,loss\n1,10,0.1\n2,20,0.2\n3,30,0.3\n");
+  const MeasuredRun best_early = measured_runs(two_seeds, folder.path())[0];
+  CHECK(taken(best_early, "input.turned", Take::from("where loss is best"), study) == 3);
+}
+
 TEST_CASE("numbers.json stands in for the folders of runs") {
   const TemporaryFolder folder, copy;
   make_run(folder / "run-seed1");

@@ -47,10 +47,10 @@ TEST_CASE(
 }
 
 TEST_CASE("levels: what is recorded between two rows of metrics.csv belongs to the epoch that ends next") {
-  const Study study = study_of(R"({"gain": [3, 1]})");
+  const Study study = study_of(R"({"gain": [4, 3, 1]})");
   MeasuredRun run = run_of(0, 1, {6, 5}, RunEnd::diverged);
-  run.recorded = {.columns = {"step", "gain"}, .rows = {{5, 4}, {15, 3}, {25, 1}}};
-  CHECK(has(section_levels(study, {run}), "| none | 2 (2 to 2) | 3 (3 to 3) |"));
+  run.recorded = {.columns = {"step", "gain"}, .rows = {{0, 5}, {10, 4}, {15, 3}, {25, 1}}};
+  CHECK(has(section_levels(study, {run}), "| none | 1 (1 to 1) | 2 (2 to 2) | 3 (3 to 3) |"));
 }
 
 TEST_CASE("levels: of a metric of which more is better, in updates where there are no epochs") {
