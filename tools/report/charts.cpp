@@ -1,4 +1,4 @@
-#include "tools/report/charts.h"
+// The charts of an exhibit.
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "models/run/metrics.h"
-#include "tools/report/paper/pairs.h"
+#include "tools/report/document.h"
 #include "tools/report/paper/values.h"
 #include "tools/results/band.h"
 #include "tools/results/norm_table.h"

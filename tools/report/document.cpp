@@ -9,11 +9,6 @@
 #include "core/real.h"
 #include "core/version.h"
 #include "tools/flags/command_times.h"
-#include "tools/report/charts.h"
-#include "tools/report/exhibits.h"
-#include "tools/report/run_list.h"
-#include "tools/report/tables.h"
-#include "tools/report/traces.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
 

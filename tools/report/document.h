@@ -23,6 +23,7 @@
 #include "tools/report/paper/claims.h"
 #include "tools/report/paper/curves.h"
 #include "tools/report/runs.h"
+#include "tools/report/traces.h"
 
 namespace lamina {
 
@@ -32,6 +33,25 @@ using Json = nlohmann::ordered_json;
 Json make_document(const Findings& findings, const std::vector<KnownClaim>& claims = {},
                    const std::vector<PaperPanel>& panels = {});
 
+/// The charts of an exhibit: the curves of its traces for every facet and plan that has one, and what the paper's figure has
+/// of the same.
+Json charts_of(const Exhibit& exhibit, const std::vector<Trace>& traces,
+               const std::vector<PaperPanel>& panels);
+
+/// All tables of an exhibit that have a row: its measures of every trace below the paper's own rows, and the rows of files.
+Json tables_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs);
+
+/// One table, or none: for each row of the paper whose norm we have measured, its numbers beside ours and the difference,
+/// which is only formed where ours are comparable. Rows name their pair in `group`.
+Json pairs_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs);
+
+/// What keeps a run from being compared with one of the paper's of this length: "synthetic data", "small preset", "trained on
+/// 1000 alone", "batch 64 and not 128", "5 of 100 epochs"; empty when nothing does.
+std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, double length);
+
+/// The runs that an exhibit shows: where each is, what it was trained on, how to repeat it, and what is wrong with it.
+Json runs_of(const Exhibit& exhibit, const std::vector<FoundRun>& runs);
+
 /// The last exhibit: milliseconds per step beside PyTorch's, from the files of tools/bench.py.
 Json speed_exhibit(const std::vector<std::string>& files);
 
@@ -40,6 +60,10 @@ Json speed_exhibit(const std::vector<std::string>& files);
 Json study_badges(const FoundStudy& study);
 Json verdict_tables(const FoundStudy& study);
 Json study_problems(const FoundRun& run, const Exhibit& exhibit);
+
+/// "2 of 5 epochs so far" of a run that was to become longer than its rows of a file, by updates where it was asked for these;
+/// or else empty. A smoke run trains fewer updates than it was asked for.
+std::string unfinished(const FoundRun& run, const Csv& csv);
 
 /// Real, synthetic, reduced or absent, in a word or two.
 Json badge(const char* kind, const std::string& label);

@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "models/evidence/interval.h"
 #include "tools/report/document.h"
-#include "tools/report/run_list.h"
 
 namespace lamina {
 

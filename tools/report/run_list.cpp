@@ -1,4 +1,4 @@
-#include "tools/report/run_list.h"
+// The runs that an exhibit shows.
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,7 @@
 #include "tools/flags/field.h"
 #include "tools/flags/shared_statistics.h"
 #include "tools/flags/shell_word.h"
-#include "tools/report/tables.h"
-#include "tools/report/traces.h"
+#include "tools/report/document.h"
 
 namespace lamina {
 

@@ -1,12 +1,12 @@
-#include "tools/report/tables.h"
+// The tables of an exhibit.
 
 #include <algorithm>
 #include <map>
 
 #include "core/error.h"
 #include "models/analysis/larger.h"
+#include "tools/report/document.h"
 #include "tools/report/measures.h"
-#include "tools/report/paper/pairs.h"
 
 namespace lamina {
 
@@ -106,13 +106,6 @@ void add_tables(Json& tables, const TablePlan& plan, const FoundRun& run, const 
 }
 
 }  // namespace
-
-size_t place_of(std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::ranges::find(names, name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  names.push_back(name);
-  return names.size() - 1;
-}
 
 Json tables_of(const Exhibit& exhibit, const std::vector<Trace>& traces, const std::vector<FoundRun>& runs) {
   Json tables = pairs_of(exhibit, traces, runs);

@@ -9,7 +9,6 @@
 
 #include "core/error.h"
 #include "tools/flags/field.h"
-#include "tools/report/tables.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
 
@@ -221,10 +220,16 @@ bool belongs(const FoundRun& run, const Exhibit& exhibit) {
   return run.config && run.config->experiment == exhibit.experiment;
 }
 
+size_t place_of(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  names.push_back(name);
+  return names.size() - 1;
+}
+
 std::vector<std::string> facets_of(const std::vector<Trace>& traces) {
   std::vector<std::string> facets;
-  for (const Trace& trace : traces)
-    if (std::ranges::find(facets, trace.facet) == facets.end()) facets.push_back(trace.facet);
+  for (const Trace& trace : traces) place_of(facets, trace.facet);
   return facets;
 }
 

@@ -47,4 +47,7 @@ std::string data_words(const FoundRun& run);
 /// "trained on 1000 alone", "cut down by LAMINA_SMOKE=1": of the data a part; empty when nothing was left out.
 std::string part_of_data(const FoundRun& run);
 
+/// The place of a name in a list, at whose end a new one is put.
+size_t place_of(std::vector<std::string>& names, const std::string& name);
+
 }  // namespace lamina

@@ -4,7 +4,6 @@
 
 #include "core/error.h"
 #include "tools/report/paper/known_file.h"
-#include "tools/report/tables.h"
 
 namespace lamina {
 

@@ -1,4 +1,4 @@
-#include "tools/report/paper/pairs.h"
+// The paper's numbers and ours in pairs, with what lies between them.
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "models/analysis/larger.h"
 #include "models/evidence/interval.h"
+#include "tools/report/document.h"
 #include "tools/report/measures.h"
 #include "tools/report/paper/values.h"
 
