@@ -62,11 +62,7 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
       traces.push_back(
           {.run = &run,
            .csv = &csv,
-           .rows = {},
-           .norm = exhibit.group.empty() ? setting_of(run, "norm") : field(csv, row, exhibit.group),
-           .look = {},
-           .label = {},
-           .facet = {}});
+           .norm = exhibit.group.empty() ? setting_of(run, "norm") : field(csv, row, exhibit.group)});
     std::vector<size_t>& rows = traces[place->second].rows;
     const std::string now = field(csv, row, exhibit.end_of);
     if (!exhibit.end_of.empty() && !rows.empty() && now == field(csv, rows.back(), exhibit.end_of))
@@ -76,24 +72,15 @@ std::vector<Trace> split(const Exhibit& exhibit, const FoundRun& run, const Csv&
   return traces;
 }
 
-/// A run that diverged before it had a row of the file: nothing to draw, but not to be forgotten among its seeds.
-Trace without_rows(const FoundRun& run) {
-  static const Csv empty;
-  return {.run = &run,
-          .csv = &empty,
-          .rows = {},
-          .norm = setting_of(run, "norm"),
-          .look = {},
-          .label = {},
-          .facet = {}};
-}
-
-/// The traces of one run.
+/// The traces of one run. One that diverged before it had a row of the file has one without rows: nothing to draw, but not to
+/// be forgotten among its seeds.
 std::vector<Trace> traces_in(const Exhibit& exhibit, const FoundRun& run) {
+  static const Csv empty;
   const auto file = run.files.find(exhibit.file);
   std::vector<Trace> traces =
       file == run.files.end() ? std::vector<Trace>() : split(exhibit, run, file->second);
-  if (traces.empty() && run.diverged) traces.push_back(without_rows(run));
+  if (traces.empty() && run.diverged)
+    traces.push_back({.run = &run, .csv = &empty, .norm = setting_of(run, "norm")});
   return traces;
 }
 

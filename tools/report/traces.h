@@ -13,13 +13,13 @@ namespace lamina {
 struct Trace {
   const FoundRun* run = nullptr;
   const Csv* csv = nullptr;
-  std::vector<size_t> rows;  ///< of the file
-  std::string norm;          ///< "layer"; empty when the run does not say
-  std::string
-      look;  ///< of its colour: the norm's or that of its first word, or else "plain-0", "plain-1", ...
-  std::string label;  ///< in legends; no two of a facet are alike
-  std::string facet;  ///< "batch size 4"; empty without facets
-  int dash = 0;       ///< 0 for the first label of its look, then 1, 2, ...; the same in every facet
+  std::vector<size_t> rows = {};  ///< of the file
+  std::string norm = {};          ///< "layer"; empty when the run does not say
+  /// Of its colour: the norm's or that of its first word, or else "plain-0", "plain-1", ...
+  std::string look = {};
+  std::string label = {};  ///< in legends; no two of a facet are alike
+  std::string facet = {};  ///< "batch size 4"; empty without facets
+  int dash = 0;            ///< 0 for the first label of its look, then 1, 2, ...; the same in every facet
   /// Those of all seeds, where runs differ in nothing else: they are shown as one, the median in its range. Empty for one.
   std::vector<Trace> seeds = {};
 
