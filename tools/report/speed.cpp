@@ -75,8 +75,7 @@ Json speed_exhibit(const std::vector<std::string>& files) {
     runs.push_back(std::move(run));
   }
   Json badges = Json::array();
-  badges.push_back(runs.empty() ? Json{{"kind", "absent"}, {"text", "not run here"}}
-                                : Json{{"kind", "real"}, {"text", "measured"}});
+  badges.push_back(runs.empty() ? badge("absent", "not run here") : badge("real", "measured"));
   return {{"part", speed_part},
           {"id", "speed"},
           {"title", "Speed"},

@@ -33,22 +33,6 @@ Json claim_rows(const FoundStudy& study) {
   return rows;
 }
 
-/// Of the data, as the first verdict names them.
-Json data_badges(const FoundStudy& study) {
-  try {
-    const Json verdicts = Json::parse(study.verdicts);
-    const auto data = verdicts.at(0).at("data").get<std::string>();
-    const bool synthetic = data.empty() || data.starts_with("built-in");  // labs name none
-    Json badges =
-        Json::array({badge(synthetic ? "synthetic" : "real",
-                           synthetic ? "synthetic data" : "data: " + data.substr(0, data.find(':')))});
-    if (data.find("; preset small") != data.npos) badges.push_back(badge("reduced", "small preset"));
-    return badges;
-  } catch (const Json::exception&) {
-    return Json::array({badge("synthetic", "data not recorded")});
-  }
-}
-
 }  // namespace
 
 Json verdict_tables(const FoundStudy& study) {
@@ -65,7 +49,16 @@ Json verdict_tables(const FoundStudy& study) {
 }
 
 Json study_badges(const FoundStudy& study) {
-  Json badges = data_badges(study);
+  Json badges = Json::array();
+  try {  // the data as the first verdict names them
+    const auto data = Json::parse(study.verdicts).at(0).at("data").get<std::string>();
+    const bool synthetic = data.empty() || data.starts_with("built-in");  // labs name none
+    badges.push_back(synthetic ? badge("synthetic", "synthetic data")
+                               : badge("real", "data: " + data.substr(0, data.find(':'))));
+    if (data.find("; preset small") != data.npos) badges.push_back(badge("reduced", "small preset"));
+  } catch (const Json::exception&) {
+    badges.push_back(badge("synthetic", "data not recorded"));
+  }
   if (study.smoke > 0) badges.push_back(badge("reduced", text("cut down by LAMINA_SMOKE=", study.smoke)));
   return badges;
 }
