@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
 
 #include "core/error.h"
 #include "core/real.h"
 #include "core/version.h"
+#include "models/run/metrics.h"
 #include "tools/flags/command_times.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
@@ -151,16 +151,11 @@ std::string progress(double done, double whole, const std::string& column) {
 std::string pretty(double value, int digits) {
   if (std::isnan(value)) return "–";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-  std::string plain = buffer;
+  const std::string plain = formatted(text("%.", digits, 'g').c_str(), value);
   const size_t exponent = plain.find('e');
   if (exponent == std::string::npos) return plain;
   constexpr double largest_plain = 1e6;  // "1234" and not "1.23 × 10³": counts are read exactly
-  if (std::abs(value) >= 1 && std::abs(value) < largest_plain) {
-    std::snprintf(buffer, sizeof buffer, "%.0f", value);
-    return buffer;
-  }
+  if (std::abs(value) >= 1 && std::abs(value) < largest_plain) return formatted("%.0f", value);
   static const char* const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string power = plain[exponent + 1] == '-' ? "⁻" : "";
   for (const char digit : std::to_string(std::abs(std::stoi(plain.substr(exponent + 1)))))

@@ -1,8 +1,10 @@
 #include "tools/report/paper/claims.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 #include "tools/report/paper/known_file.h"
 
 namespace lamina {
@@ -45,9 +47,7 @@ std::string data_of(const std::vector<KnownClaim>& claims) {
   for (const KnownClaim& each : claims)
     if (!each.data.empty())
       place_of(all, each.data.substr(0, std::min(each.data.find(':'), each.data.find(" files in "))));
-  std::string list;
-  for (const std::string& each : all) list += (list.empty() ? "" : ", ") + each;
-  return list;
+  return joined(all, std::identity());
 }
 
 std::string seeds_of(const KnownClaim& claim) {

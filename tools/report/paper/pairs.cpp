@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "models/analysis/larger.h"
 #include "models/evidence/interval.h"
+#include "models/run/metrics.h"
 #include "tools/report/document.h"
 #include "tools/report/measures.h"
 #include "tools/report/paper/values.h"
@@ -28,9 +28,8 @@ std::string difference(double ours, const std::string& paper) {
   const double other = number_in(paper);
   if (!std::isfinite(ours) || !std::isfinite(other)) return "–";
   const double between = ours - other;
-  char buffer[48];
-  std::snprintf(buffer, sizeof buffer, "%.*f", decimals_of(paper), std::abs(between));
-  return text(between < 0 ? "−" : "+", buffer);
+  return text(between < 0 ? "−" : "+",
+              formatted(text("%.", decimals_of(paper), 'f').c_str(), std::abs(between)));
 }
 
 Json pair_row(const std::string& label, const std::string& norm, const std::string& group,
