@@ -122,9 +122,7 @@ Json badges_of(const FoundRun& run, const Exhibit& exhibit) {
 Json problems_of(const FoundRun& run, const Exhibit& exhibit) {
   Json problems = run.study ? study_problems(run, exhibit) : Json::array();
   for (const FoundPicture& picture : run.pictures)
-    if (!picture.problem.empty() && std::ranges::any_of(exhibit.pictures, [&](const PicturePlan& plan) {
-          return fits(plan, picture.file);
-        }))
+    if (!picture.problem.empty() && fits(exhibit.pictures, picture.file))
       problems.push_back(picture.file + ' ' + picture.problem);
   if (run.study || exhibit.file.empty()) return problems;
   if (!run.problem.empty()) problems.push_back(run.problem);

@@ -12,7 +12,6 @@
 #include "models/run/run_folder.h"
 #include "models/run/steps_file.h"
 #include "tools/report/exhibits.h"
-#include "tools/report/found/kept_runs.h"
 #include "tools/report/traces.h"
 
 namespace lamina {

@@ -50,4 +50,8 @@ inline bool never_enough() { return false; }
 /// DataError for a folder that does not exist.
 Findings find_runs(const std::vector<std::string>& roots, const Enough& enough = never_enough);
 
+/// The runs that study.json and numbers.json in `folder` name and that have no folder of their own there, as in a repository.
+/// None where a file is missing; DataError for a damaged one.
+std::vector<FoundRun> kept_runs(const std::string& folder);
+
 }  // namespace lamina

@@ -199,10 +199,8 @@ bool shows(const Exhibit& exhibit, const FoundStudy& study) {
 bool belongs(const FoundRun& run, const Exhibit& exhibit) {
   if (run.study || !exhibit.study.empty()) return run.study && shows(exhibit, *run.study);
   if (exhibit.experiment.empty() && exhibit.file.empty())
-    return std::ranges::any_of(run.pictures, [&](const FoundPicture& picture) {
-      return std::ranges::any_of(exhibit.pictures,
-                                 [&](const PicturePlan& plan) { return fits(plan, picture.file); });
-    });
+    return std::ranges::any_of(
+        run.pictures, [&](const FoundPicture& picture) { return fits(exhibit.pictures, picture.file); });
   if (exhibit.experiment.empty()) return run.files.contains(exhibit.file);
   return run.config && run.config->experiment == exhibit.experiment;
 }

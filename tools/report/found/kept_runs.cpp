@@ -1,4 +1,4 @@
-#include "tools/report/found/kept_runs.h"
+// The runs of a study whose folders are gone: numbers.json has kept what they measured.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -7,6 +7,7 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "models/evidence/kept_numbers.h"
+#include "tools/report/runs.h"
 
 namespace lamina {
 

@@ -43,11 +43,14 @@ bool fits(const PicturePlan& plan, const std::string& file) {
          file.ends_with(plan.file.substr(star + 1));
 }
 
+bool fits(const std::vector<PicturePlan>& plans, const std::string& file) {
+  return std::ranges::any_of(plans, [&](const PicturePlan& plan) { return fits(plan, file); });
+}
+
 std::vector<FoundPicture> pictures_in(const std::string& folder) {
   const auto is_shown = [](const std::string& name) {
-    return std::ranges::any_of(exhibits(), [&](const Exhibit& exhibit) {
-      return std::ranges::any_of(exhibit.pictures, [&](const PicturePlan& plan) { return fits(plan, name); });
-    });
+    return std::ranges::any_of(exhibits(),
+                               [&](const Exhibit& exhibit) { return fits(exhibit.pictures, name); });
   };
   std::vector<fs::path> files;
   std::error_code ignored;

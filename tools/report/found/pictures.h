@@ -22,8 +22,9 @@ struct FoundPicture {
 /// more than 2 MB becomes a problem.
 std::vector<FoundPicture> pictures_in(const std::string& folder);
 
-/// Whether a name is one of the plan's.
+/// Whether a name is one of the plan's, or of one of several.
 bool fits(const PicturePlan& plan, const std::string& file);
+bool fits(const std::vector<PicturePlan>& plans, const std::string& file);
 
 std::string base64(const std::string& bytes);
 
