@@ -64,8 +64,7 @@ std::string variants_csv(const Study& study, const std::vector<MeasuredRun>& run
   for (size_t i = 0; i < study.combinations.size(); ++i) {
     std::vector<std::string> row;
     row.reserve(header.size());
-    for (const std::string& key : keys)
-      row.push_back(field_of(setting_of(study.combinations[i].settings, key)));
+    for (const std::string& key : keys) row.push_back(field_of(study.combinations[i].settings.word(key)));
     const Ends any = ends_of(study, runs, metrics.empty() ? "" : metrics.front(), i);
     row.push_back(text(any.runs));
     row.push_back(text(any.failed));

@@ -146,7 +146,7 @@ std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
     };
     std::vector<std::string> row{run.run.name};
     for (const std::string& key : keys)
-      row.push_back(field_of(setting_of(study.combinations[run.run.combination].settings, key)));
+      row.push_back(field_of(study.combinations[run.run.combination].settings.word(key)));
     for (const std::string& value : {text(run.run.seed), name_of(run.end.outcome), field_of(run.end.reason),
                                      last("step"), last("seconds"), text(run.end.peak_bytes >> 20)})
       row.push_back(value);

@@ -11,12 +11,6 @@
 
 namespace lamina {
 
-std::string setting_of(const Settings& settings, const std::string& key) {
-  for (const auto& [name, value] : settings.entries())
-    if (name == key) return text_of(value);
-  return "";
-}
-
 namespace {
 
 /// Whether a word tells nothing without its key: another setting has it as well.
@@ -46,7 +40,7 @@ std::vector<int> colors_of(const Study& study, const std::vector<size_t>& combin
   std::vector<int> colors;
   std::set<int> different;
   for (const size_t i : combinations) {
-    colors.push_back(color_of(setting_of(study.combinations[i].settings, "norm")));
+    colors.push_back(color_of(study.combinations[i].settings.word("norm")));
     if (colors.back() >= 0) different.insert(colors.back());
   }
   if (different.size() == colors.size()) return colors;
@@ -58,14 +52,14 @@ std::vector<std::string> panel_values(const Study& study) {
   if (study.panels.empty()) return {""};
   std::vector<std::string> values;
   for (const Combination& each : study.combinations)
-    if (const std::string value = setting_of(each.settings, study.panels);
+    if (const std::string value = each.settings.word(study.panels);
         std::ranges::find(values, value) == values.end())
       values.push_back(value);
   return values;
 }
 
 bool in_panel(const Study& study, size_t combination, const std::string& value) {
-  return study.panels.empty() || setting_of(study.combinations[combination].settings, study.panels) == value;
+  return study.panels.empty() || study.combinations[combination].settings.word(study.panels) == value;
 }
 
 std::string panel_title(const Study& study, const std::string& value) {

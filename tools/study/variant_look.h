@@ -8,9 +8,6 @@
 
 namespace lamina {
 
-/// A setting's value as text; empty where there is none.
-std::string setting_of(const Settings& settings, const std::string& key);
-
 /// A title in a panel: the settings of a combination without `left_out` and the one that the panel's title names.
 std::string title_in_panel(const Study& study, size_t combination, const std::string& left_out = "");
 
