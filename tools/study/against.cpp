@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "models/evidence/choice.h"
+#include "models/evidence/interval.h"
 #include "tools/results/palette.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/ends.h"
@@ -53,7 +54,7 @@ std::string cell_of(const Ends& ends) {
   std::string words;
   if (!ends.values.empty()) {
     const auto [low, high] = std::ranges::minmax(ends.values);
-    words = text(cell(ends.median()), " (", cell(low), " to ", cell(high), ")");
+    words = text(cell(median_of(ends.values)), " (", cell(low), " to ", cell(high), ")");
   }
   if (ends.failed == 0) return words;
   return text(words, words.empty() ? "" : "; ", ends.failed, " of ", ends.runs, " failed");

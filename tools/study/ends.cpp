@@ -23,8 +23,6 @@ bool failed(const Study& study, const MeasuredRun& run) {
 
 }  // namespace
 
-double Ends::median() const { return median_of(values); }
-
 double Ends::median_of_all(bool best_is_highest) const {
   const double worst = std::numeric_limits<double>::infinity();
   std::vector<double> all = values;

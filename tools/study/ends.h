@@ -15,8 +15,7 @@ struct Ends {
   std::vector<double> values = {};
   size_t runs = 0, failed = 0;
 
-  double median() const;
-  /// The same of all runs, of which one without a number counts as the worst, as it does where one is chosen
+  /// The median of all runs, of which one without a number counts as the worst, as it does where one is chosen
   /// (models/evidence/choice.h). Not finite where half of the runs have none.
   double median_of_all(bool best_is_highest) const;
 };

@@ -203,12 +203,6 @@ void StudyQueue::start(Run& run) {
 
 // --- Watching
 
-std::vector<StudyQueue::Run*> StudyQueue::at_work() {
-  std::vector<Run*> all;
-  for (Run& run : runs_)
-    if (run.child) all.push_back(&run);
-  return all;
-}
 std::vector<const StudyQueue::Run*> StudyQueue::at_work() const {
   std::vector<const Run*> all;
   for (const Run& run : runs_)
@@ -223,11 +217,12 @@ std::size_t StudyQueue::count(RunEnd::Outcome outcome) const {
 
 void StudyQueue::look_at_children() {
   const bool reads = ++looks_ % looks_between_reading == 0;
-  for (Run* run : at_work()) {
-    if (reads) look_at(*run);
-    const bool ended = run->child->ended();
-    compare_data(*run);
-    if (ended) end(*run);
+  for (Run& run : runs_) {
+    if (!run.child) continue;
+    if (reads) look_at(run);
+    const bool ended = run.child->ended();
+    compare_data(run);
+    if (ended) end(run);
   }
 }
 
@@ -297,7 +292,7 @@ void StudyQueue::require_what_is_named() {
 void StudyQueue::stop_all() {
   if (at_work().empty()) return;
   status_.line(text("saving ", at_work().size(), " runs"));
-  for (Run* run : at_work()) run->child->stop();
+  for (const Run* run : at_work()) run->child->stop();
   while (!at_work().empty()) {
     look_at_children();
     ::usleep(microseconds_between_looks);
@@ -339,10 +334,9 @@ std::string StudyQueue::totals() const {
 
 /// "study: 5 of 12 done, 1:23 left; at work: layer-batch4-seed2 30%, none-batch4-seed2 10%"
 void StudyQueue::show() {
-  std::string list;
-  for (const Run* run : at_work())
-    list += (list.empty() ? "; at work: " : ", ") + run->run.name + formatted(" %.0f%%", 100 * run->share);
-  status_.show("study: " + totals() + list);
+  const auto word = [](const Run* run) { return run->run.name + formatted(" %.0f%%", 100 * run->share); };
+  const std::string list = joined(at_work(), word);
+  status_.show("study: " + totals() + (list.empty() ? "" : "; at work: " + list));
 }
 
 }  // namespace lamina

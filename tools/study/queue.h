@@ -61,7 +61,6 @@ class StudyQueue {
   void stop_all();
   void show();
 
-  std::vector<Run*> at_work();
   std::vector<const Run*> at_work() const;
   std::size_t count(RunEnd::Outcome outcome) const;
   std::size_t peak_of(std::size_t combination) const;

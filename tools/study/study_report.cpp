@@ -127,8 +127,9 @@ std::vector<Panel> in_range(const Study& study, std::vector<Panel> panels) {
   return panels;
 }
 
-}  // namespace
+// --- Of each run
 
+/// A row for each run: its settings, how it ended, the last and the best value of every metric.
 std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
   const std::vector<std::string> keys = varied(study), metrics = metrics_of(runs);
   std::vector<std::string> header{"run"};
@@ -157,6 +158,8 @@ std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs) {
   }
   return all;
 }
+
+}  // namespace
 
 std::string claim_section(const Verdict& verdict, size_t number, const std::string& measured) {
   const Claim& claim = verdict.claim;

@@ -12,9 +12,6 @@
 
 namespace lamina {
 
-/// A row for each run: its settings, how it ended, the last and the best value of every metric.
-std::string runs_csv(const Study& study, const std::vector<MeasuredRun>& runs);
-
 /// Markdown: the question, a table for each claim with its verdict, a table for each metric with a row for each variant.
 std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
                        const std::vector<Verdict>& verdicts);
