@@ -25,14 +25,10 @@ constexpr double wide = 10;  ///< a range of so many times is shown on a logarit
 
 /// Combinations that differ in the setting alone, by its value.
 struct Group {
-  std::string title;                 ///< without the setting
-  std::vector<size_t> combinations;  ///< rising by the setting
+  std::string title;  ///< without the setting
+  size_t first;       ///< of the combinations
   std::map<double, Ends> ends;
 };
-
-double value_of(const Study& study, size_t combination) {
-  return study.combinations[combination].settings.get<double>(study.against);
-}
 
 std::vector<Group> groups_of(const Study& study, const std::vector<MeasuredRun>& runs,
                              const std::string& metric, const std::string& panel) {
@@ -41,9 +37,8 @@ std::vector<Group> groups_of(const Study& study, const std::vector<MeasuredRun>&
     if (!in_panel(study, i, panel)) continue;
     const std::string title = title_in_panel(study, i, study.against);
     auto group = std::ranges::find(groups, title, &Group::title);
-    if (group == groups.end()) group = groups.insert(group, {.title = title, .combinations = {}, .ends = {}});
-    group->combinations.push_back(i);
-    group->ends[value_of(study, i)] = ends_of(study, runs, metric, i);
+    if (group == groups.end()) group = groups.insert(group, {.title = title, .first = i, .ends = {}});
+    group->ends[study.combinations[i].settings.get<double>(study.against)] = ends_of(study, runs, metric, i);
   }
   return groups;
 }
@@ -84,20 +79,21 @@ std::optional<double> largest_without_failure(const Group& group) {
 
 std::string table_against(const Study& study, const std::vector<MeasuredRun>& runs,
                           const std::string& metric) {
-  std::vector<std::pair<std::string, Group>> rows;  // with the panel's title
+  std::vector<Group> rows;  // with the panel's title in front of their own
   std::set<double> places;
   for (const std::string& value : panel_values(study))
     for (Group& group : groups_of(study, runs, metric, value)) {
       for (const auto& [place, ends] : group.ends) places.insert(place);
-      rows.emplace_back(value.empty() ? "" : panel_title(study, value) + ", ", std::move(group));
+      if (!value.empty()) group.title.insert(0, panel_title(study, value) + ", ");
+      rows.push_back(std::move(group));
     }
   std::vector<std::string> head{""};
   for (const double place : places) head.push_back(study.against + ' ' + cell(place));
   head.push_back("best " + study.against);
   head.push_back("largest without failure");
   std::string lines;
-  for (const auto& [panel, group] : rows) {
-    std::vector<std::string> cells{panel + group.title};
+  for (const Group& group : rows) {
+    std::vector<std::string> cells{group.title};
     for (const double place : places) {
       const auto here = group.ends.find(place);
       cells.push_back(here == group.ends.end() ? "" : cell_of(here->second));
@@ -115,7 +111,7 @@ Panel panel_against(const Study& study, const std::vector<Group>& groups, const 
   panel.log_y = std::ranges::find(study.log, metric) != study.log.end();
   std::vector<size_t> firsts;
   firsts.reserve(groups.size());
-  for (const Group& group : groups) firsts.push_back(group.combinations.front());
+  for (const Group& group : groups) firsts.push_back(group.first);
   const std::vector<int> colors = colors_of(study, firsts);
   double lowest = infinite, highest = -lowest;
   for (size_t i = 0; i < groups.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "models/evidence/choice.h"
 #include "models/evidence/interval.h"
 #include "tools/study/variant_look.h"
 
@@ -33,12 +34,11 @@ double Ends::median_of_all(bool best_is_highest) const {
 Ends ends_of(const Study& study, const std::vector<MeasuredRun>& runs, const std::string& metric,
              size_t combination) {
   Ends ends;
-  for (const MeasuredRun& run : runs) {
-    if (run.run.combination != combination || !run.ended()) continue;
+  for (const MeasuredRun* run : ended_runs(runs, combination)) {
     ++ends.runs;
-    if (failed(study, run)) ++ends.failed;
-    const auto value = taken(run, metric, {}, study);
-    if (value && run.end.outcome == RunEnd::finished) ends.values.push_back(*value);
+    if (failed(study, *run)) ++ends.failed;
+    const auto value = taken(*run, metric, {}, study);
+    if (value && run->end.outcome == RunEnd::finished) ends.values.push_back(*value);
   }
   return ends;
 }

@@ -55,12 +55,11 @@ std::string metric_section(const Study& study, const std::vector<MeasuredRun>& r
   for (size_t i = 0; i < study.combinations.size(); ++i) {
     size_t finished = 0, diverged = 0;
     std::vector<double> last, best;
-    for (const MeasuredRun& run : runs) {
-      if (run.run.combination != i || !run.ended()) continue;
-      ++(run.end.outcome == RunEnd::diverged ? diverged : finished);
-      if (run.end.outcome == RunEnd::diverged) continue;
-      if (const auto value = taken(run, metric, {}, study)) last.push_back(*value);
-      if (const auto value = taken(run, metric, {.kind = Take::Kind::best}, study)) best.push_back(*value);
+    for (const MeasuredRun* run : ended_runs(runs, i)) {
+      ++(run->end.outcome == RunEnd::diverged ? diverged : finished);
+      if (run->end.outcome == RunEnd::diverged) continue;
+      if (const auto value = taken(*run, metric, {}, study)) last.push_back(*value);
+      if (const auto value = taken(*run, metric, {.kind = Take::Kind::best}, study)) best.push_back(*value);
     }
     std::vector<std::string> cells{study.combinations[i].name, text(finished), text(diverged)};
     for (const auto& numbers : {last, best})
