@@ -292,17 +292,12 @@ Exhibit updates_of(Exhibit exhibit) {
   return exhibit;
 }
 
-std::vector<Exhibit> exhibits_of_the_paper() {
-  std::vector<Exhibit> all = exhibits_of_the_theory();
-  for (const auto make :
-       {figure_1, table_2, figure_2, figure_3, table_3, figure_4, figure_5, figure_6, convolution})
-    all.push_back(make());
-  return all;
-}
-
 const std::vector<Exhibit>& exhibits() {
   static const std::vector<Exhibit> all = [] {
-    std::vector<Exhibit> parts = exhibits_of_the_paper();
+    std::vector<Exhibit> parts = exhibits_of_the_theory();
+    for (const auto make :
+         {figure_1, table_2, figure_2, figure_3, table_3, figure_4, figure_5, figure_6, convolution})
+      parts.push_back(make());
     std::ranges::move(exhibits_after_the_paper(), std::back_inserter(parts));
     std::ranges::move(exhibits_of_the_laboratory(), std::back_inserter(parts));
     for (Exhibit& exhibit : parts)

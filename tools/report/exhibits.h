@@ -105,14 +105,12 @@ struct Exhibit {
 /// within an epoch. Without charts where the exhibit has none or shows no training.
 Exhibit updates_of(Exhibit exhibit);
 
-/// Those of the paper, in its order, and of what came after it.
-std::vector<Exhibit> exhibits_of_the_paper();
-std::vector<Exhibit> exhibits_of_the_theory();  ///< the first of the paper's
-std::vector<Exhibit> exhibits_after_the_paper();
-/// One for each lab (lamina lab).
-std::vector<Exhibit> exhibits_of_the_laboratory();
-
-/// All of them.
+/// All of them: those of the paper, in its order, those of what came after it, and one for each lab.
 const std::vector<Exhibit>& exhibits();
+
+/// Parts of them, the first those of the paper's sections before its experiments.
+std::vector<Exhibit> exhibits_of_the_theory();
+std::vector<Exhibit> exhibits_after_the_paper();
+std::vector<Exhibit> exhibits_of_the_laboratory();
 
 }  // namespace lamina
