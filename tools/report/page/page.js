@@ -43,11 +43,7 @@
     if (curves.size === 0) return null;
     const figure = exhibit.charts.find((each) => each.paper).paper.figure;
     return make("fieldset", { class: "paper-curves" }, make("legend", {}, `Paper, read off ${figure}:`),
-      [...curves].map(([key, curve]) => {
-        const item = checkbox(curve.label, `${exhibit.id} ${key}`, !state.hidden.has(key), (on) => toggle(key, on));
-        item.firstChild.after(paperSwatch(curve.norm));
-        return item;
-      }));
+      [...curves].map(([key, curve]) => checkbox(curve.label, `${exhibit.id} ${key}`, !state.hidden.has(key), (on) => toggle(key, on), paperSwatch(curve.norm))));
   }
 
   // One switch for every curve of the exhibit, whichever charts it is in; and how much all curves are smoothed.
@@ -58,11 +54,8 @@
       if (on) state.hidden.delete(label); else state.hidden.add(label);
       Object.values(charts).forEach((each) => each.show(label, on));
     };
-    const boxes = [...curves].map(([label, curve]) => {
-      const item = checkbox(label, `${exhibit.id} ${label}`, !state.hidden.has(label), (on) => toggle(label, on));
-      item.firstChild.after(swatch(curve.norm || "other", curve.dash));
-      return item;
-    });
+    const boxes = [...curves].map(([label, curve]) =>
+      checkbox(label, `${exhibit.id} ${label}`, !state.hidden.has(label), (on) => toggle(label, on), swatch(curve.norm || "other", curve.dash)));
     const setAll = (on) => boxes.forEach((item) => { if (item.firstChild.checked !== on) item.firstChild.click(); });
     const many = boxes.length > most_switches;
     const all = ["all", "none"].map((word) => make("button", { type: "button", "data-key": `${exhibit.id} ${word}`, onclick: () => setAll(word === "all") }, word));

@@ -66,9 +66,12 @@ const Parts = (() => {
 
   const cellOf = (cell) => make("td", {}, cell.mark ? make("mark", { title: cell.mark }, cell.text, make("span", { class: "unseen" }, ` (${cell.mark})`)) : cell || "–");
 
+  // A table's head, and the box in which a wide one is moved.
+  const head = (titles) => make("thead", {}, make("tr", {}, titles.map((text) => make("th", { scope: "col" }, text))));
+  const scrolled = (title, ...content) => make("div", { class: "table", role: "region", tabindex: "0", "aria-label": title }, make("table", {}, content));
+
   function table({ title, columns, rows }) {
     const both = new Set(rows.map((row) => row.source)).size > 1;
-    const head = (text) => make("th", { scope: "col" }, text);
     const lines = [];
     let group;
     for (const row of rows) {
@@ -79,15 +82,11 @@ const Parts = (() => {
         both ? make("td", { class: "source" }, row.source === "paper" ? "paper" : "ours") : null,
         row.cells.map(cellOf)));
     }
-    return make("div", { class: "table", role: "region", tabindex: "0", "aria-label": title },
-      make("table", {},
-        make("caption", {}, title),
-        make("thead", {}, make("tr", {}, head(""), both ? head("source") : null, columns.map(head))),
-        make("tbody", {}, lines)));
+    return scrolled(title, make("caption", {}, title), head(["", ...(both ? ["source"] : []), ...columns]), make("tbody", {}, lines));
   }
 
-  function checkbox(text, key, checked, change) {
-    return make("label", {}, make("input", { type: "checkbox", checked, "data-key": key, onchange: (e) => change(e.target.checked) }), text);
+  function checkbox(text, key, checked, change, picture = null) {
+    return make("label", {}, make("input", { type: "checkbox", checked, "data-key": key, onchange: (e) => change(e.target.checked) }), picture, text);
   }
 
   // What can be folded; `key` keeps it as it is when a live page is laid out again.
@@ -98,5 +97,5 @@ const Parts = (() => {
   const setRepository = (way) => { repository = way; };
   const fileLink = (path, text = path) => (repository ? make("a", { href: repository + path }, text) : make("code", {}, text));
 
-  return { make, setLooks, dashOf, badge, swatch, paperSwatch, command, table, checkbox, folded, setRepository, fileLink };
+  return { make, setLooks, dashOf, badge, swatch, paperSwatch, command, head, scrolled, table, checkbox, folded, setRepository, fileLink };
 })();

@@ -2,7 +2,7 @@
 "use strict";
 
 const Verdicts = (() => {
-  const { make, badge, folded, fileLink } = Parts;
+  const { make, badge, head, scrolled, folded, fileLink } = Parts;
   const none = (exhibit) => (exhibit.id === "speed" || exhibit.id === "tape" ? "Measured, not judged." : "No study judges it yet.");
 
   function row(exhibit) {
@@ -14,9 +14,8 @@ const Verdicts = (() => {
   }
 
   function tableOf(exhibits, part) {
-    const head = (text) => make("th", { scope: "col" }, text);
     return make("table", { class: "overview", "aria-label": `Verdicts: ${part}` },
-      make("thead", {}, make("tr", {}, head("exhibit"), head("verdict"), head("what is known"), head("runs shown here"))),
+      head(["exhibit", "verdict", "what is known", "runs shown here"]),
       make("tbody", {}, exhibits.map(row)));
   }
 
@@ -30,12 +29,10 @@ const Verdicts = (() => {
   }
 
   function claims(exhibit) {
-    const head = (text) => make("th", { scope: "col" }, text);
-    return make("div", { class: "table", role: "region", tabindex: "0", "aria-label": `claims of ${exhibit.title}` }, make("table", {},
-      make("thead", {}, make("tr", {}, ["claim", "verdict", "number", "seeds", "data", "from"].map(head))),
+    return scrolled(`claims of ${exhibit.title}`, head(["claim", "verdict", "number", "seeds", "data", "from"]),
       make("tbody", {}, exhibit.verdict.claims.map((claim) => make("tr", { class: "claim" },
         make("th", { scope: "row" }, claim.claim), make("td", {}, badge(claim.badge)), make("td", { class: "words" }, claim.number || "–"),
-        make("td", {}, claim.seeds || "–"), make("td", { class: "words" }, claim.data || "–"), make("td", {}, fileLink(claim.page, claim.name)))))));
+        make("td", {}, claim.seeds || "–"), make("td", { class: "words" }, claim.data || "–"), make("td", {}, fileLink(claim.page, claim.name))))));
   }
 
   function block(exhibit) {
