@@ -69,7 +69,7 @@ std::string DigitCommand::summary(const TrainedVariants& trained) const {
                    lowest_bold(last("train NLL", "train_nll", "%.2e")),
                    lowest_bold(last("valid error", "valid_error", "%.2f%%", 100)),
                    lowest_bold(last("test error", "test_error", "%.2f%%", 100)),
-                   {"test error at best valid (epoch)", at_best, ReportColumn::lowest},
+                   lowest_bold({"test error at best valid (epoch)", at_best}),
                    last("seconds", "seconds", "%.0f")});
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "models/run/metrics.h"
 #include "tools/results/norm_table.h"
@@ -19,18 +18,14 @@ std::string last_of(const Table& table, const std::string& column, const char* f
 
 /// The number that a cell begins with; infinite where there is none.
 double number_of(const std::string& cell) {
-  const std::optional<double> number = number_from(cell.substr(0, cell.find_first_not_of("0123456789.e-+")));
-  return number ? *number : std::numeric_limits<double>::infinity();
+  const auto number = number_from(cell.substr(0, cell.find_first_not_of("0123456789.e-+")));
+  return number.value_or(std::numeric_limits<double>::infinity());
 }
 
-/// All that show the same digits are the best.
-void mark_best(std::vector<std::vector<std::string>>& rows, size_t column, ReportColumn::Best best) {
-  const double sign = best == ReportColumn::highest ? -1 : 1;
-  const auto value = [&](const std::vector<std::string>& row) {
-    const double number = number_of(row[column]);
-    return std::isfinite(number) ? sign * number : std::numeric_limits<double>::infinity();
-  };
-  if (rows.size() < 2 || best == ReportColumn::none) return;
+/// All that show the same digits are the lowest.
+void mark_lowest(std::vector<std::vector<std::string>>& rows, size_t column) {
+  const auto value = [&](const std::vector<std::string>& row) { return number_of(row[column]); };
+  if (rows.size() < 2) return;
   const double least = value(*std::ranges::min_element(rows, {}, value));
   for (auto& row : rows)
     if (value(row) == least && std::isfinite(least)) row[column] = "**" + row[column] + "**";
@@ -39,7 +34,7 @@ void mark_best(std::vector<std::vector<std::string>>& rows, size_t column, Repor
 }  // namespace
 
 ReportColumn lowest_bold(ReportColumn column) {
-  column.best = ReportColumn::lowest;
+  column.lowest_is_bold = true;
   return column;
 }
 
@@ -80,7 +75,8 @@ std::string table_of(const TrainedVariants& trained, const std::vector<ReportCol
                            [&](const ReportColumn& column) { return column.cell(each); });
     rows.push_back(cells);
   }
-  for (size_t i = 0; i < columns.size(); ++i) mark_best(rows, i, columns[i].best);
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].lowest_is_bold) mark_lowest(rows, i);
   for (const auto& row : rows) text += markdown_row(row);
   return markdown_row(titles) + rule + "\n" + text;
 }

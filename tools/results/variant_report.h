@@ -44,7 +44,7 @@ std::string markdown_row(const std::vector<std::string>& cells);
 struct ReportColumn {
   std::string title;
   std::function<std::string(const TrainedVariant&)> cell;
-  enum Best { none, lowest, highest } best = none;  ///< of several rows, bold: in asterisks
+  bool lowest_is_bold = false;  ///< of several rows: in asterisks
 };
 /// The same column, its lowest number in bold.
 ReportColumn lowest_bold(ReportColumn column);
