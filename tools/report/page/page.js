@@ -160,27 +160,26 @@
   function place(exhibit, main) {
     const json = JSON.stringify(exhibit), before = shown.get(exhibit.id);
     if (before?.json === json) return;
-    const { section, charts, start } = render(exhibit);
-    if (!before) {
-      if (!document.getElementById(partId(exhibit.part))) main.append(make("h2", { id: partId(exhibit.part) }, exhibit.part));
-      main.append(section);
-      start();
-      shown.set(exhibit.id, { json, frame: frameOf(exhibit), section, charts });
-      return;
-    }
-    if (before.frame === frameOf(exhibit)) { // the same curves, longer: the charts stay
+    const { section, charts, start } = render(exhibit), frame = frameOf(exhibit);
+    if (before?.frame === frame) { // the same curves, longer: the charts stay
       for (const plan of exhibit.charts) before.charts[plan.title].update(plan);
       keeping(before.section, () => {
         for (const name of [".head", ".tables", ".gallery", ".how"])
           before.section.querySelector(`:scope > ${name}`).replaceWith(section.querySelector(`:scope > ${name}`));
         return before.section;
       });
-      Object.assign(before, { json });
+      before.json = json;
       return;
     }
-    Object.values(before.charts).forEach((each) => each.destroy());
-    keeping(before.section, () => { before.section.replaceWith(section); start(); return section; });
-    shown.set(exhibit.id, { json, frame: frameOf(exhibit), section, charts });
+    if (before) {
+      Object.values(before.charts).forEach((each) => each.destroy());
+      keeping(before.section, () => { before.section.replaceWith(section); start(); return section; });
+    } else {
+      if (!document.getElementById(partId(exhibit.part))) main.append(make("h2", { id: partId(exhibit.part) }, exhibit.part));
+      main.append(section);
+      start();
+    }
+    shown.set(exhibit.id, { json, frame, section, charts });
   }
 
   // The bar that stays: the paper's figures, tables and sections by number, and the other parts.
