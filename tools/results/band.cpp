@@ -39,13 +39,4 @@ Curve median_curve(const std::vector<Table>& tables, std::string_view x, std::st
   return curve;
 }
 
-std::vector<Curve> single_curves(const std::vector<Table>& tables, std::string_view x, std::string_view y,
-                                 const Curve& curve) {
-  std::vector<Curve> all;
-  all.reserve(tables.size());
-  for (const Table& table : tables)
-    all.push_back({.x = table.column(x), .y = table.column(y), .color = curve.color, .pale = true});
-  return all;
-}
-
 }  // namespace lamina

@@ -22,8 +22,4 @@ struct Diverged {
 Curve median_curve(const std::vector<Table>& tables, std::string_view x, std::string_view y, Curve curve,
                    const Diverged& diverged = {});
 
-/// Each of the tables as a pale line of the curve's colour, without a title.
-std::vector<Curve> single_curves(const std::vector<Table>& tables, std::string_view x, std::string_view y,
-                                 const Curve& curve);
-
 }  // namespace lamina

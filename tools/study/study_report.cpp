@@ -108,8 +108,9 @@ Panel metric_panel(const Study& study, const std::vector<MeasuredRun>& runs, con
         tables, "step", metric,
         {.title = title_in_panel(study, combinations[i]), .line = line_at(i), .color = colors[i]}, diverged));
     if (single)
-      std::ranges::copy(single_curves(tables, "step", metric, panel.curves.back()),
-                        std::back_inserter(singles));
+      for (const Table& table : tables)
+        singles.push_back(
+            {.x = table.column("step"), .y = table.column(metric), .color = colors[i], .pale = true});
   }
   std::ranges::copy(singles, std::back_inserter(panel.curves));
   return panel;

@@ -30,7 +30,6 @@ TEST_CASE("band: the median of runs and their range") {
   CHECK(curve.y == std::vector<double>{4, 4, 1.5});
   CHECK(curve.low == std::vector<double>{3, 2, 1});
   CHECK(curve.high == std::vector<double>{5, 6, 2});
-  CHECK(single_curves(runs, "step", "loss", curve).size() == 3);
 }
 
 TEST_CASE("band: runs that diverged count as the worst from there on, and not as if they had not been") {

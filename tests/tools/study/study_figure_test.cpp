@@ -90,6 +90,7 @@ TEST_CASE("a figure's median does not forget the runs that diverged, also before
   const Curve curve = study_figure(study, runs, false).at(0).curves.at(0);
   CHECK(curve.x == std::vector<double>{10});
   CHECK(curve.y == std::vector<double>{6});
+  CHECK(study_figure(study, runs, true).at(0).curves.size() == 4);  // and each run
 }
 
 TEST_CASE("a table of a metric has the numbers of runs that finished, and counts those that diverged") {
