@@ -37,13 +37,9 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
       break;
     case Norm::layer_simple:
     case Norm::detached:
-      scheme_.emplace<LayerNormSimple>(
-          parameters, name,
-          LayerNormSimpleOptions{
-              .features = features, .epsilon = epsilon, .detached = options.norm == Norm::detached});
-      break;
     case Norm::ada:
-      scheme_.emplace<AdaNorm>(parameters, name, AdaNormOptions{.features = features, .epsilon = epsilon});
+      scheme_.emplace<ParameterFreeNorm>(
+          name, ParameterFreeNormOptions{.features = features, .norm = options.norm, .epsilon = epsilon});
       break;
     case Norm::dyt:
       scheme_.emplace<DyT>(parameters, name, DyTOptions{.features = features, .gain = gain});

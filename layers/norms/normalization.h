@@ -44,8 +44,7 @@ class Normalization {
   Tensor operator()(const Tensor& a, Mode mode, const ReluPool& then = {});
 
  private:
-  std::variant<std::monostate, LayerNorm, RmsNorm, LayerNormSimple, AdaNorm, DyT, BatchNorm, GroupNorm>
-      scheme_;
+  std::variant<std::monostate, LayerNorm, RmsNorm, ParameterFreeNorm, DyT, BatchNorm, GroupNorm> scheme_;
   bool maps_ = false;
 };
 

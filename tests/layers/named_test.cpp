@@ -27,7 +27,7 @@ TEST_CASE("layers: an error about shapes names the layer") {
               "layer_norm 'norm1': the gain is [5], the input [4 x 3]; it must be [3]");
   CHECK_ERROR(RmsNorm(parameters, "norm2", {.features = 5})(x),
               "rms_norm 'norm2': the gain is [5], the input [4 x 3]; it must be [3]");
-  CHECK_ERROR(LayerNormSimple(parameters, "norm5", {.features = 5})(x),
+  CHECK_ERROR(ParameterFreeNorm("norm5", {.features = 5})(x),
               "layer_norm_simple 'norm5': the input is [4 x 3]; rows of 5 are needed");
   CHECK_ERROR(DyT(parameters, "norm6", {.features = 5})(x),
               "dyt 'norm6': the gain is [5], the input [4 x 3]; it must be [3]");

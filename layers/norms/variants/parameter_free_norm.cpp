@@ -100,11 +100,6 @@ void through_statistics(const Row& row, const Factor& factor) {
   row.contribute([=, dy = row.dy](size_t i, real n_i) { return back(dy[i] * factor(n_i), n_i); });
 }
 
-void require_features(const char* op, const Tensor& a, size_t features) {
-  if (a.shape().rank() == 0 || a.columns() != features)
-    fail(op, ": the input is ", a.shape(), "; rows of ", features, " are needed");
-}
-
 }  // namespace
 
 /// da = (dy - mean(dy) - n mean(dy n)) / deviation
@@ -132,25 +127,22 @@ Tensor ada_norm(const Tensor& a, real scale, real slope, real epsilon) {
       [=](const Row& row) { through_statistics(row, factor); });
 }
 
-LayerNormSimple::LayerNormSimple(Parameters&, const std::string& name, const LayerNormSimpleOptions& chosen)
-    : options(chosen), name_(name) {}
-
-AdaNorm::AdaNorm(Parameters&, const std::string& name, const AdaNormOptions& chosen)
-    : options(chosen), name_(name) {}
-
-Tensor LayerNormSimple::operator()(const Tensor& a) const {
-  const Scope scope(name_);  // no parameter names the layer
-  return in_layer(name_, [&] {
-    require_features(options.detached ? "detach_norm" : "layer_norm_simple", a, options.features);
-    return options.detached ? detach_norm(a, options.epsilon) : layer_norm_simple(a, options.epsilon);
-  });
+ParameterFreeNorm::ParameterFreeNorm(const std::string& name, const ParameterFreeNormOptions& chosen)
+    : options(chosen), name_(name) {
+  require_norm("normalization '" + name + "'", options.norm, {Norm::layer_simple, Norm::detached, Norm::ada});
 }
 
-Tensor AdaNorm::operator()(const Tensor& a) const {
+Tensor ParameterFreeNorm::operator()(const Tensor& a) const {
   const Scope scope(name_);  // no parameter names the layer
+  const bool ada = options.norm == Norm::ada, detached = options.norm == Norm::detached;
   return in_layer(name_, [&] {
-    require_features("ada_norm", a, options.features);
-    return ada_norm(a, options.scale, options.slope, options.epsilon);
+    if (a.shape().rank() == 0 || a.columns() != options.features)
+      fail(ada        ? "ada_norm"
+           : detached ? "detach_norm"
+                      : "layer_norm_simple",
+           ": the input is ", a.shape(), "; rows of ", options.features, " are needed");
+    if (ada) return ada_norm(a, options.scale, options.slope, options.epsilon);
+    return detached ? detach_norm(a, options.epsilon) : layer_norm_simple(a, options.epsilon);
   });
 }
 

@@ -14,8 +14,8 @@
 
 #include <string>
 
-#include "core/parameters.h"
 #include "core/tensor.h"
+#include "layers/norms/norm.h"
 
 namespace lamina {
 
@@ -42,39 +42,22 @@ Tensor detach_norm(const Tensor& a, real epsilon = real(1e-5));
 Tensor ada_norm(const Tensor& a, real scale = 1, real slope = real(0.1), real epsilon = real(1e-5));
 }  // namespace composed
 
-struct LayerNormSimpleOptions {
+struct ParameterFreeNormOptions {
   size_t features = 0;
+  Norm norm = Norm::layer_simple;  ///< or detached, or ada
   real epsilon = real(1e-5);
-  bool detached = false;  ///< DetachNorm: mu and sigma are constants in the backward pass
+  real scale = 1;          ///< of ada norm: C; the authors use 1 to 2
+  real slope = real(0.1);  ///< of ada norm: k
 };
 
-/// LayerNorm-simple or DetachNorm as a layer. It has no parameters: the first argument is there because other norms have
-/// some.
-class LayerNormSimple {
+/// One of them as a layer. Throws Error for another norm.
+class ParameterFreeNorm {
  public:
-  LayerNormSimple(Parameters& parameters, const std::string& name, const LayerNormSimpleOptions& options);
-  /// a [... x features]. Throws Error naming the layer for other shapes, as AdaNorm does.
+  ParameterFreeNorm(const std::string& name, const ParameterFreeNormOptions& options);
+  /// a [... x features]. Throws Error naming the layer for other shapes.
   Tensor operator()(const Tensor& a) const;
 
-  LayerNormSimpleOptions options;
-
- private:
-  std::string name_;
-};
-
-struct AdaNormOptions {
-  size_t features = 0;
-  real scale = 1;          ///< C; the authors use 1 to 2
-  real slope = real(0.1);  ///< k
-  real epsilon = real(1e-5);
-};
-
-class AdaNorm {
- public:
-  AdaNorm(Parameters& parameters, const std::string& name, const AdaNormOptions& options);
-  Tensor operator()(const Tensor& a) const;
-
-  AdaNormOptions options;
+  ParameterFreeNormOptions options;
 
  private:
   std::string name_;

@@ -217,11 +217,9 @@ TEST_CASE("parameter-free norms: rows whose squares overflow are normalized") {
 }
 
 TEST_CASE("parameter-free norms: the layers, and their errors") {
-  Parameters parameters(1);
-  const LayerNormSimple plain(parameters, "plain", {.features = 5});
-  const LayerNormSimple frozen(parameters, "frozen", {.features = 5, .epsilon = real(0.5), .detached = true});
-  const AdaNorm adaptive(parameters, "adaptive", {.features = 5, .scale = 2});
-  CHECK(parameters.learned().empty());
+  const ParameterFreeNorm plain("plain", {.features = 5});
+  const ParameterFreeNorm frozen("frozen", {.features = 5, .norm = Norm::detached, .epsilon = real(0.5)});
+  const ParameterFreeNorm adaptive("adaptive", {.features = 5, .norm = Norm::ada, .scale = 2});
   const Tensor x = sample({3, 5}, 1);
   CHECK(identical(plain(x), layer_norm_simple(x)));
   CHECK(identical(frozen(x), detach_norm(x, real(0.5))));
@@ -230,6 +228,8 @@ TEST_CASE("parameter-free norms: the layers, and their errors") {
   CHECK_ERROR(plain(narrow), "layer_norm_simple 'plain': the input is [4 x 3]; rows of 5 are needed");
   CHECK_ERROR(frozen(narrow), "detach_norm 'frozen': the input is [4 x 3]; rows of 5 are needed");
   CHECK_ERROR(adaptive(narrow), "ada_norm 'adaptive': the input is [4 x 3]; rows of 5 are needed");
+  CHECK_ERROR(ParameterFreeNorm("other", {.features = 5, .norm = Norm::layer}),
+              "normalization 'other': norm is layer; choose layer-simple, detached or ada");
   CHECK_ERROR(layer_norm_simple(Tensor({2, 0})),
               "layer_norm_simple: [2 x 0] has no features in its last axis");
   CHECK_ERROR(detach_norm(Tensor(Shape{})), "detach_norm: [scalar] has no features in its last axis");
