@@ -14,16 +14,20 @@ namespace lamina {
 
 namespace {
 
-batch_pass::Options rows_pass(real epsilon, Variance estimate) {
-  return {.op = "batch_norm", .epsilon = epsilon, .variance = estimate};
+batch_pass::Options rows_pass(const BatchPassOptions& options) {
+  return {.op = "batch_norm", .batch = options};
 }
 
-batch_pass::Options maps_pass(const BatchNormMapsOptions& options) {
-  return {.op = "batch_norm_maps",
-          .op_with_relu = "batch_norm_maps_relu",
-          .epsilon = options.epsilon,
-          .variance = options.variance,
-          .then = options.then};
+batch_pass::Options maps_pass(const BatchPassOptions& options) {
+  return {.op = "batch_norm_maps", .op_with_relu = "batch_norm_maps_relu", .batch = options, .maps = true};
+}
+
+Tensor normalized(const batch_pass::Options& pass, const Tensor& a, const Tensor& gain, const Tensor& bias,
+                  BatchStatistics* statistics) {
+  BatchStatistics batch;
+  Tensor y = batch_pass::normalize(pass, a, gain, bias, batch);
+  if (statistics != nullptr) *statistics = batch;
+  return y;
 }
 
 /// The mean of all ranks' statistics, each weighted by its cases.
@@ -50,37 +54,30 @@ namespace composed {
 /// The mean is subtracted twice: for equal cases, 1 / sqrt(epsilon) would magnify the rounding error that one
 /// subtraction leaves. And terms that cancel, as all do for a single case, are added before they reach a's
 /// gradient.
-Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon, Variance estimate) {
-  batch_pass::require_rows(rows_pass(epsilon, estimate), a, gain, bias);
-  const real lost = estimate == Variance::unbiased ? 1 : 0;
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchPassOptions& options) {
+  batch_pass::require(rows_pass(options), a, gain, bias);
   const Tensor once = a - mean_rows(a), centered = once - mean_rows(once);
-  const Tensor variance = sum_rows(square(centered)) / (static_cast<real>(a.rows()) - lost);
-  return centered / sqrt(variance + epsilon) * gain + bias;
+  const real degrees = static_cast<real>(a.rows()) - batch_pass::lost(options.variance);
+  const Tensor deviation = sqrt(sum_rows(square(centered)) / degrees + options.epsilon);
+  return composed::relu_pool(centered / deviation * gain + bias, options.then);
 }
 
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                       const BatchNormMapsOptions& options) {
-  batch_pass::require_maps(maps_pass(options), a, gain, bias);
-  return composed::relu_pool(composed::batch_norm(a, gain, bias, options.epsilon, options.variance),
-                             options.then);
+                       const BatchPassOptions& options) {
+  batch_pass::require(maps_pass(options), a, gain, bias);
+  return composed::batch_norm(a, gain, bias, options);
 }
 
 }  // namespace composed
 
-Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon, Variance estimate,
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchPassOptions& options,
                   BatchStatistics* statistics) {
-  BatchStatistics batch;
-  Tensor y = batch_pass::normalize_rows(rows_pass(epsilon, estimate), a, gain, bias, batch);
-  if (statistics != nullptr) *statistics = batch;
-  return y;
+  return normalized(rows_pass(options), a, gain, bias, statistics);
 }
 
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                       const BatchNormMapsOptions& options, BatchStatistics* statistics) {
-  BatchStatistics batch;
-  Tensor y = batch_pass::normalize_maps(maps_pass(options), a, gain, bias, batch);
-  if (statistics != nullptr) *statistics = batch;
-  return y;
+                       const BatchPassOptions& options, BatchStatistics* statistics) {
+  return normalized(maps_pass(options), a, gain, bias, statistics);
 }
 
 namespace {
@@ -152,7 +149,7 @@ Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistic
   if (synchronizes()) {
     batch_pass::require_features("synchronized_batch_norm", a, gain, bias);
     statistics = {Tensor(gain.shape()), Tensor(gain.shape())};
-    const real lost = options.variance == Variance::unbiased ? 1 : 0;
+    const real lost = batch_pass::lost(options.variance);
     const real cases = column_norm::measure_over_ranks(a, {}, lost, statistics.mean, statistics.variance);
     return relu_pool(column_norm::normalize({.op = "synchronized_batch_norm",
                                              .epsilon = options.epsilon,
@@ -162,23 +159,12 @@ Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistic
                                             a, gain, bias, statistics.mean, statistics.variance),
                      then);
   }
-  if (options.part > 0)
-    return ghost_batch_norm(
-        a, gain, bias,
-        {.part = options.part, .epsilon = options.epsilon, .variance = options.variance, .then = then},
-        &statistics);
+  const BatchPassOptions pass = {.epsilon = options.epsilon, .variance = options.variance, .then = then};
+  if (options.part > 0) return ghost_batch_norm(a, gain, bias, options.part, pass, &statistics);
   if (renormalizes())
-    return batch_renorm(a, gain, bias, {running_mean, running_variance},
-                        {.r_max = options.r_max,
-                         .d_max = options.d_max,
-                         .epsilon = options.epsilon,
-                         .variance = options.variance,
-                         .then = then},
+    return batch_renorm(a, gain, bias, {running_mean, running_variance}, {options.r_max, options.d_max}, pass,
                         &statistics);
-  if (a.shape().rank() == 4)
-    return batch_norm_maps(
-        a, gain, bias, {.epsilon = options.epsilon, .variance = options.variance, .then = then}, &statistics);
-  return relu_pool(batch_norm(a, gain, bias, options.epsilon, options.variance, &statistics), then);
+  return (a.shape().rank() == 4 ? batch_norm_maps : batch_norm)(a, gain, bias, pass, &statistics);
 }
 
 }  // namespace lamina

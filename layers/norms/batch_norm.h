@@ -19,26 +19,20 @@ namespace lamina {
 /// Fused. a [... x C], gain [C], bias [C]; all axes but the last count as cases. `statistics`, if given,
 /// receives those of this batch, which the caller may change. Throws Error for other shapes, no cases, or a single one
 /// when unbiased.
-Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5),
-                  Variance estimate = Variance::biased, BatchStatistics* statistics = nullptr);
-
-struct BatchNormMapsOptions {
-  real epsilon = real(1e-5);
-  Variance variance = Variance::biased;
-  ReluPool then = {};  ///< relu and pooling after it, in the same pass
-};
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                  const BatchPassOptions& options = {}, BatchStatistics* statistics = nullptr);
 
 /// The same for feature maps a [N x H x W x C], which have many positions and few channels: mu and sigma of
 /// each channel, over all positions of all cases. Throws Error as batch_norm does.
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                       const BatchNormMapsOptions& options = {}, BatchStatistics* statistics = nullptr);
+                       const BatchPassOptions& options = {}, BatchStatistics* statistics = nullptr);
 
 /// The same functions, written from primitive ops.
 namespace composed {
-Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5),
-                  Variance estimate = Variance::biased);
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                  const BatchPassOptions& options = {});
 Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                       const BatchNormMapsOptions& options = {});
+                       const BatchPassOptions& options = {});
 }  // namespace composed
 
 struct BatchNormOptions {

@@ -15,35 +15,34 @@ struct BatchStatistics {
   Tensor mean, variance;  ///< [C] each; [parts x C] of a batch that was divided
 };
 
+/// Of batch norm and its variants.
+struct BatchPassOptions {
+  real epsilon = real(1e-5);
+  Variance variance = Variance::biased;
+  ReluPool then = {};  ///< relu and pooling after it; in the same pass where a holds maps
+};
+
 namespace batch_pass {
+
+/// The sum of squares is divided by the number of cases minus this.
+inline real lost(Variance estimate) { return estimate == Variance::unbiased ? 1 : 0; }
 
 struct Options {
   const char* op;
   const char* op_with_relu = nullptr;  ///< on the tape, where relu follows; nullptr: the same
-  real epsilon = real(1e-5);
-  Variance variance = Variance::biased;
-  ReluPool then = {};     ///< after it; in the same pass where a holds maps
+  BatchPassOptions batch = {};
+  /// Every position of an image is a case of its channel, a [N x H x W x C] or [N x C]; else every row is one, a [... x C].
+  bool maps = false;
   bool measured = false;  ///< `statistics` are those of a already
   Tensor into = {};       ///< where the result goes, a part of a larger tensor; empty: a new tensor
-
-  const char* name() const { return then.relu && op_with_relu != nullptr ? op_with_relu : op; }
 };
 
 /// Throw Error naming the op and the shapes where a, gain and bias do not fit each other; and where a has too few cases
 /// for their variance.
 void require_features(const char* op, const Tensor& a, const Tensor& gain, const Tensor& bias);
-void require_rows(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias);
-void require_maps(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias);
+void require(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias);
 
-/// a [... x C]: every row is a case. `statistics`, which are made where there are none, receive those of a.
-Tensor normalize_rows(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias,
-                      BatchStatistics& statistics);
-
-/// a [N x H x W x C] or [N x C]: every position of an image is a case of its channel.
-Tensor normalize_maps(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias,
-                      BatchStatistics& statistics);
-
-/// Of maps where a has rank 4, else of rows.
+/// `statistics`, which are made where there are none, receive those of a.
 Tensor normalize(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias,
                  BatchStatistics& statistics);
 

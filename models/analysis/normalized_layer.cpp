@@ -45,7 +45,7 @@ Tensor normalized_layer(Norm norm, const Tensor& x, const LayerValues& layer, re
     case Norm::standardized:
       return linear(x, weight_standardization(weight, gain, epsilon), bias);
     case Norm::batch:
-      return batch_norm(matmul(x, weight), gain, bias, epsilon);
+      return batch_norm(matmul(x, weight), gain, bias, {.epsilon = epsilon});
     case Norm::layer:
       return layer_norm(matmul(x, weight), gain, bias, epsilon);
     case Norm::rms:

@@ -13,11 +13,8 @@
 
 namespace lamina {
 
-struct BatchRenormOptions {
+struct RenormLimits {
   real r_max = 3, d_max = 5;  ///< at least 1 and 0; Ioffe's
-  real epsilon = real(1e-5);
-  Variance variance = Variance::biased;
-  ReluPool then = {};  ///< relu and pooling after it, in the same pass where a holds maps
 };
 
 /// A pass for the statistics and one, fused, for the rest. a [... x C] or feature maps [N x H x W x C]; gain, bias and
@@ -25,12 +22,13 @@ struct BatchRenormOptions {
 /// so do those whose variance is infinite. A NaN stays in its unit. Throws Error as batch_norm does, and for limits
 /// below 1 and 0.
 Tensor batch_renorm(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchStatistics& running,
-                    const BatchRenormOptions& options = {}, BatchStatistics* statistics = nullptr);
+                    const RenormLimits& limits = {}, const BatchPassOptions& options = {},
+                    BatchStatistics* statistics = nullptr);
 
 /// The same function, written from primitive ops.
 namespace composed {
 Tensor batch_renorm(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchStatistics& running,
-                    const BatchRenormOptions& options = {});
+                    const RenormLimits& limits = {}, const BatchPassOptions& options = {});
 }
 
 }  // namespace lamina

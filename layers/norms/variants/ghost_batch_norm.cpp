@@ -23,31 +23,27 @@ Range cases_of(size_t cases, size_t number, size_t parts) {
 
 }  // namespace
 
-Tensor composed::ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                                  const GhostBatchNormOptions& options) {
-  const size_t count = parts_of(a, options.part);
+Tensor composed::ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, size_t part,
+                                  const BatchPassOptions& options) {
+  const size_t count = parts_of(a, part);
   std::vector<Tensor> parts;
   for (size_t p = 0; p < count; ++p) {
     const Range cases = cases_of(a.shape()[0], p, count);
-    parts.push_back(
-        composed::batch_norm(a.slice(cases.begin, cases.end), gain, bias, options.epsilon, options.variance));
+    parts.push_back(composed::batch_norm(a.slice(cases.begin, cases.end), gain, bias,
+                                         {.epsilon = options.epsilon, .variance = options.variance}));
   }
   return composed::relu_pool(concatenate(parts, 0), options.then);
 }
 
 /// One op a part, each of which writes its own rows of the result.
-Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                        const GhostBatchNormOptions& options, BatchStatistics* statistics) {
-  const size_t count = parts_of(a, options.part), cases = a.shape()[0];
+Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, size_t part,
+                        const BatchPassOptions& options, BatchStatistics* statistics) {
+  const size_t count = parts_of(a, part), cases = a.shape()[0];
   const bool maps = a.shape().rank() == 4;
-  batch_pass::Options pass = {
-      .op = "ghost_batch_norm", .epsilon = options.epsilon, .variance = options.variance};
-  if (maps) pass.then = options.then;
-  if (maps)
-    batch_pass::require_maps(pass, a, gain, bias);
-  else
-    batch_pass::require_rows(pass, a, gain, bias);
-  const size_t window = pass.then.window;
+  batch_pass::Options pass = {.op = "ghost_batch_norm", .batch = options, .maps = maps};
+  if (!maps) pass.batch.then = {};  // once, of all rows
+  batch_pass::require(pass, a, gain, bias);
+  const size_t window = pass.batch.then.window;
   const Tensor y(maps ? Shape{cases, a.shape()[1] / window, a.shape()[2] / window, a.columns()} : a.shape());
   const BatchStatistics all = {Tensor({count, a.columns()}), Tensor({count, a.columns()})};
   if (statistics != nullptr) *statistics = all;

@@ -10,25 +10,18 @@
 
 namespace lamina {
 
-struct GhostBatchNormOptions {
-  size_t part = 32;  ///< cases
-  real epsilon = real(1e-5);
-  Variance variance = Variance::biased;
-  ReluPool then = {};  ///< relu and pooling after it, in the same pass where a holds maps
-};
-
 /// Fused. a [N x ... x C], or feature maps [N x H x W x C], of which all positions count; gain [C], bias [C]. The N are
 /// cut into N / part parts, rounded down, of equal size to one case: none has fewer cases than a part should, unless
 /// the batch has. `statistics`, if given, receives those of every part, [parts x C]. Edges are as in batch_norm, within a
 /// part: equal cases become the bias, a NaN stays in the unit. Throws Error as batch_norm does, and for parts of 0
 /// cases.
-Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                        const GhostBatchNormOptions& options = {}, BatchStatistics* statistics = nullptr);
+Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, size_t part,
+                        const BatchPassOptions& options = {}, BatchStatistics* statistics = nullptr);
 
 /// The same function, written from primitive ops.
 namespace composed {
-Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                        const GhostBatchNormOptions& options = {});
+Tensor ghost_batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, size_t part,
+                        const BatchPassOptions& options = {});
 }
 
 }  // namespace lamina

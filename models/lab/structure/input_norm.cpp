@@ -54,8 +54,8 @@ Tensor normalized_input_layer(Norm norm, const Tensor& x, const LayerValues& lay
   if (norm != Norm::batch && norm != Norm::layer)
     fail("normalized_input_layer: no ", lamina::name_of(norm), " norm of an input; take batch or layer");
   const Tensor ones = Tensor::ones({x.columns()}), zeros = Tensor::zeros({x.columns()});
-  const Tensor input =
-      norm == Norm::batch ? batch_norm(x, ones, zeros, epsilon) : layer_norm(x, ones, zeros, epsilon);
+  const Tensor input = norm == Norm::batch ? batch_norm(x, ones, zeros, {.epsilon = epsilon})
+                                           : layer_norm(x, ones, zeros, epsilon);
   return linear(input, layer.weight, layer.bias);
 }
 

@@ -10,11 +10,11 @@ using namespace lamina::test;
 namespace {
 
 Layer fused(Variance estimate, real epsilon = real(1e-5)) {
-  return [=](const std::vector<Tensor>& in) { return batch_norm(in[0], in[1], in[2], epsilon, estimate); };
+  return [=](const std::vector<Tensor>& in) { return batch_norm(in[0], in[1], in[2], {epsilon, estimate}); };
 }
 Layer twin(Variance estimate, real epsilon = real(1e-5)) {
   return [=](const std::vector<Tensor>& in) {
-    return composed::batch_norm(in[0], in[1], in[2], epsilon, estimate);
+    return composed::batch_norm(in[0], in[1], in[2], {epsilon, estimate});
   };
 }
 
@@ -36,11 +36,11 @@ TEST_CASE("batch norm: a 3 x 2 example by hand") {
                              real(10 - 2 / t), real(3 / s),      real(10 + 4 / t)};
   };
   BatchStatistics statistics;
-  const Tensor y = batch_norm(a, gain, bias, 0, Variance::biased, &statistics);
+  const Tensor y = batch_norm(a, gain, bias, {.epsilon = 0}, &statistics);
   CHECK(difference(y.values(), expected(std::sqrt(14.0 / 3), std::sqrt(2.0))) < 4 * ulp);
   CHECK(difference(statistics.mean, {3, 1}) < 4 * ulp);
   CHECK(difference(statistics.variance, {14.0 / 3, 2}) < 4 * ulp);
-  const Tensor u = batch_norm(a, gain, bias, 0, Variance::unbiased, &statistics);
+  const Tensor u = batch_norm(a, gain, bias, {.epsilon = 0, .variance = Variance::unbiased}, &statistics);
   CHECK(difference(u.values(), expected(std::sqrt(7.0), std::sqrt(3.0))) < 4 * ulp);
   CHECK(difference(statistics.variance, {7, 3}) < 4 * ulp);
 }
@@ -143,7 +143,7 @@ TEST_CASE("batch norm: errors name the op and the shapes") {
   CHECK_ERROR(batch_norm(a, three, two), "batch_norm: input [2 x 3], gain [3], bias [2]" + must);
   CHECK_ERROR(batch_norm(Tensor({0, 3}), three, three),
               "batch_norm: [0 x 3] has 0 cases; at least one is needed");
-  CHECK_ERROR(batch_norm(Tensor({1, 3}), three, three, real(1e-5), Variance::unbiased),
+  CHECK_ERROR(batch_norm(Tensor({1, 3}), three, three, {.variance = Variance::unbiased}),
               "batch_norm: [1 x 3] has 1 cases; the unbiased variance needs two");
   CHECK_ERROR(composed::batch_norm(a, two, two), "batch_norm: input [2 x 3], gain [2], bias [2]" + must);
   Parameters parameters(1);
@@ -209,7 +209,7 @@ TEST_CASE("batch norm: the caller may change the statistics it was given before 
     const Tensor a = leaf({5, 3}, 1), gain = sample({3}, 2), bias = sample({3}, 3);
     Tape tape;
     BatchStatistics statistics;
-    const Tensor loss = weighted(batch_norm(a, gain, bias, real(1e-5), Variance::biased, &statistics));
+    const Tensor loss = weighted(batch_norm(a, gain, bias, {}, &statistics));
     for (Tensor* const each : {&statistics.mean, &statistics.variance})
       if (change) std::ranges::fill(each->values(), real{7});
     tape.backward(loss);

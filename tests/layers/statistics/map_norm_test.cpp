@@ -20,10 +20,10 @@ Layer fused(const GroupNormOptions& options) {
 Layer twin(const GroupNormOptions& options) {
   return [=](const std::vector<Tensor>& in) { return composed::group_norm(in[0], in[1], in[2], options); };
 }
-Layer fused(const BatchNormMapsOptions& options) {
+Layer fused(const BatchPassOptions& options) {
   return [=](const std::vector<Tensor>& in) { return batch_norm_maps(in[0], in[1], in[2], options); };
 }
-Layer twin(const BatchNormMapsOptions& options) {
+Layer twin(const BatchPassOptions& options) {
   return
       [=](const std::vector<Tensor>& in) { return composed::batch_norm_maps(in[0], in[1], in[2], options); };
 }
@@ -109,12 +109,12 @@ TEST_CASE("batch norm of maps: fused equals composed, and gradients") {
       for (const ReluPool& then : followers) {
         if (then.window > maps[1]) continue;
         CAPTURE(text(maps, " unbiased ", variance == Variance::unbiased, " window ", then.window));
-        const BatchNormMapsOptions options = {.variance = variance, .then = then};
+        const BatchPassOptions options = {.variance = variance, .then = then};
         check_twins(fused(options), twin(options), inputs(maps, {maps[3]}), twin_tolerance(2048));
       }
   const std::vector<Tensor> in = inputs({3, 4, 3, 2}, {2});
   for (const Variance variance : {Variance::biased, Variance::unbiased})
-    check_gradients(in, [&] { return weighted(fused(BatchNormMapsOptions{.variance = variance})(in)); });
+    check_gradients(in, [&] { return weighted(fused(BatchPassOptions{.variance = variance})(in)); });
 }
 
 TEST_CASE("normalization of maps: gain and bias may be parts of what is normalized") {
@@ -125,7 +125,7 @@ TEST_CASE("normalization of maps: gain and bias may be parts of what is normaliz
     };
   };
   const std::vector<Tensor> in = {sample({2, 3, 3, 5}, 1, -2, 2)};
-  const BatchNormMapsOptions over_images;
+  const BatchPassOptions over_images;
   const GroupNormOptions of_each;
   check_twins(with_own_parts(fused(over_images)), with_own_parts(twin(over_images)), in, twin_tolerance(18));
   check_twins(with_own_parts(fused(of_each)), with_own_parts(twin(of_each)), in, twin_tolerance(45));
@@ -135,7 +135,7 @@ TEST_CASE("normalization of maps: one and two threads agree") {
   const std::vector<Tensor> in = inputs({6, 14, 14, 32}, {32});
   const ReluPool then = {.relu = true, .window = 2};
   check_threads(fused(GroupNormOptions{.groups = 4, .then = then}), in, 1000 * ulp);
-  check_threads(fused(BatchNormMapsOptions{.then = then}), in, 1000 * ulp);
+  check_threads(fused(BatchPassOptions{.then = then}), in, 1000 * ulp);
 }
 
 TEST_CASE("normalization of maps: by value, in training and in use") {

@@ -26,7 +26,7 @@ GroupNormOptions group_options(const Instruction& in) {
       .groups = in.size("groups", 1), .border = in.size("border"), .epsilon = epsilon(in), .then = then(in)};
 }
 
-BatchNormMapsOptions maps_options(const Instruction& in) {
+BatchPassOptions batch_options(const Instruction& in) {
   return {.epsilon = epsilon(in), .variance = variance(in), .then = then(in)};
 }
 
@@ -77,48 +77,43 @@ void add_variants_of_layer_norm(Functions& functions) {
 void add_batch_norms(Functions& functions) {
   functions["batch_norm"] = [](const Instruction& in) {
     BatchStatistics of_batch;
-    const Tensor y = batch_norm(in.input(0), in.input(1), in.input(2), epsilon(in), variance(in), &of_batch);
+    const Tensor y = batch_norm(in.input(0), in.input(1), in.input(2), batch_options(in), &of_batch);
     return std::vector{y, of_batch.mean, of_batch.variance};
   };
   functions["composed_batch_norm"] = [](const Instruction& in) {
-    return std::vector{
-        composed::batch_norm(in.input(0), in.input(1), in.input(2), epsilon(in), variance(in))};
+    return std::vector{composed::batch_norm(in.input(0), in.input(1), in.input(2), batch_options(in))};
   };
   functions["batch_norm_maps"] = [](const Instruction& in) {
     BatchStatistics of_batch;
-    const Tensor y = batch_norm_maps(in.input(0), in.input(1), in.input(2), maps_options(in), &of_batch);
+    const Tensor y = batch_norm_maps(in.input(0), in.input(1), in.input(2), batch_options(in), &of_batch);
     return std::vector{y, of_batch.mean, of_batch.variance};
   };
   functions["composed_batch_norm_maps"] = [](const Instruction& in) {
-    return std::vector{composed::batch_norm_maps(in.input(0), in.input(1), in.input(2), maps_options(in))};
+    return std::vector{composed::batch_norm_maps(in.input(0), in.input(1), in.input(2), batch_options(in))};
   };
 }
 
 void add_variants_of_batch_norm(Functions& functions) {
-  static const auto ghost = [](const Instruction& in) {
-    return GhostBatchNormOptions{
-        .part = in.size("part"), .epsilon = epsilon(in), .variance = variance(in), .then = then(in)};
-  };
-  static const auto renorm = [](const Instruction& in) {
-    return BatchRenormOptions{.r_max = in.number("r_max", 3),
-                              .d_max = in.number("d_max", 5),
-                              .epsilon = epsilon(in),
-                              .variance = variance(in),
-                              .then = then(in)};
+  static const auto limits = [](const Instruction& in) {
+    return RenormLimits{.r_max = in.number("r_max", 3), .d_max = in.number("d_max", 5)};
   };
   functions["ghost_batch_norm"] = [](const Instruction& in) {
-    return std::vector{ghost_batch_norm(in.input(0), in.input(1), in.input(2), ghost(in))};
+    return std::vector{
+        ghost_batch_norm(in.input(0), in.input(1), in.input(2), in.size("part"), batch_options(in))};
   };
   functions["composed_ghost_batch_norm"] = [](const Instruction& in) {
-    return std::vector{composed::ghost_batch_norm(in.input(0), in.input(1), in.input(2), ghost(in))};
+    return std::vector{composed::ghost_batch_norm(in.input(0), in.input(1), in.input(2), in.size("part"),
+                                                  batch_options(in))};
   };
   functions["batch_renorm"] = [](const Instruction& in) {
     const BatchStatistics running{in.input(3), in.input(4)};
-    return std::vector{batch_renorm(in.input(0), in.input(1), in.input(2), running, renorm(in))};
+    return std::vector{
+        batch_renorm(in.input(0), in.input(1), in.input(2), running, limits(in), batch_options(in))};
   };
   functions["composed_batch_renorm"] = [](const Instruction& in) {
     const BatchStatistics running{in.input(3), in.input(4)};
-    return std::vector{composed::batch_renorm(in.input(0), in.input(1), in.input(2), running, renorm(in))};
+    return std::vector{composed::batch_renorm(in.input(0), in.input(1), in.input(2), running, limits(in),
+                                              batch_options(in))};
   };
 }
 

@@ -17,14 +17,14 @@ BatchStatistics running_of(size_t features) {
   return {sample({features}, 5, -0.5, 0.5), sample({features}, 6, 0.1, 3)};
 }
 
-Layer fused(const BatchRenormOptions& options) {
+Layer fused(const RenormLimits& limits, const BatchPassOptions& options = {}) {
   return [=](const std::vector<Tensor>& in) {
-    return batch_renorm(in[0], in[1], in[2], running_of(in[1].size()), options);
+    return batch_renorm(in[0], in[1], in[2], running_of(in[1].size()), limits, options);
   };
 }
-Layer twin(const BatchRenormOptions& options) {
+Layer twin(const RenormLimits& limits, const BatchPassOptions& options = {}) {
   return [=](const std::vector<Tensor>& in) {
-    return composed::batch_renorm(in[0], in[1], in[2], running_of(in[1].size()), options);
+    return composed::batch_renorm(in[0], in[1], in[2], running_of(in[1].size()), limits, options);
   };
 }
 
@@ -38,8 +38,7 @@ Tensor given(const Shape& shape, const std::vector<double>& numbers) {
   return Tensor::from(shape, values);
 }
 
-const BatchRenormOptions tight = {.r_max = real(1.25), .d_max = real(0.25)},
-                         wide = {.r_max = 1000, .d_max = 1000};
+const RenormLimits tight = {.r_max = real(1.25), .d_max = real(0.25)}, wide = {.r_max = 1000, .d_max = 1000};
 
 }  // namespace
 
@@ -58,29 +57,28 @@ TEST_CASE("batch renorm: with limits of 1 and 0 it is batch norm") {
 }
 
 TEST_CASE("batch renorm: fused equals composed") {
-  for (const BatchRenormOptions& limits : {tight, wide})
+  for (const RenormLimits& limits : {tight, wide})
     for (const Variance variance : {Variance::biased, Variance::unbiased}) {
-      BatchRenormOptions options = limits;
-      options.variance = variance;
+      BatchPassOptions options = {.variance = variance};
       for (const Shape& shape : {Shape{3, 1}, Shape{7, 5}, Shape{9, 3, 4}, Shape{64, 257}, Shape{300, 17}})
-        check_twins(fused(options), twin(options), inputs(shape), twin_tolerance(256));
+        check_twins(fused(limits, options), twin(limits, options), inputs(shape), twin_tolerance(256));
       for (const ReluPool& then : {ReluPool{}, {.relu = true}, {.relu = true, .window = 2}}) {
         options.then = then;
         for (const Shape& maps : {Shape{5, 4, 6, 3}, Shape{2, 3, 3, 33}})
-          check_twins(fused(options), twin(options), inputs(maps), twin_tolerance(2048));
+          check_twins(fused(limits, options), twin(limits, options), inputs(maps), twin_tolerance(2048));
       }
     }
 }
 
 TEST_CASE("batch renorm: it passes back the gradient of the function whose r and d are given") {
-  for (const BatchRenormOptions& options : {tight, wide})
+  for (const RenormLimits& limits : {tight, wide})
     for (const Shape& shape : {Shape{7, 1}, Shape{7, 5}, Shape{9, 17}, Shape{3, 2, 2, 3}}) {
       CAPTURE(text(shape));
       const auto in = inputs(shape);
       const size_t features = shape.columns();
       const Tensor one = Tensor::ones({features}), zero = Tensor::zeros({features});
       // y = n r + d with gain 1 and bias 0: two cases of n tell r and d of a unit.
-      const Tensor n = composed::batch_norm(in[0], one, zero), y = fused(options)({in[0], one, zero});
+      const Tensor n = composed::batch_norm(in[0], one, zero), y = fused(limits)({in[0], one, zero});
       Tensor r({features}), d({features});
       for (size_t c = 0; c < features; ++c) {
         r[c] = (y[c] - y[features + c]) / (n[c] - n[features + c]);
@@ -90,15 +88,13 @@ TEST_CASE("batch renorm: it passes back the gradient of the function whose r and
         return (composed::batch_norm(x[0], one, zero) * r + d) * x[1] + x[2];
       };
       check_gradients(in, [&] { return weighted(frozen(in)); });
-      check_twins(fused(options), frozen, in, sizeof(real) == 8 ? 1e-10 : 1e-3);
+      check_twins(fused(limits), frozen, in, sizeof(real) == 8 ? 1e-10 : 1e-3);
     }
 }
 
 TEST_CASE("batch renorm: one and two threads agree") {
   check_threads(fused(tight), inputs({300, 257}), 64 * ulp);
-  BatchRenormOptions options = tight;
-  options.then = {.relu = true, .window = 2};
-  check_threads(fused(options), inputs({6, 14, 14, 32}), 1000 * ulp);
+  check_threads(fused(tight, {.then = {.relu = true, .window = 2}}), inputs({6, 14, 14, 32}), 1000 * ulp);
 }
 
 TEST_CASE("batch renorm: PyTorch's values and derivatives") {
@@ -149,7 +145,7 @@ TEST_CASE("batch renorm: ranks that train together have the same averages, of th
 TEST_CASE("batch renorm: equal cases; an infinite variance; NaN") {
   const BatchStatistics running{Tensor::full({1}, 1), Tensor::full({1}, 4)};
   const auto at = [&](const Tensor& a) {
-    return batch_renorm(a, Tensor::full({1}, 2), Tensor::full({1}, 10), running, {.epsilon = 0});
+    return batch_renorm(a, Tensor::full({1}, 2), Tensor::full({1}, 10), running, {}, {.epsilon = 0});
   };
   const auto with_epsilon = [&](const Tensor& a) {
     return batch_renorm(a, Tensor::full({1}, 2), Tensor::full({1}, 10), running);
