@@ -1,7 +1,5 @@
 #include "layers/norms/batch_norm.h"
 
-#include <vector>
-
 #include "core/distributed/batch_part.h"
 #include "core/ops.h"
 #include "layers/named.h"
@@ -32,19 +30,12 @@ Tensor normalized(const batch_pass::Options& pass, const Tensor& a, const Tensor
 
 /// The mean of all ranks' statistics, each weighted by its cases.
 BatchStatistics mean_over_ranks(const BatchStatistics& own, size_t cases) {
+  const auto count = static_cast<real>(cases);
   const size_t features = own.mean.size();
-  std::vector<real> sums(1 + 2 * features, static_cast<real>(cases));
-  for (size_t c = 0; c < features; ++c) {
-    sums[1 + c] *= own.mean[c];
-    sums[1 + features + c] *= own.variance[c];
-  }
-  column_norm::sum_ranks(sums);
-  BatchStatistics all{Tensor({features}), Tensor({features})};
-  for (size_t c = 0; c < features; ++c) {
-    all.mean[c] = sums[1 + c] / sums[0];
-    all.variance[c] = sums[1 + features + c] / sums[0];
-  }
-  return all;
+  Tensor sums = concatenate({own.mean * count, own.variance * count, Tensor::full({1}, count)}, 0);
+  column_norm::sum_ranks(sums.values());
+  const Tensor all = sums.slice(2 * features, 2 * features + 1);
+  return {sums.slice(0, features) / all, sums.slice(features, 2 * features) / all};
 }
 
 }  // namespace
