@@ -52,30 +52,8 @@ Tensor choose(const Tensor& mask, const Tensor& after, const Tensor& before) {
   return mask.defined() ? after * mask + before * (1 - mask) : after;
 }
 
-template <class Layer, class Step>
-Sequence unroll(const Layer& layer, const Tensor& x, const SequenceOptions& with, const Step& step) {
-  const size_t steps = x.shape()[0], rows = x.shape()[1];
-  const Tensor everyone = Tensor::ones({rows, 1}), zeros = Tensor::zeros({rows, layer.options().hidden});
-  const auto start = [&](const Tensor& given, const Tensor& learned) {
-    return given.defined() ? given : learned.defined() ? zeros + learned : zeros;
-  };
-  RecurrentState state{.h = start(with.initial.h, layer.initial_h),
-                       .c = start(with.initial.c, layer.initial_c)};
-  std::vector<Tensor> outputs(steps);
-  for (size_t i = 0; i < steps; ++i) {
-    const size_t t = layer.options().reverse ? steps - 1 - i : i;
-    const Tensor mask = with.mask.defined() ? with.mask.step(t).reshape({rows, 1}) : everyone;
-    state = step(layer, x.step(t), state,
-                 {.live = mask, .counted = with.count_padded ? everyone : mask, .condition = with.condition});
-    outputs[t] = state.h.reshape({1, rows, state.h.columns()});
-  }
-  return {.hidden = concatenate(outputs, 0), .last = state};
-}
-
-}  // namespace
-
 /// (f, i, o, g) = N(W_h h) + x part;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(N(c'))
-RecurrentState lstm_step(const Lstm& layer, const Tensor& x, const RecurrentState& before,
+RecurrentState lstm_step(const Recurrent& layer, const Tensor& x, const RecurrentState& before,
                          const StepOptions& with) {
   const size_t hidden = layer.options().hidden;
   const Tensor a = clipped(
@@ -87,7 +65,7 @@ RecurrentState lstm_step(const Lstm& layer, const Tensor& x, const RecurrentStat
 }
 
 /// (z, r) = N(W_h h) + x part;  n = tanh(x part + sig(r) N(U h));  h' = (1 - sig(z)) h + sig(z) n
-RecurrentState gru_step(const Gru& layer, const Tensor& x, const RecurrentState& before,
+RecurrentState gru_step(const Recurrent& layer, const Tensor& x, const RecurrentState& before,
                         const StepOptions& with) {
   const size_t hidden = layer.options().hidden;
   const Tensor s = normalize(layer.hidden_norm, hidden_part(layer, before), with.counted);
@@ -99,28 +77,41 @@ RecurrentState gru_step(const Gru& layer, const Tensor& x, const RecurrentState&
 }
 
 /// h' = f(N(W_h h + x part))
-RecurrentState rnn_step(const Rnn& layer, const Tensor& x, const RecurrentState& before,
-                        const StepOptions& with) {
-  const bool is_relu = &layer.cell() == &relu_cell();
-  if (!is_relu && &layer.cell() != &tanh_cell())
-    fail("rnn_step: '", layer.name(),
-         "' has another cell than tanh and relu, which are all that is written here");
+RecurrentState simple_step(const Recurrent& layer, const Tensor& x, const RecurrentState& before,
+                           const StepOptions& with) {
   const Tensor a = clipped(
       layer, normalize(layer.hidden_norm, hidden_part(layer, before) + x_part(layer, x, with), with.counted));
-  const Tensor h = is_relu ? relu(a) : tanh(a);
+  const Tensor h = &layer.cell() == &relu_cell() ? relu(a) : tanh(a);
   return {.h = choose(with.live, h, before.h), .c = {}};
 }
 
-Sequence sequence(const Lstm& layer, const Tensor& x, const SequenceOptions& with) {
-  return unroll(layer, x, with, lstm_step);
+}  // namespace
+
+RecurrentState step(const Recurrent& layer, const Tensor& x, const RecurrentState& before,
+                    const StepOptions& with) {
+  const Cell* const cell = &layer.cell();
+  if (cell == &lstm_cell()) return lstm_step(layer, x, before, with);
+  if (cell == &gru_cell()) return gru_step(layer, x, before, with);
+  if (cell == &tanh_cell() || cell == &relu_cell()) return simple_step(layer, x, before, with);
+  fail("composed::step: '", layer.name(),
+       "' has another cell than tanh, relu, LSTM's and GRU's, which are all that is written here");
 }
 
-Sequence sequence(const Gru& layer, const Tensor& x, const SequenceOptions& with) {
-  return unroll(layer, x, with, gru_step);
-}
-
-Sequence sequence(const Rnn& layer, const Tensor& x, const SequenceOptions& with) {
-  return unroll(layer, x, with, rnn_step);
+Sequence sequence(const Recurrent& layer, const Tensor& x, const SequenceOptions& with) {
+  const size_t steps = x.shape()[0], rows = x.shape()[1];
+  const Tensor everyone = Tensor::ones({rows, 1});
+  RecurrentState state = layer.initial_state(with.initial, rows);
+  for (Tensor* const part : {&state.h, &state.c})
+    if (!part->defined()) *part = Tensor::zeros({rows, layer.options().hidden});
+  std::vector<Tensor> outputs(steps);
+  for (size_t i = 0; i < steps; ++i) {
+    const size_t t = layer.options().reverse ? steps - 1 - i : i;
+    const Tensor mask = with.mask.defined() ? with.mask.step(t).reshape({rows, 1}) : everyone;
+    state = step(layer, x.step(t), state,
+                 {.live = mask, .counted = with.count_padded ? everyone : mask, .condition = with.condition});
+    outputs[t] = state.h.reshape({1, rows, state.h.columns()});
+  }
+  return {.hidden = concatenate(outputs, 0), .last = state};
 }
 
 }  // namespace lamina::composed

@@ -13,17 +13,11 @@ struct StepOptions {
   Tensor condition = {};  ///< v [B x condition]
 };
 
-/// One step from x_t [B x input]: the state after it.
-RecurrentState lstm_step(const Lstm& layer, const Tensor& x, const RecurrentState& before,
-                         const StepOptions& with = {});
-RecurrentState gru_step(const Gru& layer, const Tensor& x, const RecurrentState& before,
-                        const StepOptions& with = {});
-RecurrentState rnn_step(const Rnn& layer, const Tensor& x, const RecurrentState& before,
-                        const StepOptions& with = {});
+/// One step from x_t [B x input]: the state after it. Throws Error for other cells than those of cell.h.
+RecurrentState step(const Recurrent& layer, const Tensor& x, const RecurrentState& before,
+                    const StepOptions& with = {});
 
 /// The whole sequence, in training mode; the same result as layer(x, with).
-Sequence sequence(const Lstm& layer, const Tensor& x, const SequenceOptions& with = {});
-Sequence sequence(const Gru& layer, const Tensor& x, const SequenceOptions& with = {});
-Sequence sequence(const Rnn& layer, const Tensor& x, const SequenceOptions& with = {});
+Sequence sequence(const Recurrent& layer, const Tensor& x, const SequenceOptions& with = {});
 
 }  // namespace lamina::composed

@@ -90,7 +90,7 @@ Tensor reconstruction(const Tensor& canvas, const Tensor& images) {
 namespace composed {
 
 Bound bound(const Model& model, const Tensor& images, const Tensor& noise) {
-  using lamina::composed::affine, lamina::composed::lstm_step;
+  using lamina::composed::affine, lamina::composed::step;
   const GlimpseSizes& sizes = model.sizes();
   const size_t rows = images.rows();
   const Tensor zeros = Tensor::zeros({rows, sizes.hidden});
@@ -98,12 +98,12 @@ Bound bound(const Model& model, const Tensor& images, const Tensor& noise) {
   Tensor canvas = Tensor::zeros({rows, sizes.pixels()}), kl = Tensor::zeros({rows, 1});
   for (size_t t = 0; t < sizes.glimpses; ++t) {
     const Tensor r = composed::read(sizes.reading(), affine(model.read, decoder.h), images, canvas);
-    encoder = lstm_step(model.encoder, concatenate({decoder.h, r}, 1), encoder);
+    encoder = step(model.encoder, concatenate({decoder.h, r}, 1), encoder);
     const Tensor q = affine(model.latent, encoder.h);
     const Tensor mu = slice(q, 1, 0, sizes.latent), log_sigma = slice(q, 1, sizes.latent, 2 * sizes.latent);
     const Tensor sigma = exp(log_sigma);
     kl = kl + sum_columns((square(mu) + square(sigma) - 1) / 2 - log_sigma);
-    decoder = lstm_step(model.decoder, mu + sigma * noise.step(t), decoder);
+    decoder = step(model.decoder, mu + sigma * noise.step(t), decoder);
     const Tensor written = affine(model.write, decoder.h);
     canvas = canvas + composed::write(sizes.writing(), slice(written, 1, 0, focus_size),
                                       slice(written, 1, focus_size, written.columns()));

@@ -140,7 +140,7 @@ Tensor Model::loss(const Batch& batch) const {
 namespace composed {
 
 Tensor loss(const Model& model, const Batch& batch) {
-  using lamina::composed::affine, lamina::composed::lstm_step;
+  using lamina::composed::affine, lamina::composed::step;
   const size_t steps = batch.mask.shape()[0], rows = batch.mask.shape()[1];
   const Tensor zeros = Tensor::zeros({rows, model.options().hidden});
   RecurrentState first{.h = zeros, .c = zeros}, second = first, third = first;
@@ -148,12 +148,12 @@ Tensor loss(const Model& model, const Batch& batch) {
   Tensor total = Tensor::zeros({rows});
   for (size_t t = 0; t < steps; ++t) {
     const Tensor x = batch.points.step(t);
-    first = lstm_step(model.lower, concatenate({x, w}, 1), first);
+    first = step(model.lower, concatenate({x, w}, 1), first);
     const Window seen = window(affine(model.window, first.h), kappa, batch.texts, symbol_count);
     w = seen.w;
     kappa = seen.kappa;
-    second = lstm_step(model.middle, concatenate({x, first.h, w}, 1), second);
-    third = lstm_step(model.upper, concatenate({x, second.h, w}, 1), third);
+    second = step(model.middle, concatenate({x, first.h, w}, 1), second);
+    third = step(model.upper, concatenate({x, second.h, w}, 1), third);
     const Tensor output =
         clip_gradient(affine(model.mixture, concatenate({first.h, second.h, third.h}, 1)), output_clip);
     total = total + mixture_nll(output, batch.points.step(t + 1), batch.mask.step(t));

@@ -98,9 +98,12 @@ TEST_CASE("cell form: a gate that both the memory and the output read is refused
   CHECK_NOTHROW(Recurrent(parameters, "lstm", lstm_cell(), {.input = 2, .hidden = 3}));
 }
 
-TEST_CASE("cell form: the twin of the simple layer is that of tanh and relu alone") {
+TEST_CASE("cell form: there are twins of the cells of cell.h alone") {
+  static const OwnMemory<2> own;
   Parameters parameters(1);
-  const Rnn gated(parameters, "own", {.input = 2, .hidden = 3}, gru_cell());
-  CHECK_ERROR(composed::rnn_step(gated, Tensor::ones({1, 2}), {.h = Tensor::ones({1, 3})}),
-              "rnn_step: 'own' has another cell than tanh and relu, which are all that is written here");
+  const Recurrent layer(parameters, "own", own, {.input = 2, .hidden = 3});
+  CHECK_ERROR(
+      composed::step(layer, Tensor::ones({1, 2}), {.h = Tensor::ones({1, 3})}),
+      "composed::step: 'own' has another cell than tanh, relu, LSTM's and GRU's, which are all that is "
+      "written here");
 }

@@ -198,7 +198,7 @@ TEST_CASE("draw: generation paints what the decoder of the trained model would")
     size_t glimpses = 0;
     model.generate(noise, [&](size_t t, const Tensor& canvas, const Tensor& focus) {
       CHECK(t == glimpses++);
-      state = composed::lstm_step(model.decoder, noise.step(t), state);
+      state = composed::step(model.decoder, noise.step(t), state);
       const Tensor written = composed::affine(model.write, state.h),
                    wanted = slice(written, 1, 0, d::focus_size);
       CHECK(difference(focus, wanted) < 1e-5);
