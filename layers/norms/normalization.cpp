@@ -1,9 +1,6 @@
 #include "layers/norms/normalization.h"
 
-#include <type_traits>
-
 #include "core/ops.h"
-#include "layers/norms/apply_scheme.h"
 
 namespace lamina {
 

@@ -1,6 +1,6 @@
 // A scheme of any form is called with the mode where it takes one, and relu and pooling run once.
 
-#include "layers/norms/apply_scheme.h"
+#include "layers/norms/normalization.h"
 
 #include "core/ops.h"
 #include "tests/check.h"
