@@ -5,7 +5,6 @@
 #include "layers/named.h"
 #include "layers/norms/variants/batch_renorm.h"
 #include "layers/norms/variants/ghost_batch_norm.h"
-#include "layers/statistics/column_norm.h"
 #include "layers/statistics/rank_statistics.h"
 
 namespace lamina {
@@ -137,20 +136,10 @@ Tensor BatchNorm::apply(const Tensor& a, Mode mode, const ReluPool& then) {
 
 /// With the statistics of the batch, or of each of its parts.
 Tensor BatchNorm::by_batch(const Tensor& a, const ReluPool& then, BatchStatistics& statistics) const {
-  if (synchronizes()) {
-    batch_pass::require_features("synchronized_batch_norm", a, gain, bias);
-    statistics = {Tensor(gain.shape()), Tensor(gain.shape())};
-    const real lost = batch_pass::lost(options.variance);
-    const real cases = column_norm::measure_over_ranks(a, {}, lost, statistics.mean, statistics.variance);
-    return relu_pool(column_norm::normalize({.op = "synchronized_batch_norm",
-                                             .epsilon = options.epsilon,
-                                             .lost = lost,
-                                             .measured = true,
-                                             .cases_of_ranks = cases},
-                                            a, gain, bias, statistics.mean, statistics.variance),
-                     then);
-  }
   const BatchPassOptions pass = {.epsilon = options.epsilon, .variance = options.variance, .then = then};
+  if (synchronizes())
+    return batch_pass::normalize({.op = "synchronized_batch_norm", .batch = pass, .over_ranks = true}, a,
+                                 gain, bias, statistics);
   if (options.part > 0) return ghost_batch_norm(a, gain, bias, options.part, pass, &statistics);
   if (renormalizes())
     return batch_renorm(a, gain, bias, {running_mean, running_variance}, {options.r_max, options.d_max}, pass,

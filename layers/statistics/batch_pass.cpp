@@ -25,6 +25,7 @@ map_norm::Map map_of(const Options& options, const Tensor& a, const Tensor& gain
 void require_rows(const Options& options, const Tensor& a, const Tensor& gain, const Tensor& bias) {
   const Variance estimate = options.batch.variance;
   require_features(options.op, a, gain, bias);
+  if (options.over_ranks) return;
   if (a.rows() == 0 || (a.rows() == 1 && estimate == Variance::unbiased))
     fail(options.op, ": ", a.shape(), " has ", a.rows(), " cases; ", needed(estimate));
 }
@@ -51,14 +52,18 @@ Tensor normalize(const Options& options, const Tensor& a, const Tensor& gain, co
   require(options, a, gain, bias);
   const auto& [epsilon, variance, then] = options.batch;
   if (!statistics.mean.defined()) statistics = statistics_of(a.columns());
-  if (!options.maps)
-    return relu_pool(column_norm::normalize({.op = options.op,
-                                             .epsilon = epsilon,
-                                             .lost = lost(variance),
-                                             .measured = options.measured,
-                                             .into = options.into},
-                                            a, gain, bias, statistics.mean, statistics.variance),
+  if (!options.maps) {
+    column_norm::Scheme scheme = {.op = options.op,
+                                  .epsilon = epsilon,
+                                  .lost = lost(variance),
+                                  .measured = options.measured || options.over_ranks,
+                                  .into = options.into};
+    if (options.over_ranks)
+      scheme.cases_of_ranks =
+          column_norm::measure_over_ranks(a, {}, scheme.lost, statistics.mean, statistics.variance);
+    return relu_pool(column_norm::normalize(scheme, a, gain, bias, statistics.mean, statistics.variance),
                      then);
+  }
   const char* const op = then.relu && options.op_with_relu != nullptr ? options.op_with_relu : options.op;
   return map_norm::normalize({op, then.kind()}, map_of(options, a, gain, bias),
                              {.over_images = true, .lost = lost(variance), .measured = options.measured},

@@ -33,6 +33,8 @@ struct Options {
   BatchPassOptions batch = {};
   /// Every position of an image is a case of its channel, a [N x H x W x C] or [N x C]; else every row is one, a [... x C].
   bool maps = false;
+  bool over_ranks =
+      false;  ///< of rows: the cases are those of all ranks (column_norm.h), of which a may have none
   bool measured = false;  ///< `statistics` are those of a already
   Tensor into = {};       ///< where the result goes, a part of a larger tensor; empty: a new tensor
 };
