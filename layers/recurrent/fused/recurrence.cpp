@@ -9,10 +9,9 @@
 namespace lamina {
 
 RecurrencePass::RecurrencePass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
-                               const RecurrentState& initial, const Tensor& mask, const Tensor& hidden,
-                               bool recording)
+                               const RecurrentState& initial, const Tensor& mask, const Tensor& hidden)
     : options_(options),
-      recording_(recording),
+      recording_(Tape::current() != nullptr),
       steps_(x_part.shape()[0]),
       rows_(x_part.shape()[1]),
       step_(options.step, weight.rows(), steps_, rows_),
@@ -22,11 +21,11 @@ RecurrencePass::RecurrencePass(const RecurrenceOptions& options, const Tensor& x
       mask_(mask),
       hidden_(hidden),
       initial_(initial),
-      kept_part_({recording ? steps_ : 1, rows_, step_.kept()}),
+      kept_part_({recording_ ? steps_ : 1, rows_, step_.kept()}),
       zeros_(Tensor::zeros({rows_, step_.hidden()})) {
   if (!initial_.h.defined()) initial_.h = zeros_;
   if (!initial_.c.defined()) initial_.c = zeros_;
-  if (step_.has_memory()) memory_ = Tensor({recording ? steps_ : 2, rows_, step_.hidden()});
+  if (step_.has_memory()) memory_ = Tensor({recording_ ? steps_ : 2, rows_, step_.hidden()});
 }
 
 RowStep::Step RecurrencePass::at(size_t step) {
@@ -241,7 +240,7 @@ void RecurrencePass::contribute_weight(const Back& back) {
 
 RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                           const RecurrentState& initial, const Tensor& mask, const Tensor& hidden) {
-  RecurrencePass pass(options, x_part, weight, initial, mask, hidden, Tape::current() != nullptr);
+  RecurrencePass pass(options, x_part, weight, initial, mask, hidden);
   RecurrentState last = pass.forward();
   const RowStepOptions& step = options.step;
   record("recurrence", {hidden, last.c},

@@ -44,9 +44,9 @@ class Feedback {
 /// or the tape is retained for another backward pass.
 class RecurrencePass {
  public:
-  /// Without a tape that records, `recording` is false and nothing is kept.
+  /// Keeps nothing without a tape that records.
   RecurrencePass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
-                 const RecurrentState& initial, const Tensor& mask, const Tensor& hidden, bool recording);
+                 const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
 
   RecurrentState forward(Feedback* feedback = nullptr);
   /// dL/dc_T [B x H], or nullptr; dL/dh_t is the gradient of `hidden`.
