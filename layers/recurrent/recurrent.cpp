@@ -92,9 +92,6 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   const auto from_inputs = [&](const std::string& parameter, size_t inputs) {
     return initial_values(chosen.input_initial, parameter, {inputs, width}, parameters.random(parameter));
   };
-  const auto from_hidden = [&](const std::string& parameter) {
-    return gate_by_gate(chosen.hidden_initial, parameter, hidden, form.gates, parameters.random(parameter));
-  };
   const bool normalized = chosen.norm == Norm::weight;
   const auto length_of = [&](const std::string& which, const Tensor& weight) {
     return normalized ? length_of_columns(weight, name + which + ".direction") : Tensor();
@@ -105,7 +102,8 @@ Recurrent::Recurrent(Parameters& parameters, const std::string& name, const Cell
   };
   // Columns of zeros are refused before the first parameter is added.
   input_weight = from_inputs(name + ".input_weight", input);
-  hidden_weight = from_hidden(name + ".hidden_weight");
+  hidden_weight = gate_by_gate(chosen.hidden_initial, name + ".hidden_weight", hidden, form.gates,
+                               parameters.random(name + ".hidden_weight"));
   input_gain = length_of(".input_weight", input_weight);
   hidden_gain = length_of(".hidden_weight", hidden_weight);
   add_weight(".input_weight", input_weight, input_gain);
@@ -149,19 +147,17 @@ void Recurrent::require_shapes(const Tensor& x, size_t width, const SequenceOpti
     fail("recurrent '", name_, "': the input is ", shape, "; [T x B x ", width, "] is needed");
   if (shape[0] == 0 || shape[1] == 0)
     fail("recurrent '", name_, "': the input ", shape, " has no ", shape[0] == 0 ? "steps" : "cases");
-  if (with.mask.defined() && with.mask.shape() != Shape{shape[0], shape[1]})
-    fail("recurrent '", name_, "': the mask is ", with.mask.shape(), " for an input of ", shape, "; [",
-         shape[0], " x ", shape[1], "] is needed");
-  for (const Tensor& state : {with.initial.h, with.initial.c})
-    if (state.defined() && state.shape() != Shape{shape[1], options_.hidden})
-      fail("recurrent '", name_, "': the initial state is ", state.shape(), "; [", shape[1], " x ",
-           options_.hidden, "] is needed");
-  const size_t conditions = with.condition.defined() ? with.condition.columns() : 0;
-  if (conditions != options_.condition ||
-      (conditions > 0 && with.condition.shape() != Shape{shape[1], conditions}))
+  const Shape mask{shape[0], shape[1]}, state{shape[1], options_.hidden}, v{shape[1], options_.condition};
+  if (with.mask.defined() && with.mask.shape() != mask)
+    fail("recurrent '", name_, "': the mask is ", with.mask.shape(), " for an input of ", shape, "; ", mask,
+         " is needed");
+  for (const Tensor& each : {with.initial.h, with.initial.c})
+    if (each.defined() && each.shape() != state)
+      fail("recurrent '", name_, "': the initial state is ", each.shape(), "; ", state, " is needed");
+  const bool given = with.condition.defined() && with.condition.columns() > 0;
+  if (given ? with.condition.shape() != v : options_.condition > 0)
     fail("recurrent '", name_, "': the condition is ",
-         with.condition.defined() ? text(with.condition.shape()) : "missing", "; [", shape[1], " x ",
-         options_.condition, "] is needed");
+         with.condition.defined() ? text(with.condition.shape()) : "missing", "; ", v, " is needed");
   if (with.initial.c.defined() && !cell_->form().memory())
     fail("recurrent '", name_, "': an initial c was given, but only an LSTM has one");
 }
