@@ -9,61 +9,54 @@ Normalization::Normalization(Parameters& parameters, const std::string& name,
   const size_t features = options.features;
   const real gain = options.gain, epsilon = options.epsilon;
   const bool maps = maps_ = options.height * options.width > 1;
-  const auto within_case = [&](const Shape& shape, const GroupNormOptions& chosen) {
-    scheme_.emplace<GroupNorm>(parameters, name, shape, chosen, gain);
-  };
-  const auto batch = [&](BatchNormOptions chosen) {
-    chosen.features = features;
-    chosen.epsilon = epsilon;
-    chosen.variance = options.variance;
-    chosen.gain = gain;
-    scheme_.emplace<BatchNorm>(parameters, name, chosen);
-  };
+  const Norm norm = options.norm;
   const Shape channel = {features}, unit = {options.height, options.width, features};
-  if (const NormEntry& entry = entry_of(options.norm); maps ? !entry.maps : !entry.vectors)
+  if (const NormEntry& entry = entry_of(norm); maps ? !entry.maps : !entry.vectors)
     fail("normalization '", name, "': ", entry.title,
          maps ? text(" is for vectors, not for maps of ", unit) : " needs maps with more than one position");
-  switch (options.norm) {
+  switch (norm) {
     case Norm::none:
     case Norm::weight:
     case Norm::standardized:
       break;
     case Norm::rms:
-      scheme_.emplace<RmsNorm>(parameters, name,
-                               LayerNormOptions{.features = features, .epsilon = epsilon, .gain = gain});
+      scheme_ = RmsNorm(parameters, name, {.features = features, .epsilon = epsilon, .gain = gain});
       break;
     case Norm::layer_simple:
     case Norm::detached:
     case Norm::ada:
-      scheme_.emplace<ParameterFreeNorm>(
-          name, ParameterFreeNormOptions{.features = features, .norm = options.norm, .epsilon = epsilon});
+      scheme_ = ParameterFreeNorm(name, {.features = features, .norm = norm, .epsilon = epsilon});
       break;
     case Norm::dyt:
-      scheme_.emplace<DyT>(parameters, name, DyTOptions{.features = features, .gain = gain});
+      scheme_ = DyT(parameters, name, {.features = features, .gain = gain});
       break;
     case Norm::batch:
-      batch({});
-      break;
-    case Norm::ghost:  // to BatchNorm a part of 0 is the whole batch
-      if (options.part == 0) fail("normalization '", name, "': parts of 0 cases; take at least 2");
-      batch({.part = options.part});
-      break;
+    case Norm::ghost:
     case Norm::renorm:
-      batch({.r_max = options.r_max, .d_max = options.d_max});
+      if (norm == Norm::ghost && options.part == 0)  // to BatchNorm it is the whole batch
+        fail("normalization '", name, "': parts of 0 cases; take at least 2");
+      scheme_ = BatchNorm(parameters, name,
+                          {.features = features,
+                           .epsilon = epsilon,
+                           .variance = options.variance,
+                           .gain = gain,
+                           .part = norm == Norm::ghost ? options.part : 0,
+                           .r_max = norm == Norm::renorm ? options.r_max : 1,
+                           .d_max = norm == Norm::renorm ? options.d_max : 0});
       break;
     case Norm::group:
-      within_case(channel, {.groups = options.groups, .epsilon = epsilon});
-      break;
     case Norm::instance:
-      within_case(channel, {.groups = features, .epsilon = epsilon});
+      scheme_ =
+          GroupNorm(parameters, name, channel,
+                    {.groups = norm == Norm::group ? options.groups : features, .epsilon = epsilon}, gain);
       break;
     case Norm::layer:
     case Norm::layer_interior:
       if (maps)
-        within_case(unit, {.border = options.norm == Norm::layer ? 0 : options.border, .epsilon = epsilon});
+        scheme_ = GroupNorm(parameters, name, unit,
+                            {.border = norm == Norm::layer ? 0 : options.border, .epsilon = epsilon}, gain);
       else
-        scheme_.emplace<LayerNorm>(parameters, name,
-                                   LayerNormOptions{.features = features, .epsilon = epsilon, .gain = gain});
+        scheme_ = LayerNorm(parameters, name, {.features = features, .epsilon = epsilon, .gain = gain});
       break;
   }
 }
