@@ -5,7 +5,7 @@
 #include "layers/named.h"
 #include "layers/norms/variants/batch_renorm.h"
 #include "layers/norms/variants/ghost_batch_norm.h"
-#include "layers/statistics/rank_statistics.h"
+#include "layers/statistics/column_norm.h"
 
 namespace lamina {
 

@@ -1,9 +1,10 @@
 #include "layers/statistics/column_norm.h"
 
 #include <limits>
+#include <vector>
 
+#include "core/distributed/group.h"
 #include "core/ops/map.h"
-#include "layers/statistics/rank_statistics.h"
 
 namespace lamina::column_norm {
 
@@ -83,6 +84,37 @@ void measure(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor
       cases.rows, cases.width,
       [=, degrees = static_cast<real>(cases.count()) - lost, mu = mean.data(), var = variance.data()](
           size_t begin, size_t end) { moments(cases, degrees, begin, end, mu, var); });
+}
+
+real merge_ranks(size_t cases, real lost, std::span<real> mean, std::span<real> variance) {
+  const size_t columns = mean.size();
+  const auto own = static_cast<double>(cases);
+  std::vector<double> sums(columns + 1);
+  for (size_t c = 0; c < columns && cases > 0; ++c) sums[c] = own * static_cast<double>(mean[c]);
+  sums.back() = own;
+  distributed::group().sum(std::span(sums));
+  const double all = sums.back();
+  if (all == 0) {
+    std::ranges::fill(mean, real{0});
+    std::ranges::fill(variance, std::numeric_limits<real>::infinity());
+    return 0;
+  }
+  std::vector<double> squares(columns);
+  for (size_t c = 0; c < columns; ++c) {
+    const double distance = static_cast<double>(mean[c]) - sums[c] / all;
+    if (cases > 0) squares[c] = own * (static_cast<double>(variance[c]) + distance * distance);
+    mean[c] = static_cast<real>(sums[c] / all);
+  }
+  distributed::group().sum(std::span(squares));
+  for (size_t c = 0; c < columns; ++c)
+    variance[c] = static_cast<real>(squares[c] / (all - static_cast<double>(lost)));
+  return static_cast<real>(all);
+}
+
+void sum_ranks(std::span<real> values) {
+  std::vector<double> sums(values.begin(), values.end());
+  distributed::group().sum(std::span(sums));
+  std::ranges::transform(sums, values.begin(), [](double sum) { return static_cast<real>(sum); });
 }
 
 real measure_over_ranks(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance) {

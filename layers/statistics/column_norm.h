@@ -23,6 +23,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 
 #include "core/math/sum.h"
 #include "core/tensor.h"
@@ -183,7 +184,16 @@ Tensor normalize(const Scheme& scheme, const Tensor& a, const Tensor& gain, cons
 /// Mean and variance [C] of the rows of a that count, alone, with D = N - lost.
 void measure(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance);
 /// The same over the rows of all ranks that train together (core/distributed/group.h), n of which compute what one computes
-/// on all rows. Returns N. Two sums over ranks, and one in the backward pass, of two numbers a column at most.
+/// on all rows. Returns N. Two sums over ranks, and one in the backward pass, of two numbers a column at most; they are in
+/// double, in which a rank's mean keeps the digits in which it differs from that of all.
 real measure_over_ranks(const Tensor& a, const Tensor& mask, real lost, Tensor mean, Tensor variance);
+
+/// From mean and variance (divided by N_r) of each column over this rank's N_r cases, those over the cases of all ranks:
+///   mean = sum_r N_r m_r / N,    variance = sum_r N_r (v_r + (m_r - mean)^2) / (N - lost)
+/// Returns N. A rank may have no case. Where none has any, the mean is 0 and the variance infinite. Two sums over ranks.
+real merge_ranks(size_t cases, real lost, std::span<real> mean, std::span<real> variance);
+
+/// values[i] = sum over ranks of values[i]. One sum over ranks.
+void sum_ranks(std::span<real> values);
 
 }  // namespace lamina::column_norm

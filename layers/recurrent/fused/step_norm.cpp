@@ -4,7 +4,6 @@
 
 #include "core/distributed/batch_part.h"
 #include "core/ops/map.h"
-#include "layers/statistics/rank_statistics.h"
 #include "layers/statistics/row_norm.h"
 
 namespace lamina {
