@@ -37,41 +37,6 @@ BatchStatistics mean_over_ranks(const BatchStatistics& own, size_t cases) {
   return {sums.slice(0, features) / all, sums.slice(features, 2 * features) / all};
 }
 
-}  // namespace
-
-namespace composed {
-
-/// The mean is subtracted twice: for equal cases, 1 / sqrt(epsilon) would magnify the rounding error that one
-/// subtraction leaves. And terms that cancel, as all do for a single case, are added before they reach a's
-/// gradient.
-Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchPassOptions& options) {
-  batch_pass::require(rows_pass(options), a, gain, bias);
-  const Tensor once = a - mean_rows(a), centered = once - mean_rows(once);
-  const real degrees = static_cast<real>(a.rows()) - batch_pass::lost(options.variance);
-  const Tensor deviation = sqrt(sum_rows(square(centered)) / degrees + options.epsilon);
-  return composed::relu_pool(centered / deviation * gain + bias, options.then);
-}
-
-Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                       const BatchPassOptions& options) {
-  batch_pass::require(maps_pass(options), a, gain, bias);
-  return composed::batch_norm(a, gain, bias, options);
-}
-
-}  // namespace composed
-
-Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchPassOptions& options,
-                  BatchStatistics* statistics) {
-  return normalized(rows_pass(options), a, gain, bias, statistics);
-}
-
-Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
-                       const BatchPassOptions& options, BatchStatistics* statistics) {
-  return normalized(maps_pass(options), a, gain, bias, statistics);
-}
-
-namespace {
-
 const BatchNormOptions& checked(const std::string& name, const BatchNormOptions& chosen) {
   if (chosen.part > 0 && (chosen.r_max != 1 || chosen.d_max != 0))
     fail("batch_norm '", name, "': parts of ", chosen.part, " cases and renormalization; choose one");
@@ -82,6 +47,34 @@ const BatchNormOptions& checked(const std::string& name, const BatchNormOptions&
 }
 
 }  // namespace
+
+/// The mean is subtracted twice: for equal cases, 1 / sqrt(epsilon) would magnify the rounding error that one
+/// subtraction leaves. And terms that cancel, as all do for a single case, are added before they reach a's
+/// gradient.
+Tensor composed::batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                            const BatchPassOptions& options) {
+  batch_pass::require(rows_pass(options), a, gain, bias);
+  const Tensor once = a - mean_rows(a), centered = once - mean_rows(once);
+  const real degrees = static_cast<real>(a.rows()) - batch_pass::lost(options.variance);
+  const Tensor deviation = sqrt(sum_rows(square(centered)) / degrees + options.epsilon);
+  return composed::relu_pool(centered / deviation * gain + bias, options.then);
+}
+
+Tensor composed::batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                                 const BatchPassOptions& options) {
+  batch_pass::require(maps_pass(options), a, gain, bias);
+  return composed::batch_norm(a, gain, bias, options);
+}
+
+Tensor batch_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const BatchPassOptions& options,
+                  BatchStatistics* statistics) {
+  return normalized(rows_pass(options), a, gain, bias, statistics);
+}
+
+Tensor batch_norm_maps(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                       const BatchPassOptions& options, BatchStatistics* statistics) {
+  return normalized(maps_pass(options), a, gain, bias, statistics);
+}
 
 BatchNorm::BatchNorm(Parameters& parameters, const std::string& name, const BatchNormOptions& chosen)
     : gain(parameters.add(name + ".gain", Tensor::full({checked(name, chosen).features}, chosen.gain))),

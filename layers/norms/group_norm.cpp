@@ -16,6 +16,13 @@ void require_groups(const Map& map, const Tensor& a, size_t groups) {
          " groups");
 }
 
+/// Before a parameter is added.
+const Shape& checked(const std::string& name, const Shape& shape, size_t groups) {
+  if (groups == 0 || shape.columns() % groups != 0)
+    fail("group_norm '", name, "': ", shape.columns(), " channels do not divide into ", groups, " groups");
+  return shape;
+}
+
 }  // namespace
 
 Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const GroupNormOptions& options) {
@@ -28,9 +35,8 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
       map, {.groups = options.groups}, options.epsilon, a, gain, bias);
 }
 
-namespace composed {
-
-Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const GroupNormOptions& options) {
+Tensor composed::group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias,
+                            const GroupNormOptions& options) {
   const Map map = map_norm::map_of("group_norm", a, gain, bias, options.border, options.then);
   require_groups(map, a, options.groups);
   const size_t members = map.channels / options.groups, positions = map.height * map.width;
@@ -54,19 +60,6 @@ Tensor group_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, const
       normalized.reshape({a.size() / period, period}) * gain.reshape({period}) + bias.reshape({period});
   return composed::relu_pool(y.reshape(maps.shape()), options.then).reshape(map_norm::out_shape(map, a));
 }
-
-}  // namespace composed
-
-namespace {
-
-/// Before a parameter is added.
-const Shape& checked(const std::string& name, const Shape& shape, size_t groups) {
-  if (groups == 0 || shape.columns() % groups != 0)
-    fail("group_norm '", name, "': ", shape.columns(), " channels do not divide into ", groups, " groups");
-  return shape;
-}
-
-}  // namespace
 
 GroupNorm::GroupNorm(Parameters& parameters, const std::string& name, const Shape& shape,
                      const GroupNormOptions& chosen, real initial_gain)

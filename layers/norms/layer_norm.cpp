@@ -7,22 +7,18 @@
 
 namespace lamina {
 
-namespace composed {
-
 /// The mean is taken of the distances from the first unit, which are 0 in a constant row: otherwise
 /// 1 / sqrt(epsilon) would magnify the rounding error of the mean.
-Tensor layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
+Tensor composed::layer_norm(const Tensor& a, const Tensor& gain, const Tensor& bias, real epsilon) {
   const Tensor first = slice(a.detach(), -1, 0, 1), mean = first + mean_columns(a - first);
   const Tensor centered = a - mean;
   const Tensor deviation = sqrt(mean_columns(square(centered)) + epsilon);
   return centered / deviation * gain + bias;
 }
 
-Tensor rms_norm(const Tensor& a, const Tensor& gain, real epsilon) {
+Tensor composed::rms_norm(const Tensor& a, const Tensor& gain, real epsilon) {
   return a / sqrt(mean_columns(square(a)) + epsilon) * gain;
 }
-
-}  // namespace composed
 
 namespace {
 

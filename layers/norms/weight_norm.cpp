@@ -7,11 +7,9 @@
 
 namespace lamina {
 
-namespace composed {
-
-Tensor weight_norm(const Tensor& v, const Tensor& gain) { return v / sqrt(sum_rows(square(v))) * gain; }
-
-}  // namespace composed
+Tensor composed::weight_norm(const Tensor& v, const Tensor& gain) {
+  return v / sqrt(sum_rows(square(v))) * gain;
+}
 
 namespace {
 
