@@ -197,28 +197,6 @@ Cell::Cell(const CellForm& form) : form_(form) {
     fail("cell: an output needs both a forward and a backward function");
 }
 
-namespace {
-
-/// What backward() says of one row with H = 1: all gradients, one after another.
-std::vector<real> gradients_of(const Cell& cell, const std::vector<real>& gates,
-                               const std::vector<real>& kept, real previous, real next) {
-  const size_t all = gates.size();
-  std::vector<real> gradients(all + kept.size() + 1);
-  const real dnext = real(0.7);
-  cell.backward({.hidden = 1,
-                 .gates = gates.data(),
-                 .kept = kept.data(),
-                 .previous = &previous,
-                 .next = &next,
-                 .dnext = &dnext,
-                 .dgates = gradients.data(),
-                 .dkept = gradients.data() + all,
-                 .dprevious = gradients.data() + all + kept.size()});
-  return gradients;
-}
-
-}  // namespace
-
 void require_gates_apart(const Cell& cell) {
   const CellForm& form = cell.form();
   if (!form.memory()) return;
@@ -238,8 +216,22 @@ void require_gates_apart(const Cell& cell) {
   form.output.backward(1, gates.data(), &next, &dh, written.data(), &dc);
   for (size_t i = 0; i < gates.size(); ++i)
     if (written[i] != untouched) after[i] = written[i] + 1;
-  const std::vector<real> right = gradients_of(cell, gates, kept, previous, next),
-                          late = gradients_of(cell, after, kept, previous, next);
+  // What backward() says of the row: all gradients, one after another.
+  const auto gradients_of = [&](const std::vector<real>& left) {
+    std::vector<real> gradients(gates.size() + kept.size() + 1);
+    const real dnext = real(0.7);
+    cell.backward({.hidden = 1,
+                   .gates = left.data(),
+                   .kept = kept.data(),
+                   .previous = &previous,
+                   .next = &next,
+                   .dnext = &dnext,
+                   .dgates = gradients.data(),
+                   .dkept = gradients.data() + gates.size(),
+                   .dprevious = &gradients.back()});
+    return gradients;
+  };
+  const std::vector<real> right = gradients_of(gates), late = gradients_of(after);
   for (size_t i = 0; i < right.size(); ++i) {
     const bool of_output = i < gates.size() && written[i] != untouched;  // which backward() leaves alone
     if (!of_output && right[i] != late[i] && !std::isnan(right[i]))
