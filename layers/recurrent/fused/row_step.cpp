@@ -156,8 +156,7 @@ void RowStep::backward(const Step& at, const Gradients& d, const Share& share, D
   const auto columns = [&](StepNorm& norm, size_t sums, const real* raw, real* dnormalized) {
     if (norm.by_rows()) return;
     share.wait();
-    real* const dgain = own.sums.running() + sums;
-    norm.backward_columns(at.t, share, raw, dnormalized, counted(at), dgain, dgain + norm.width());
+    norm.backward_columns(at.t, share, raw, dnormalized, counted(at), own.sums.running() + sums);
   };
   const auto [begin, end] = share.rows;
   if (memory_norm_.by_rows()) {
@@ -219,8 +218,7 @@ void RowStep::open_row(const Step& at, const Gradients& d, size_t r, const BackR
   form().output.backward(size_, row.gates, used, dh, row.dgates, dnormalized);
   std::fill_n(dh, size_, real{0});  // all of it has passed to o and c; the product adds that of h_{t-1}
   if (!memory_norm_.active() || !memory_norm_.by_rows()) return;
-  real* const sums = own.sums.running() + sums_of_memory();
-  memory_norm_.backward_row(at.t, r, c, dnormalized, dnormalized, sums, sums + size_);
+  memory_norm_.backward_row(at.t, r, c, dnormalized, dnormalized, own.sums.running() + sums_of_memory());
 }
 
 /// Through the cell and the normalizations of both parts. At a padded step the gradient of the state passes
@@ -250,9 +248,8 @@ void RowStep::close_row(const Step& at, const Gradients& d, size_t r, const Back
   if (d.condition.first != nullptr) add_row(row.dgates, d.condition[r], width_);
   const auto through = [&](const StepNorm& norm, size_t sums, const real* raw, const real* dnormalized,
                            real* draw) {
-    real* const running = own.sums.running() + sums;
     if (norm.active() && norm.by_rows())
-      norm.backward_row(at.t, r, raw, dnormalized, draw, running, running + norm.width());
+      norm.backward_row(at.t, r, raw, dnormalized, draw, own.sums.running() + sums);
   };
   if (joint())
     through(hidden_norm_, sums_of_hidden(), at.gates[r], row.dgates, d.x[r]);

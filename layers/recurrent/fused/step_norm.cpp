@@ -105,8 +105,9 @@ void StepNorm::normalize_row(size_t t, size_t row, const real* raw, real* out) c
 }
 
 void StepNorm::backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw,
-                            real* dgain, real* dbias) const {
+                            real* sums) const {
   const real* gain = parameters_.gain.data();
+  real *dgain = sums, *dbias = sums + width();
   if (parameters_.norm == Norm::layer) {
     const real* kept = statistics_.data() + 4 * (t * rows_ + row);
     for (const size_t segment : parameters_.segments) {
@@ -129,7 +130,8 @@ void StepNorm::backward_row(size_t t, size_t row, const real* raw, const real* d
 }
 
 void StepNorm::backward_columns(size_t t, const Share& share, const real* raw, real* d, const real* mask,
-                                real* dgain, real* dbias) {
+                                real* sums) {
+  real *const dgain = sums, *const dbias = sums + width();
   const column_norm::Cases cases = cases_of(raw, mask);
   const column_norm::Statistics s{means(t), means(t) + width()};
   const real* const gain = parameters_.gain.data();

@@ -70,17 +70,15 @@ class StepNorm {
   /// out = gain (raw - mean) / deviation + bias, for one row.
   void normalize_row(size_t t, size_t row, const real* raw, real* out) const;
 
-  /// Computes dL/d(raw) from dL/d(normalized) for one row, possibly in place; adds to dgain and dbias
-  /// [width].
-  void backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw, real* dgain,
-                    real* dbias) const;
+  /// Computes dL/d(raw) from dL/d(normalized) for one row, possibly in place; adds to the gradients of gain and bias,
+  /// `sums` [2 x width].
+  void backward_row(size_t t, size_t row, const real* raw, const real* dnormalized, real* draw,
+                    real* sums) const;
   /// The same in place for the share's columns of all rows under batch norm; rows that are padded must hold zeros. All
   /// threads call it: where ranks synchronize, one exchanges their sums.
-  void backward_columns(size_t t, const Share& share, const real* raw, real* d, const real* mask, real* dgain,
-                        real* dbias);
+  void backward_columns(size_t t, const Share& share, const real* raw, real* d, const real* mask, real* sums);
 
-  /// Adds the sums of each of `threads` threads, gain [width] then bias [width] at multiples of `stride`, to
-  /// the gradients of gain and bias.
+  /// Adds these sums of each of `threads` threads, at multiples of `stride`, to the gradients of gain and bias.
   void contribute(const real* sums, size_t threads, size_t stride) const;
 
  private:
