@@ -8,41 +8,15 @@
 
 namespace lamina {
 
-namespace composed {
-
 namespace {
 
-/// Both are taken from the distances from the first unit, which are exact where the row is far from zero.
-struct Parts {
-  Tensor centered, deviation;
-};
-
-Parts parts_of(const Tensor& a, const Tensor& statistics_of, real epsilon) {
-  const Tensor& x = statistics_of;
+/// Of a with the statistics of x, which are taken from the distances from x's first unit: these are exact where the row
+/// is far from zero.
+Tensor normalized_by(const Tensor& a, const Tensor& x, real epsilon) {
   const Tensor first = slice(x.detach(), -1, 0, 1), distances = x - first, mean = mean_columns(distances);
-  return {a - first - mean, sqrt(mean_columns(square(distances - mean)) + epsilon)};
+  const Tensor centered = a - first - mean;
+  return centered / sqrt(mean_columns(square(distances - mean)) + epsilon);
 }
-
-}  // namespace
-
-Tensor layer_norm_simple(const Tensor& a, real epsilon) {
-  const auto [centered, deviation] = parts_of(a, a, epsilon);
-  return centered / deviation;
-}
-
-Tensor detach_norm(const Tensor& a, real epsilon) {
-  const auto [centered, deviation] = parts_of(a, a.detach(), epsilon);
-  return centered / deviation;
-}
-
-Tensor ada_norm(const Tensor& a, real scale, real slope, real epsilon) {
-  const Tensor n = composed::layer_norm_simple(a, epsilon);
-  return (real(1) - slope * n).detach() * n * scale;
-}
-
-}  // namespace composed
-
-namespace {
 
 /// What the backward pass of a row has: its numbers, the derivatives of its outputs, and where its own belong.
 struct Row {
@@ -101,6 +75,15 @@ void through_statistics(const Row& row, const Factor& factor) {
 }
 
 }  // namespace
+
+Tensor composed::layer_norm_simple(const Tensor& a, real epsilon) { return normalized_by(a, a, epsilon); }
+
+Tensor composed::detach_norm(const Tensor& a, real epsilon) { return normalized_by(a, a.detach(), epsilon); }
+
+Tensor composed::ada_norm(const Tensor& a, real scale, real slope, real epsilon) {
+  const Tensor n = composed::layer_norm_simple(a, epsilon);
+  return (real(1) - slope * n).detach() * n * scale;
+}
 
 /// da = (dy - mean(dy) - n mean(dy n)) / deviation
 Tensor layer_norm_simple(const Tensor& a, real epsilon) {
