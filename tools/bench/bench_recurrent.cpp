@@ -5,57 +5,45 @@
 //   build/bench_recurrent --seconds 2     # per line, for steadier numbers
 
 #include <cstdio>
-#include <memory>
 #include <vector>
 
 #include "core/gemm/gemm.h"
-#include "core/ops.h"
 #include "core/tape.h"
 #include "core/threads/parallel.h"
 #include "layers/recurrent/recurrent.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/timed_steps.h"
 
 namespace {
 
 using namespace lamina;
 
-struct Line {
-  bool lstm;
-  size_t steps, batch, input, hidden;
-  bool checkpoint = false;
-
-  /// Of the products forward and backward; not those that checkpointing computes again.
-  double gflop() const { return bench::recurrent_gflop(lstm ? 4 : 3, input, hidden, false, steps, batch); }
-};
-
-/// A layer with its input; calling it is a step.
-class Model {
+/// A layer with its input; calling it is a step and gives its milliseconds.
+template <class Layer>
+class Timed {
  public:
-  Model(const Line& line, Norm norm) : parameters_(1), x_({line.steps, line.batch, line.input}) {
-    const RecurrentOptions options{
-        .input = line.input, .hidden = line.hidden, .norm = norm, .checkpoint = line.checkpoint};
-    layer_ = std::make_unique<Recurrent>(parameters_, "layer", line.lstm ? lstm_cell() : gru_cell(), options);
-    Random(2).fill_normal(x_.data(), x_.size(), 0, 1);
-    parameters_.gradients();  // moves the parameters to where they stay, before memory is counted
+  Timed(SequenceSizes sizes, Norm norm) {
+    sizes.norm = norm;
+    step_ = recurrent_step<Layer>(sizes);
+    step_.parameters->gradients();  // moves the parameters to where they stay, before memory is counted
   }
 
-  /// Milliseconds.
   double operator()() const {
     const double begin = bench::now();
     Tape tape;
-    tape.backward(mean_square((*layer_)(x_).hidden));
+    tape.backward(step_.loss());
     return 1e3 * (bench::now() - begin);
   }
 
  private:
-  Parameters parameters_;
-  Tensor x_;
-  std::unique_ptr<Recurrent> layer_;
+  TrainingStep step_;
 };
 
-/// Plain and layer norm take turns, so that both meet the same weather.
-void print_line(const Line& line, double seconds, double peak) {
-  const Model plain(line, Norm::none), normalized(line, Norm::layer);
+/// Plain and layer norm take turns, so that both meet the same weather. Of the peak are the products forward and backward;
+/// not those that checkpointing computes again.
+template <class Layer>
+void print_line(const char* name, size_t gates, const SequenceSizes& sizes, double seconds, double peak) {
+  const Timed<Layer> plain(sizes, Norm::none), normalized(sizes, Norm::layer);
   const double plain_mb = bench::memory_mb(plain), normalized_mb = bench::memory_mb(normalized);
   std::vector<double> plain_ms, normalized_ms;
   const double start = bench::now();
@@ -64,27 +52,27 @@ void print_line(const Line& line, double seconds, double peak) {
     normalized_ms.push_back(normalized());
   }
   const double first = bench::median(plain_ms), second = bench::median(normalized_ms);
-  const auto percent = [&](double ms) { return 100 * 1e3 * line.gflop() / ms / peak; };
-  std::printf("| %s | %zu%s | %zu | %zu | %.2f | %.2f | %.2f | %.0f%% | %.0f%% | %.1f | %.1f |\n",
-              line.lstm ? "LSTM" : "GRU", line.steps, line.checkpoint ? ", checkpoints" : "", line.batch,
-              line.hidden, first, second, second / first, percent(first), percent(second), plain_mb,
-              normalized_mb);
+  const double gflop =
+      bench::recurrent_gflop(gates, sizes.input, sizes.hidden, false, sizes.steps, sizes.batch);
+  const auto percent = [&](double ms) { return 100 * 1e3 * gflop / ms / peak; };
+  std::printf("| %s | %zu%s | %zu | %zu | %.2f | %.2f | %.2f | %.0f%% | %.0f%% | %.1f | %.1f |\n", name,
+              sizes.steps, sizes.checkpoint ? ", checkpoints" : "", sizes.batch, sizes.hidden, first, second,
+              second / first, percent(first), percent(second), plain_mb, normalized_mb);
   std::fflush(stdout);
 }
 
 /// Over steps and batch with 64 units, then over the units.
-std::vector<Line> lines_of(bool lstm) {
-  std::vector<Line> lines;
+std::vector<SequenceSizes> all_sizes() {
+  std::vector<SequenceSizes> all;
   for (const size_t batch : {1U, 8U, 32U})
     for (const size_t steps : {10U, 100U, 1000U, 5000U})
-      lines.push_back({.lstm = lstm, .steps = steps, .batch = batch, .input = 64, .hidden = 64});
+      all.push_back({.steps = steps, .batch = batch, .input = 64, .hidden = 64});
   for (const size_t steps : {1000U, 5000U})
-    lines.push_back(
-        {.lstm = lstm, .steps = steps, .batch = 32, .input = 64, .hidden = 64, .checkpoint = true});
-  lines.push_back({.lstm = lstm, .steps = 100, .batch = 32, .input = 128, .hidden = 256});
-  lines.push_back({.lstm = lstm, .steps = 50, .batch = 32, .input = 512, .hidden = 1024});
-  lines.push_back({.lstm = lstm, .steps = 10, .batch = 64, .input = 620, .hidden = 2400});
-  return lines;
+    all.push_back({.steps = steps, .batch = 32, .input = 64, .hidden = 64, .checkpoint = true});
+  all.push_back({.steps = 100, .batch = 32, .input = 128, .hidden = 256});
+  all.push_back({.steps = 50, .batch = 32, .input = 512, .hidden = 1024});
+  all.push_back({.steps = 10, .batch = 64, .input = 620, .hidden = 2400});
+  return all;
 }
 
 void print_table(double seconds) {
@@ -93,8 +81,8 @@ void print_table(double seconds) {
   std::printf(
       "| cell | steps | batch | hidden | plain ms | LN ms | LN/plain | plain of peak | LN of peak | plain MB "
       "| LN MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
-  for (const bool lstm : {true, false})
-    for (const Line& line : lines_of(lstm)) print_line(line, seconds, peak);
+  for (const SequenceSizes& sizes : all_sizes()) print_line<Lstm>("LSTM", 4, sizes, seconds, peak);
+  for (const SequenceSizes& sizes : all_sizes()) print_line<Gru>("GRU", 3, sizes, seconds, peak);
 }
 
 }  // namespace

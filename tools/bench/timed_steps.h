@@ -49,6 +49,7 @@ TrainingStep classifier_step(const TrainingStepOptions& options) {
 struct SequenceSizes {
   Norm norm = Norm::none;
   size_t steps = 100, batch = 32, input = 128, hidden = 256;
+  bool checkpoint = false;
 };
 
 /// The mean square of all states of a layer: Rnn, Lstm or Gru.
@@ -57,7 +58,8 @@ TrainingStep recurrent_step(const SequenceSizes& sizes) {
   const auto parameters = std::make_shared<Parameters>(1);
   const auto layer = std::make_shared<Layer>(
       *parameters, "layer",
-      RecurrentOptions{.input = sizes.input, .hidden = sizes.hidden, .norm = sizes.norm});
+      RecurrentOptions{
+          .input = sizes.input, .hidden = sizes.hidden, .norm = sizes.norm, .checkpoint = sizes.checkpoint});
   const Tensor x = normal({sizes.steps, sizes.batch, sizes.input});
   return {.parameters = parameters,
           .loss =
