@@ -3,11 +3,9 @@
 
 #include <cstdio>
 
-#include "core/ops.h"
-#include "core/tape.h"
 #include "models/convnet/model.h"
-#include "optim/adam.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/timed_steps.h"
 
 namespace {
 
@@ -25,19 +23,9 @@ struct Cost {
 };
 
 Cost cost_of(Norm norm, size_t batch, double seconds) {
-  Parameters parameters(1);
-  convnet::Model model(parameters, {.norm = norm});
-  Adam adam(parameters, {.learning_rate = real(1e-5)});
-  Tensor images({batch, 784});
-  Random(2).fill_uniform(images.data(), images.size(), 0, 1);
-  std::vector<int> labels(batch);
-  for (size_t i = 0; i < batch; ++i) labels[i] = static_cast<int>(i % 10);
-  const double train = median_us(seconds, [&] {
-    Tape tape;
-    tape.backward(cross_entropy(model(images, Mode::train), labels));
-    adam.step();
-  });
-  return {train, median_us(seconds, [&] { (void)model(images, Mode::evaluate); })};
+  const TrainingStep step = classifier_step<convnet::Model, convnet::ModelOptions>({norm, batch});
+  const double train = median_us(seconds, with_update(step));
+  return {train, median_us(seconds, step.use)};
 }
 
 void print_table(double seconds) {

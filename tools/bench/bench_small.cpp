@@ -2,15 +2,11 @@
 //
 //   echo 0.1 facts | build/bench_small --case lstm_b4
 
-#include <memory>
-
 #include "core/error.h"
-#include "core/tape.h"
 #include "core/threads/parallel.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/convnet/model.h"
 #include "models/mnist/model.h"
-#include "optim/adam.h"
 #include "tools/bench/timed_steps.h"
 #include "tools/peers/small_case.h"
 
@@ -38,14 +34,7 @@ Small make(const SmallCase& chosen) {
   const TrainingStep step = step_of(chosen);
   const size_t parameters = step.parameters->count();
   if (!chosen.trains) return {step.use, parameters};
-  const auto adam = std::make_shared<Adam>(*step.parameters,
-                                           AdamOptions{.learning_rate = real(bench::small_learning_rate)});
-  return {[=] {
-            Tape tape;
-            tape.backward(step.loss());
-            adam->step();
-          },
-          parameters};
+  return {with_update(step), parameters};
 }
 
 }  // namespace

@@ -20,7 +20,6 @@
 #include "core/error.h"
 #include "core/gemm/gemm.h"
 #include "core/ops.h"
-#include "core/tape.h"
 #include "core/threads/parallel.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/attentive_reader/model.h"
@@ -29,7 +28,6 @@
 #include "models/mnist/model.h"
 #include "models/order_embedding/model.h"
 #include "models/skip_thoughts/model.h"
-#include "optim/adam.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/timed_steps.h"
 #include "tools/bench/training_steps.h"
@@ -39,12 +37,10 @@ namespace {
 
 using namespace lamina;
 
-constexpr real learning_rate = real(1e-5);  // repeating one batch must not drift into another regime
-
 struct Case {
   TrainingStep step;
-  double gflop;                     ///< of the products in one step, forward and backward
-  std::function<int()> write = {};  ///< a step that trains nothing, in place of the one that does
+  double gflop;                        ///< of the products in one step, forward and backward
+  std::function<double()> write = {};  ///< a step that trains nothing, in place of the one that does
 };
 
 using Maker = std::function<Case(Norm)>;
@@ -220,23 +216,16 @@ class Trainer {
  public:
   Trainer(const std::string& name, const std::string& variant)
       : timed_(case_of(name, variant).make(*norm_named(variant))),
-        adam_(*timed_.step.parameters, {.learning_rate = learning_rate}),
-        first_loss_(step()) {}
+        step_(timed_.write ? timed_.write : with_update(timed_.step)),
+        first_loss_(step_()) {}
 
-  double step() {
-    if (timed_.write) return timed_.write();
-    Tape tape;
-    const Tensor loss = timed_.step.loss();
-    tape.backward(loss);
-    adam_.step();
-    return static_cast<double>(loss.item());
-  }
+  double step() { return step_(); }
   const Case& timed() const { return timed_; }
   double first_loss() const { return first_loss_; }
 
  private:
   Case timed_;
-  Adam adam_;
+  std::function<double()> step_;
   double first_loss_;
 };
 

@@ -8,12 +8,26 @@
 
 #include "core/listener.h"
 #include "core/ops.h"
+#include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/text/batches.h"
 #include "models/training/training_step.h"
 #include "models/transformer/writing.h"
+#include "optim/adam.h"
 
 namespace lamina {
+
+/// The step with Adam's update, which returns the loss. Repeating one batch must not drift into another regime.
+inline std::function<double()> with_update(const TrainingStep& step) {
+  const auto adam = std::make_shared<Adam>(*step.parameters, AdamOptions{.learning_rate = real(1e-5)});
+  return [=] {
+    Tape tape;
+    const Tensor loss = step.loss();
+    tape.backward(loss);
+    adam->step();
+    return static_cast<double>(loss.item());
+  };
+}
 
 inline Tensor normal(Shape shape) {
   Tensor values(shape);
@@ -109,7 +123,7 @@ inline TrainingStep language_model_step(const LanguageModelSizes& sizes) {
 /// The same model writes.
 struct WritingStep {
   std::shared_ptr<Parameters> parameters;
-  std::function<int()>
+  std::function<double()>
       next;  ///< reads one more character of a text and draws the next one, whose number it returns
 };
 inline WritingStep writing_step(const LanguageModelSizes& sizes) {
