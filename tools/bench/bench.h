@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/gemm/gemm.h"
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 #include "tools/flags/command_line.h"
@@ -48,6 +49,20 @@ inline std::vector<double> best_times(const std::vector<std::function<void()>>& 
     }
   return best;
 }
+
+/// A product of matrices, each stored as it is or transposed.
+struct ProductShape {
+  size_t m, n, k;
+  std::string form = "NN";  ///< NN, NT or TN
+
+  Transpose a() const { return form[0] == 'T' ? Transpose::yes : Transpose::no; }
+  Transpose b() const { return form[1] == 'T' ? Transpose::yes : Transpose::no; }
+  size_t a_stride() const { return a() == Transpose::yes ? m : k; }
+  size_t b_stride() const { return b() == Transpose::yes ? k : n; }
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+};
 
 /// Products of weights with `batch` cases: forward, gradient of the weights, and of the inputs but the first.
 inline double gflop_of(double weight_uses, double first_uses, size_t batch) {

@@ -27,10 +27,7 @@ namespace {
 
 using namespace lamina;
 
-struct ProductShape {
-  size_t m, n, k;
-  std::string form;  // NN, NT or TN
-};
+using bench::ProductShape;
 
 const std::vector<ProductShape> usual_shapes = {
     {128, 1000, 784, "NN"},  {128, 1000, 1000, "NT"}, {1000, 784, 128, "TN"},  {784, 1000, 128, "TN"},
@@ -65,27 +62,25 @@ void blas_product(const ProductShape& s, const real* a, const real* b, real* c) 
   constexpr auto product = cblas_sgemm;
 #endif
   const auto size = [](size_t value) { return static_cast<blasint>(value); };
-  const bool a_transposed = s.form[0] == 'T', b_transposed = s.form[1] == 'T';
-  product(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans,
-          size(s.m), size(s.n), size(s.k), 1, a, size(a_transposed ? s.m : s.k), b,
-          size(b_transposed ? s.k : s.n), 0, c, size(s.n));
+  const auto blas_op = [](Transpose op) { return op == Transpose::yes ? CblasTrans : CblasNoTrans; };
+  product(CblasRowMajor, blas_op(s.a()), blas_op(s.b()), size(s.m), size(s.n), size(s.k), 1, a,
+          size(s.a_stride()), b, size(s.b_stride()), 0, c, size(s.n));
 }
 
 void measure(const ProductShape& s, const std::vector<double>& peaks) {
-  const bool a_transposed = s.form[0] == 'T', b_transposed = s.form[1] == 'T';
   const std::vector<real> a(s.m * s.k, real{0.5}), b(s.k * s.n, real{0.25});
   std::vector<real> c(s.m * s.n), c_packed(s.m * s.n);
-  const size_t lda = a_transposed ? s.m : s.k, ldb = b_transposed ? s.k : s.n;
-  const GemmOptions options = {.a = a_transposed ? Transpose::yes : Transpose::no,
-                               .b = b_transposed ? Transpose::yes : Transpose::no};
-  const auto own = [&] { gemm(s.m, s.n, s.k, a.data(), lda, b.data(), ldb, c.data(), s.n, options); };
+  const GemmOptions options{.a = s.a(), .b = s.b()};
+  const auto own = [&] {
+    gemm(s.m, s.n, s.k, a.data(), s.a_stride(), b.data(), s.b_stride(), c.data(), s.n, options);
+  };
   const auto blas = [&] {
     openblas_set_num_threads(threads());  // which the library calls on one, see core/gemm/blas.cpp
     blas_product(s, a.data(), b.data(), c.data());
     openblas_set_num_threads(1);
   };
   PackedMatrix packed;
-  packed.pack(options.b, s.k, s.n, b.data(), ldb);
+  packed.pack(s.b(), s.k, s.n, b.data(), s.b_stride());
   // Every thread multiplies all m rows by its own copy of c: the weights are what they share.
   std::vector<std::vector<real>> results(peaks.size(), c);
   const auto shared = [&] {
@@ -95,10 +90,9 @@ void measure(const ProductShape& s, const std::vector<double>& peaks) {
   };
 
   std::printf("%4zu x %4zu x %4zu %s", s.m, s.n, s.k, s.form.c_str());
-  const double flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
   std::vector<std::function<void()>> candidates = {own, blas};
-  if (!a_transposed) candidates.push_back(shared);
-  print_rates(candidates, flops, peaks, "      -");
+  if (s.a() == Transpose::no) candidates.push_back(shared);
+  print_rates(candidates, s.flops(), peaks, "      -");
 }
 
 /// A batch of products of one shape.
@@ -113,22 +107,18 @@ const std::vector<Batch> usual_batches = {
 };
 
 void measure(const Batch& batch, const std::vector<double>& peaks) {
-  const size_t m = batch.each.m, n = batch.each.n, k = batch.each.k;
-  const std::string& form = batch.each.form;
-  const bool a_transposed = form[0] == 'T', b_transposed = form[1] == 'T';
-  const Tensor a = Tensor::ones({batch.items, a_transposed ? k : m, a_transposed ? m : k});
-  const Tensor b = Tensor::ones({batch.items, b_transposed ? n : k, b_transposed ? k : n});
-  Tensor c({batch.items, m, n});
-  const MatmulOptions options = {.a = a_transposed ? Transpose::yes : Transpose::no,
-                                 .b = b_transposed ? Transpose::yes : Transpose::no};
-  const auto own = [&] { c = matmul(a, b, options); };
+  const ProductShape& s = batch.each;
+  const size_t of_a = s.m * s.k, of_b = s.k * s.n, of_c = s.m * s.n;
+  const Tensor a = Tensor::ones({batch.items, of_a / s.a_stride(), s.a_stride()});
+  const Tensor b = Tensor::ones({batch.items, of_b / s.b_stride(), s.b_stride()});
+  Tensor c({batch.items, s.m, s.n});
+  const auto own = [&] { c = matmul(a, b, {.a = s.a(), .b = s.b()}); };
   const auto blas = [&] {
     for (size_t i = 0; i < batch.items; ++i)
-      blas_product(batch.each, a.data() + i * m * k, b.data() + i * k * n, c.data() + i * m * n);
+      blas_product(s, a.data() + i * of_a, b.data() + i * of_b, c.data() + i * of_c);
   };
-  std::printf("%3zu of %3zu x %3zu x %3zu %s", batch.items, m, n, k, form.c_str());
-  const double flops = 2.0 * static_cast<double>(batch.items * m * n * k);
-  print_rates({own, blas}, flops, peaks, "");
+  std::printf("%3zu of %3zu x %3zu x %3zu %s", batch.items, s.m, s.n, s.k, s.form.c_str());
+  print_rates({own, blas}, static_cast<double>(batch.items) * s.flops(), peaks, "");
 }
 
 }  // namespace

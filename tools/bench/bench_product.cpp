@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/gemm/kernel.h"
@@ -20,32 +21,25 @@ namespace {
 using namespace lamina;
 using namespace lamina::product_kernels;
 
-struct Shape {
-  const char* where;  ///< that an experiment has it
-  size_t m, n, k;
-  Transpose a = Transpose::no, b = Transpose::no;
+using bench::ProductShape;
 
-  double flops() const {
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  }
-};
-
-const std::vector<Shape> shapes = {
-    {"MNIST, first layer", 128, 1000, 784},
-    {"its weights' gradient", 784, 1000, 128, Transpose::yes},
-    {"LSTM, inputs of all steps", 3200, 1024, 128},
-    {"LSTM, one step", 32, 1024, 256},
-    {"skip-thoughts, one step", 64, 4800, 2400},
-    {"MNIST, backward through the second layer", 128, 1000, 1000, Transpose::no, Transpose::yes},
-    {"MNIST, last layer", 128, 10, 1000},
-    {"MNIST with batches of 4", 4, 1000, 1000},
-    {"a square one", 2048, 2048, 2048},
+/// Where an experiment has it, and the product.
+const std::vector<std::pair<const char*, ProductShape>> shapes = {
+    {"MNIST, first layer", {128, 1000, 784}},
+    {"its weights' gradient", {784, 1000, 128, "TN"}},
+    {"LSTM, inputs of all steps", {3200, 1024, 128}},
+    {"LSTM, one step", {32, 1024, 256}},
+    {"skip-thoughts, one step", {64, 4800, 2400}},
+    {"MNIST, backward through the second layer", {128, 1000, 1000, "NT"}},
+    {"MNIST, last layer", {128, 10, 1000}},
+    {"MNIST with batches of 4", {4, 1000, 1000}},
+    {"a square one", {2048, 2048, 2048}},
 };
 
 /// A product with its matrices, and the steps to it on one thread.
 class Measured {
  public:
-  explicit Measured(const Shape& shape)
+  explicit Measured(const ProductShape& shape)
       : shape_(shape),
         a_(shape.m * shape.k, real{0.5}),
         b_(shape.k * shape.n, real{0.25}),
@@ -54,16 +48,16 @@ class Measured {
         vectors_(widest_tile(tiles_.length(0))),
         a_packed_(shape.m * shape.k + lanes, real{0.5}),
         panels_(vectors_ * lanes * shape.k, real{0.25}) {
-    packed_.pack(shape.b, shape.k, shape.n, b_.data(), stride_of_b());
+    packed_.pack(shape.b(), shape.k, shape.n, b_.data(), shape.b_stride());
     Product product{.m = shape.m,
                     .n = shape.n,
                     .k = shape.k,
-                    .a_op = shape.a,
-                    .b_op = shape.b,
+                    .a_op = shape.a(),
+                    .b_op = shape.b(),
                     .a = a_.data(),
-                    .lda = stride_of_a(),
+                    .lda = shape.a_stride(),
                     .b = b_.data(),
-                    .ldb = stride_of_b(),
+                    .ldb = shape.b_stride(),
                     .c = {c_.data(), shape.n, 1},
                     .addend = {}};
     path_ = choose_path(product);
@@ -76,7 +70,7 @@ class Measured {
   }
   /// Whether it runs in register tiles of core/gemm/kernel.cpp, or would with packed weights.
   bool has_tiles() const { return path_ == Path::blocked; }
-  bool can_be_packed() const { return shape_.a == Transpose::no; }
+  bool can_be_packed() const { return shape_.a() == Transpose::no; }
 
   /// Tiles of the height that the product has, with so short a k that a and b stay in L1.
   void tile_in_l1() {
@@ -102,16 +96,14 @@ class Measured {
 
   /// b packed before, as the weights of a recurrent layer are; a is packed here.
   void weights_packed() {
-    gemm_packed(shape_.m, a_.data(), stride_of_a(), packed_, c_.data(), shape_.n, false);
+    gemm_packed(shape_.m, a_.data(), shape_.a_stride(), packed_, c_.data(), shape_.n, false);
   }
   void whole() {
-    gemm(shape_.m, shape_.n, shape_.k, a_.data(), stride_of_a(), b_.data(), stride_of_b(), c_.data(),
-         shape_.n, {.a = shape_.a, .b = shape_.b});
+    gemm(shape_.m, shape_.n, shape_.k, a_.data(), shape_.a_stride(), b_.data(), shape_.b_stride(), c_.data(),
+         shape_.n, {.a = shape_.a(), .b = shape_.b()});
   }
 
  private:
-  size_t stride_of_a() const { return shape_.a == Transpose::yes ? shape_.m : shape_.k; }
-  size_t stride_of_b() const { return shape_.b == Transpose::yes ? shape_.k : shape_.n; }
   size_t depth_in_l1() const {
     return std::min<size_t>(shape_.k, 128);
   }  // 23 KB beside a tile of 14 x 2 vectors
@@ -129,7 +121,7 @@ class Measured {
             .addend_row = 0});
   }
 
-  Shape shape_;
+  ProductShape shape_;
   std::vector<real> a_, b_, c_;
   Parts tiles_;
   size_t vectors_;
@@ -152,7 +144,7 @@ std::string share_of_peak(double flops, double seconds, const std::function<void
   return text;
 }
 
-void print_row(const Shape& shape, double seconds) {
+void print_row(const char* where, const ProductShape& shape, double seconds) {
   Measured product(shape);
   const auto share = [&](bool applies, double flops, void (Measured::*step)()) {
     return applies ? share_of_peak(flops, seconds, [&] { (product.*step)(); }) : std::string("-");
@@ -165,10 +157,9 @@ void print_row(const Shape& shape, double seconds) {
   const std::string alone = share(true, shape.flops(), &Measured::whole);
   set_threads(all);
   const std::string together = share(all > 1, shape.flops(), &Measured::whole);
-  std::printf("| %s | %zu x %zu x %zu %c%c | %s | %s | %s | %s | %s | %s |\n", shape.where, shape.m, shape.n,
-              shape.k, shape.a == Transpose::yes ? 'T' : 'N', shape.b == Transpose::yes ? 'T' : 'N',
-              product.path().c_str(), tile.c_str(), panel.c_str(), packed.c_str(), alone.c_str(),
-              together.c_str());
+  std::printf("| %s | %zu x %zu x %zu %s | %s | %s | %s | %s | %s | %s |\n", where, shape.m, shape.n, shape.k,
+              shape.form.c_str(), product.path().c_str(), tile.c_str(), panel.c_str(), packed.c_str(),
+              alone.c_str(), together.c_str());
   std::fflush(stdout);
 }
 
@@ -181,7 +172,7 @@ void print_table(double seconds) {
       "threads |\n"
       "|---|---|---|---|---|---|---|---|\n",
       all);
-  for (const Shape& shape : shapes) print_row(shape, seconds);
+  for (const auto& [where, shape] : shapes) print_row(where, shape, seconds);
 }
 
 }  // namespace
