@@ -51,15 +51,11 @@ State from_flat(const Tensor& all, const ModelOptions& options) {
     done += width;
     return slice(all, 1, done - width, done);
   };
-  State state;
   const size_t size = options.hidden;
-  state.lower.h = next(size);
-  state.lower.w = next(symbol_count);
-  state.lower.carry = next(size + options.gaussians);
-  state.middle.h = next(size);
-  state.middle.c = next(size);
-  state.upper.h = next(size);
-  state.upper.c = next(size);
+  State state;  // in the order of flat()
+  state.lower = {.h = next(size), .w = next(symbol_count), .carry = next(size + options.gaussians)};
+  state.middle = {.h = next(size), .c = next(size)};
+  state.upper = {.h = next(size), .c = next(size)};
   return state;
 }
 

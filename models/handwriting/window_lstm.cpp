@@ -22,7 +22,7 @@ class SlidingWindow final : public Feedback {
 
   void enter(size_t t, const Share& share, real* x) override;
   void look(size_t t, const Range& rows, const real* h) override;
-  /// Before the backward pass, with dL/dkappa_T [B x K], where there is one.
+  /// Before the backward pass, with dL/dkappa_T [B x K], which is overwritten.
   void start_backward(const Tensor& dlast_kappa);
   void look_backward(size_t t, const Range& rows, real* dh) override;
   void enter_backward(size_t t, const Range& rows, const real* dx) override;
@@ -100,7 +100,7 @@ void SlidingWindow::start_backward(const Tensor& dlast_kappa) {
   packed_readout_.pack(Transpose::yes, 3 * gaussians_, size_, std::as_const(readout_weight_).data(),
                        3 * gaussians_);
   dw_ = Tensor::zeros({rows_, symbols_});
-  dkappa_ = dlast_kappa.defined() ? dlast_kappa : Tensor::zeros({rows_, gaussians_});
+  dkappa_ = dlast_kappa;
   dparameters_ = Tensor(parameters_.shape());
 }
 
@@ -143,23 +143,20 @@ void SlidingWindow::contribute(const Tensor& hidden, const real* dx) {
   lamina::contribute(first_kappa_, [d = dkappa_.data()](size_t i) { return d[i]; });
 }
 
-struct StateWidths {
-  size_t h, w, carry;
-};
-
-void require_state(const WindowState& initial, const TextBatch& texts, const StateWidths& widths) {
+void require_state(const WindowLayer& layer, const WindowState& initial, const TextBatch& texts) {
+  const size_t hidden = layer.lstm.options().hidden, symbols = layer.lstm.options().input - 3;
   const auto require = [&](const char* name, const Tensor& part, size_t width) {
     const Shape wanted = {texts.rows(), width};
     if (part.defined() && part.shape() != wanted)
       fail("window lstm: the initial ", name, " is ", part.shape(), "; ", wanted, " is needed");
   };
-  require("h", initial.h, widths.h);
-  require("w", initial.w, widths.w);
-  require("carry", initial.carry, widths.carry);
+  require("h", initial.h, hidden);
+  require("w", initial.w, symbols);
+  require("carry", initial.carry, hidden + layer.readout.weight.columns() / 3);
   for (size_t r = 0; r < texts.rows(); ++r)
     for (const int symbol : texts.row(r))
-      if (symbol < 0 || static_cast<size_t>(symbol) >= widths.w)
-        fail("window lstm: text ", r, " has the symbol ", symbol, "; there are ", widths.w);
+      if (symbol < 0 || static_cast<size_t>(symbol) >= symbols)
+        fail("window lstm: text ", r, " has the symbol ", symbol, "; there are ", symbols);
 }
 
 }  // namespace
@@ -173,16 +170,15 @@ WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const Text
     fail("window lstm: ", texts.rows(), " texts for ", shape[1], " cases; each needs its own");
   const Lstm& lstm = layer.lstm;
   const Scope scope(lstm.name());
-  const size_t steps = shape[0], size = lstm.options().hidden,
-               all = size + layer.readout.weight.columns() / 3;
-  const auto part = [](const Tensor& carry, size_t begin, size_t end) {
-    return carry.defined() ? slice(carry, 1, begin, end) : Tensor();
-  };
-  require_state(initial, texts, {.h = size, .w = lstm.options().input - 3, .carry = all});
-  const RecurrentState start{.h = initial.h, .c = part(initial.carry, 0, size)};
+  require_state(layer, initial, texts);
+  const size_t steps = shape[0], size = lstm.options().hidden;
+  const auto c_of = [=](const Tensor& carry) { return slice(carry, 1, 0, size); };
+  const auto kappa_of = [=](const Tensor& carry) { return slice(carry, 1, size, carry.columns()); };
+  const bool begins = !initial.carry.defined();
+  const RecurrentState start{.h = initial.h, .c = begins ? Tensor() : c_of(initial.carry)};
   // Before the product: a listener then knows that this is a sequence, whose product is no summed input by itself.
   const RowStepOptions step = lstm.step_options(Mode::train, record_for(nullptr, lstm.name(), steps));
-  const Tensor kappa = part(initial.carry, size, all), hidden({steps, shape[1], size}),
+  const Tensor kappa = begins ? Tensor() : kappa_of(initial.carry), hidden({steps, shape[1], size}),
                x_part = linear(x, lstm.input_weight.slice(0, 3), lstm.bias);
   RecurrencePass pass(step, x_part, lstm.hidden_weight, start, {}, hidden);
   SlidingWindow window(layer, texts, initial.w, kappa, steps);
@@ -198,10 +194,9 @@ WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const Text
           step.hidden_norm.bias, step.memory_norm.gain, step.memory_norm.bias},
          [=, pass = std::move(pass), window = std::move(window)]() mutable {
            const Tape::Pause pause;
-           const Tensor dcarry = carry.gradient_data() != nullptr ? carry.gradient() : Tensor();
-           const Tensor dc = part(dcarry, 0, size);
-           window.start_backward(part(dcarry, size, all));
-           pass.backward(dc.defined() ? dc.data() : nullptr, &window);
+           const Tensor dcarry = carry.gradient();
+           window.start_backward(kappa_of(dcarry));
+           pass.backward(c_of(dcarry).data(), &window);
            window.contribute(hidden, x_part.gradient_data());
          });
   return {.hidden = hidden,
