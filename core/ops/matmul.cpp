@@ -65,12 +65,17 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
   return record({"linear", OpKind::product}, y, {x, weight, bias}, [=] {
     const real* const dy = y.gradient_data();
-    contribute_product(weight, inputs, outputs, rows, x.data(), inputs, Transpose::yes, dy, outputs,
-                       Transpose::no);
+    contribute_outer_products(weight, rows, x.data(), inputs, dy);
     contribute_summed_rows(bias, rows, [=](size_t r, size_t c) { return dy[r * outputs + c]; });
     contribute_product(x, rows, inputs, outputs, dy, outputs, Transpose::no, weight.data(), outputs,
                        Transpose::yes);
   });
+}
+
+void contribute_outer_products(const Tensor& weight, size_t rows, const real* x, size_t x_stride,
+                               const real* dy) {
+  contribute_product(weight, weight.rows(), weight.columns(), rows, x, x_stride, Transpose::yes, dy,
+                     weight.columns(), Transpose::no);
 }
 
 }  // namespace lamina

@@ -23,4 +23,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 /// x * weight + bias: x [... x K], weight [K x N], bias [N] or an empty handle.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
+/// In a backward pass: dL/dweight += x^T dy over `rows` rows of x, which lie `x_stride` apart, and of dy [rows x N].
+void contribute_outer_products(const Tensor& weight, size_t rows, const real* x, size_t x_stride,
+                               const real* dy);
+
 }  // namespace lamina

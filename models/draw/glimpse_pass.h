@@ -85,7 +85,6 @@ class GlimpsePass {
   void sample_backward(size_t t, size_t r, real dkl);
   void look_backward(size_t t, size_t r, real* scratch);
   void multiply_backward(Product& product, size_t t, const Range& rows, bool accumulate);
-  void contribute(const Product& product) const;
 
   static constexpr size_t least_rows = 4;  // per thread
 

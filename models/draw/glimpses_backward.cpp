@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/math/math.h"
+#include "core/ops/matmul.h"
 #include "core/tape.h"
 #include "models/draw/glimpse_pass.h"
 
@@ -19,7 +20,10 @@ void GlimpsePass::backward(const Glimpses& result) {
     const Range rows = part_of(rows_, share, count);
     backward_rows({.thread = share, .rows = rows, .rows_of_product = rows}, dkl, row(scratch, share));
   });
-  for (const Product* const product : products()) contribute(*product);
+  // dW += [window_0; window_1; ...]^T [d(out)_0; d(out)_1; ...]
+  for (const Product* const product : products())
+    contribute_outer_products(product->weight, sizes_.glimpses * rows_,
+                              trace(product->later, 0, product->from), columns_.end, product->out.data());
   for (const Unit* const unit : units()) {
     unit->step.contribute(unit->workspace);
     for (size_t t = 0; t < sizes_.glimpses; ++t) unit->step.finish_backward(t);
@@ -103,15 +107,6 @@ void GlimpsePass::look_backward(size_t t, size_t r, real* scratch) {
 void GlimpsePass::multiply_backward(Product& product, size_t t, const Range& rows, bool accumulate) {
   gemm_packed(rows.size(), at(product.out, t, rows.begin), product.out.columns(), product.packed,
               row(drow_, rows.begin) + product.from, columns_.end, accumulate);
-}
-
-/// dW += [window_0; window_1; ...]^T [d(out)_0; d(out)_1; ...]
-void GlimpsePass::contribute(const Product& product) const {
-  if (!product.weight.needs_gradient()) return;
-  const size_t in = product.weight.rows(), out = product.weight.columns(), width = columns_.end;
-  const GradientSink sink = product.weight.gradient_sink();
-  gemm(in, out, sizes_.glimpses * rows_, trace_.data() + product.later * rows_ * width + product.from, width,
-       product.out.data(), out, sink.values, out, {.a = Transpose::yes, .accumulate = sink.add});
 }
 
 }  // namespace lamina::draw

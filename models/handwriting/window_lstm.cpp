@@ -127,16 +127,13 @@ void SlidingWindow::enter_backward(size_t, const Range& rows, const real* dx) {
 /// Gradients of the weights: sums over the steps of input times gradient of the output, one product each.
 void SlidingWindow::contribute(const Tensor& hidden, const real* dx) {
   const size_t cases = steps_ * rows_, width = 3 * gaussians_;
-  // d is null when nothing in front of it learns
-  const auto weight = [&](const Tensor& of, const real* in, const real* d, size_t first, size_t rows) {
-    if (!of.needs_gradient() || rows == 0) return;
-    const GradientSink sink = of.gradient_sink();
-    gemm(of.rows(), of.columns(), rows, in, of.rows(), d + first * of.columns(), of.columns(), sink.values,
-         of.columns(), {.a = Transpose::yes, .accumulate = sink.add});
-  };
-  weight(weight_, std::as_const(first_w_).data(), dx, 0, rows_);
-  weight(weight_, std::as_const(w_).data(), dx, rows_, cases - rows_);
-  weight(readout_weight_, hidden.data(), dparameters_.data(), 0, cases);
+  if (weight_.needs_gradient()) {  // dx is null when nothing in front of it learns
+    contribute_outer_products(weight_, rows_, std::as_const(first_w_).data(), symbols_, dx);
+    if (steps_ > 1)
+      contribute_outer_products(weight_, cases - rows_, std::as_const(w_).data(), symbols_,
+                                dx + rows_ * wide());
+  }
+  contribute_outer_products(readout_weight_, cases, hidden.data(), size_, dparameters_.data());
   contribute_summed_rows(readout_bias_, cases,
                          [=, d = dparameters_.data()](size_t r, size_t c) { return d[r * width + c]; });
   lamina::contribute(first_w_, [d = dw_.data()](size_t i) { return d[i]; });

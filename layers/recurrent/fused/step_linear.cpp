@@ -3,6 +3,7 @@
 
 #include "core/memory/cached_vector.h"
 #include "core/ops/map.h"
+#include "core/ops/matmul.h"
 #include "layers/recurrent/fused/thread_schedule.h"
 #include "layers/recurrent/step.h"
 
@@ -47,12 +48,8 @@ void StepLinear::Gathered::contribute_parameters() {
   finished = !Tape::retaining();
   const real* const dy = outputs.gradient_data();
   if (dy == nullptr) return;
-  const size_t in = weight.rows(), out = weight.columns(), count = kept * rows;
-  if (weight.needs_gradient()) {
-    const GradientSink sink = weight.gradient_sink();
-    gemm(in, out, count, inputs.data(), in, dy, out, sink.values, out,
-         {.a = Transpose::yes, .accumulate = sink.add});
-  }
+  const size_t out = weight.columns(), count = kept * rows;
+  if (weight.needs_gradient()) contribute_outer_products(weight, count, inputs.data(), weight.rows(), dy);
   contribute_summed_rows(bias, count, [=](size_t r, size_t c) { return dy[r * out + c]; });
 }
 
