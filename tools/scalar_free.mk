@@ -14,5 +14,5 @@ SCALAR_FREE_SOURCES += $(filter-out models/evidence/interval.cpp models/run/run_
   $(wildcard $(addprefix models/,evidence/*.cpp pictures/*.cpp run/*.cpp text/*.cpp)))
 SCALAR_FREE_SOURCES += $(addprefix models/,attentive_reader/baselines.cpp attentive_reader/heat_map.cpp \
   attentive_reader/data/book.cpp attentive_reader/data/question.cpp data/digit_strokes.cpp data/idx.cpp data/letter_strokes.cpp \
-  data/strokes.cpp draw/amat.cpp handwriting/data/symbols.cpp lab/lab_verdict.cpp lab/rows.cpp recording/record.cpp \
+  data/strokes.cpp handwriting/data/symbols.cpp lab/lab_verdict.cpp lab/rows.cpp recording/record.cpp \
   skip_thoughts/evaluation/scores.cpp skip_thoughts/evaluation/tasks.cpp transformer/alphabet.cpp transformer/data.cpp)

@@ -13,7 +13,7 @@
 #include "models/attentive_reader/data/book.h"
 #include "models/data/idx.h"
 #include "models/data/npy.h"
-#include "models/draw/amat.h"
+#include "models/draw/data.h"
 #include "models/evidence/study.h"
 #include "models/handwriting/data/iam.h"
 #include "models/order_embedding/data.h"

@@ -15,7 +15,6 @@
 #include "models/data/idx.h"
 #include "models/data/mnist_data.h"
 #include "models/data/npy.h"
-#include "models/draw/amat.h"
 #include "models/draw/data.h"
 #include "models/evidence/run_end.h"
 #include "models/evidence/study.h"

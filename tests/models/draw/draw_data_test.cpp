@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/files/file.h"
-#include "models/draw/amat.h"
 #include "models/draw/data.h"
 #include "models/pictures/png.h"
 #include "tests/check.h"
