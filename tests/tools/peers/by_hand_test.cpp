@@ -4,7 +4,7 @@
 #include "models/convnet/model.h"
 #include "models/mnist/model.h"
 #include "tests/check.h"
-#include "tools/peers/by_hand/digits_models.h"
+#include "tools/peers/by_hand/digits.h"
 #include "tools/peers/by_hand/recurrent.h"
 
 using namespace lamina;

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "tools/peers/by_hand/digits_models.h"
+#include "tools/peers/by_hand/digits.h"
 #include "tools/peers/by_hand/recurrent.h"
 #include "tools/peers/small_case.h"
 
