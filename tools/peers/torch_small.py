@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import torch_transformer
+from torch_turns import training_step
 
 LENGTH = 64  # characters of a text
 
@@ -68,17 +69,10 @@ MODELS = {"mlp": digits(mlp, 784), "convnet": digits(convnet, 1, 28, 28),
           "transformer": transformer}
 
 
-def training_step(model, inputs, targets, loss_of, args):
+def training(model, inputs, targets, loss_of, args):
     small = sum(p.numel() for p in model.parameters()) < 1e6  # larger ones are updated faster one by one
-    adam = torch.optim.Adam(model.parameters(), lr=args.lr, foreach=small)
     forward = torch.jit.trace(model, inputs) if args.jit else model
-
-    def step():
-        adam.zero_grad(set_to_none=True)
-        loss_of(forward(inputs), targets).backward()
-        adam.step()
-
-    return step
+    return training_step(model, lambda: loss_of(forward(inputs), targets), args.lr, foreach=small)
 
 
 def inference(model, inputs, args):
@@ -98,4 +92,4 @@ def make_step(args):
     model, inputs, targets, loss_of = MODELS[name](1 if kind == "one" else int(kind[1:]))
     if kind == "one":
         return model, inference(model, inputs, args)
-    return model, training_step(model, inputs, targets, loss_of, args)
+    return model, training(model, inputs, targets, loss_of, args)

@@ -15,6 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from torch_turns import training_step
+
 VOCABULARY = 80
 SIZES = {  # layers, width, heads, T, batch
     "transformer": (6, 256, 8, 256, 16),
@@ -111,24 +113,15 @@ class Transformer(nn.Module):
         return torch.multinomial(torch.softmax(self.output(self.norm(x)), -1), 1)[0]
 
 
-def training_step(args):
+def training(args):
     layers, width, heads, length, batch = SIZES[args.case]
     model = Transformer(args.variant, layers, width, heads, length)
     tokens, targets = torch.randint(VOCABULARY, (batch, length)), torch.randint(VOCABULARY, (batch * length,))
-    adam = torch.optim.Adam(model.parameters(), lr=args.lr)
     forward = torch.jit.trace(model, (tokens, targets)) if args.jit else model
-
-    def step():
-        adam.zero_grad(set_to_none=True)
-        loss = forward(tokens, targets)
-        loss.backward()
-        adam.step()
-        return loss.item()
-
-    return model, step
+    return model, training_step(model, lambda: forward(tokens, targets), args.lr)
 
 
-def writing_step(args):
+def writing(args):
     layers, width, heads, length, _ = SIZES[args.case.removesuffix("_write")]
     if args.jit:  # not always: tracing a training step would compile them as well
         torch.jit.export(Block.write)
@@ -152,4 +145,4 @@ def make_step(args):
     writes = args.case.endswith("_write")
     if writes:
         torch.set_num_threads(1)  # one token is too little to share
-    return (writing_step if writes else training_step)(args)
+    return (writing if writes else training)(args)

@@ -26,6 +26,18 @@ def loaded(script):
     return module
 
 
+def training_step(model, loss_of, lr, foreach=None):
+    """Forward, backward and Adam for the loss that loss_of() computes; for scripts with a make_step(), too."""
+    adam = torch.optim.Adam(model.parameters(), lr=lr, foreach=foreach)
+
+    def step():
+        adam.zero_grad(set_to_none=True)
+        loss_of().backward()
+        adam.step()
+
+    return step
+
+
 def step_of_model(peer, args):
     """A training step of one of the script's CASES."""
     if args.case not in peer.CASES:
@@ -33,14 +45,7 @@ def step_of_model(peer, args):
                  "in OWN_PEERS of tools/bench.py")
     model = peer.CASES[args.case](args.variant, args.jit)
     batch = model.batch()
-    adam = torch.optim.Adam(model.parameters(), lr=args.lr)
-
-    def step():
-        adam.zero_grad(set_to_none=True)
-        loss = model(*batch)
-        loss.backward()
-        adam.step()
-
+    step = training_step(model, lambda: model(*batch), args.lr)
     step()
     peer.check_grads(model)
     return model, step
