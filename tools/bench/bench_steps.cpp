@@ -16,6 +16,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "core/error.h"
 #include "core/gemm/gemm.h"
@@ -60,16 +61,11 @@ Case mnist_mlp(Norm norm, size_t batch) {
   return {classifier_step<mnist::Model, mnist::ModelOptions>({norm, batch}), gflop_of(weights, 784e3, batch)};
 }
 
-template <class Layer>
-Case recurrent(const SequenceSizes& s, size_t gates) {
-  return {recurrent_step<Layer>(s), recurrent_gflop(gates, s.input, s.hidden, false, s.steps, s.batch)};
-}
-
-/// How many numbers the matrices of a model have.
-double weights_of(const TrainingStep& step) {
+/// How many numbers the matrices of a model have whose names end so.
+double weights_of(const TrainingStep& step, std::string_view ending = "") {
   size_t weights = 0;
   for (const auto& [name, value] : step.parameters->learned())
-    if (value.shape().rank() == 2) weights += value.size();
+    if (value.shape().rank() == 2 && name.ends_with(ending)) weights += value.size();
   return static_cast<double>(weights);
 }
 
@@ -122,8 +118,11 @@ Maker step_of(const char* name, double (*gflop)(const TrainingStep& step, size_t
 }
 
 template <class Layer>
-Maker sequence_of(size_t steps, size_t batch, size_t inputs, size_t hidden, size_t gates) {
-  return [=](Norm norm) { return recurrent<Layer>({norm, steps, batch, inputs, hidden}, gates); };
+Maker sequence_of(size_t gates, SequenceSizes s) {
+  return [=](Norm norm) mutable {
+    s.norm = norm;
+    return Case{recurrent_step<Layer>(s), recurrent_gflop(gates, s.input, s.hidden, false, s.steps, s.batch)};
+  };
 }
 
 constexpr LanguageModelSizes small_language_model{
@@ -131,29 +130,24 @@ constexpr LanguageModelSizes small_language_model{
 
 /// Each matrix but the tables of vectors serves every token. Attention has six products of rows of a head with those
 /// that they see, half of all on average: two forward, four backward.
-Maker language_model(const LanguageModelSizes& sizes) {
-  return [=](Norm norm) {
-    LanguageModelSizes chosen = sizes;
-    chosen.norm = norm;
-    const TrainingStep step = language_model_step(chosen);
-    size_t weights = 0;
-    for (const auto& [name, value] : step.parameters->learned())
-      if (value.shape().rank() == 2 && name.ends_with(".weight")) weights += value.size();
+Maker language_model(LanguageModelSizes sizes) {
+  return [=](Norm norm) mutable {
+    sizes.norm = norm;
+    const TrainingStep step = language_model_step(sizes);
     const auto pairs = static_cast<double>(sizes.batch * sizes.layers * sizes.length) *
                        static_cast<double>(sizes.length + 1) / 2;
-    return Case{step, gflop_of(static_cast<double>(weights), 0, sizes.batch * sizes.length) +
+    return Case{step, gflop_of(weights_of(step, ".weight"), 0, sizes.batch * sizes.length) +
                           6 * 2e-9 * pairs * static_cast<double>(sizes.width)};
   };
 }
 
 /// One character of a text that a language model writes, on one thread, drawn from what the model says of the one before;
 /// the positions before it are in the cache. The text begins anew when the model sees no more.
-Maker writing(const LanguageModelSizes& sizes) {
-  return [=](Norm norm) {
-    LanguageModelSizes chosen = sizes;
-    chosen.norm = norm;
+Maker writing(LanguageModelSizes sizes) {
+  return [=](Norm norm) mutable {
+    sizes.norm = norm;
     set_threads(1);
-    const WritingStep step = writing_step(chosen);
+    const WritingStep step = writing_step(sizes);
     return Case{.step = {.parameters = step.parameters, .loss = {}}, .gflop = 0, .write = step.next};
   };
 }
@@ -169,8 +163,8 @@ struct NamedCase {
 const std::vector<NamedCase> cases{
     {"mnist_mlp_b128", {"none", "ln", "bn", "wn"}, {}, [](Norm norm) { return mnist_mlp(norm, 128); }},
     {"mnist_mlp_b4", {"none", "ln", "bn", "wn"}, {}, [](Norm norm) { return mnist_mlp(norm, 4); }},
-    {"lstm", {"none", "ln"}, {}, sequence_of<Lstm>(100, 32, 128, 256, 4)},
-    {"gru", {"none", "ln"}, {}, sequence_of<Gru>(100, 32, 128, 256, 3)},
+    {"lstm", {"none", "ln"}, {}, sequence_of<Lstm>(4, {})},
+    {"gru", {"none", "ln"}, {}, sequence_of<Gru>(3, {})},
     {"convnet", {"none", "ln", "bn"}, {}, [](Norm norm) { return convnet(norm, 128); }},
     {"draw", {"none", "ln"}, {"wn"}, step_of("draw", draw_gflop)},
     {"handwriting", {"none", "ln"}, {}, step_of("handwriting", handwriting_gflop)},
@@ -181,9 +175,12 @@ const std::vector<NamedCase> cases{
     {"transformer_small", {"none", "ln", "rms"}, {}, language_model(small_language_model)},
     {"transformer_write", {"ln"}, {}, writing({})},
     {"transformer_small_write", {"ln"}, {}, writing(small_language_model)},
-    {"lstm_h64", {}, {"none", "ln"}, sequence_of<Lstm>(100, 32, 64, 64, 4)},
-    {"lstm_h1024", {}, {"none", "ln"}, sequence_of<Lstm>(50, 32, 512, 1024, 4)},
-    {"lstm_h2400", {}, {"none", "ln"}, sequence_of<Lstm>(20, 64, 620, 2400, 4)},
+    {"lstm_h64", {}, {"none", "ln"}, sequence_of<Lstm>(4, {.input = 64, .hidden = 64})},
+    {"lstm_h1024", {}, {"none", "ln"}, sequence_of<Lstm>(4, {.steps = 50, .input = 512, .hidden = 1024})},
+    {"lstm_h2400",
+     {},
+     {"none", "ln"},
+     sequence_of<Lstm>(4, {.steps = 20, .batch = 64, .input = 620, .hidden = 2400})},
 };
 
 std::vector<std::string> variants_of(const NamedCase& each) {
