@@ -18,16 +18,94 @@ class SlidingWindow final : public Feedback {
  public:
   /// w [B x C] and kappa [B x K] are those before the first step; empty tensors mean zeros.
   SlidingWindow(const WindowLayer& layer, const TextBatch& texts, const Tensor& first_w,
-                const Tensor& first_kappa, size_t steps);
+                const Tensor& first_kappa, size_t steps)
+      : weight_(layer.lstm.input_weight.slice(3, layer.lstm.input_weight.rows())),
+        readout_weight_(layer.readout.weight),
+        readout_bias_(layer.readout.bias),
+        texts_(texts),
+        steps_(steps),
+        rows_(texts.rows()),
+        size_(readout_weight_.rows()),
+        symbols_(weight_.rows()),
+        gaussians_(readout_weight_.columns() / 3),
+        first_w_(first_w.defined() ? first_w : Tensor::zeros({rows_, symbols_})),
+        first_kappa_(first_kappa.defined() ? first_kappa : Tensor::zeros({rows_, gaussians_})),
+        w_({steps, rows_, symbols_}),
+        kappa_({steps, rows_, gaussians_}),
+        parameters_({steps, rows_, 3 * gaussians_}) {
+    packed_.pack(Transpose::no, symbols_, wide(), std::as_const(weight_).data(), wide());
+    packed_readout_.pack(Transpose::no, size_, 3 * gaussians_, std::as_const(readout_weight_).data(),
+                         3 * gaussians_);
+  }
 
-  void enter(size_t t, const Share& share, real* x) override;
-  void look(size_t t, const Range& rows, const real* h) override;
+  /// W_w w_{t-1}
+  void enter(size_t t, const Share& share, real* x) override {
+    const size_t first = share.rows_of_product.begin, count = share.rows_of_product.size();
+    share.for_columns(wide(), [&](size_t begin, size_t end) {
+      gemm_packed(count, before(first_w_, w_, t, first), symbols_, packed_, x + first * wide(), wide(), true,
+                  begin, end);
+    });
+  }
+
+  /// dw_{t-1} = d W_w^T; it has few columns, so threads divide its rows
+  void enter_backward(size_t, const Range& rows, const real* dx) override {
+    gemm_packed(rows.size(), dx + rows.begin * wide(), wide(), packed_, at(dw_, 0, rows.begin), symbols_,
+                false);
+  }
+
+  /// Moves the window and reads the text through it.
+  void look(size_t t, const Range& rows, const real* h) override {
+    const size_t width = 3 * gaussians_;
+    const real* const bias = std::as_const(readout_bias_).data();
+    gemm_packed(rows.size(), h + rows.begin * size_, size_, packed_readout_, at(parameters_, t, rows.begin),
+                width, false);
+    for (size_t r = rows.begin; r < rows.end; ++r) {
+      real* const parameters = at(parameters_, t, r);
+      for (size_t i = 0; i < width; ++i) parameters[i] += bias[i];
+      case_of(r).forward(parameters, before(first_kappa_, kappa_, t, r), at(kappa_, t, r), at(w_, t, r));
+    }
+  }
+
+  /// From w_t and kappa_t to h_t.
+  void look_backward(size_t t, const Range& rows, real* dh) override {
+    const real* const outside = w_.gradient_data();
+    for (size_t r = rows.begin; r < rows.end; ++r) {
+      real* const dw = at(dw_, 0, r);
+      for (size_t i = 0; outside != nullptr && i < symbols_; ++i)
+        dw[i] += outside[(t * rows_ + r) * symbols_ + i];
+      case_of(r).backward(at(parameters_, t, r), at(kappa_, t, r), dw, at(dkappa_, 0, r),
+                          at(dparameters_, t, r));
+    }
+    gemm_packed(rows.size(), at(dparameters_, t, rows.begin), 3 * gaussians_, packed_readout_,
+                dh + rows.begin * size_, size_, true);
+  }
+
   /// Before the backward pass, with dL/dkappa_T [B x K], which is overwritten.
-  void start_backward(const Tensor& dlast_kappa);
-  void look_backward(size_t t, const Range& rows, real* dh) override;
-  void enter_backward(size_t t, const Range& rows, const real* dx) override;
-  /// After it, with h_t [T x B x H] and dL/d(x part) [T x B x 4 H].
-  void contribute(const Tensor& hidden, const real* dx);
+  void start_backward(const Tensor& dlast_kappa) {
+    packed_.pack(Transpose::yes, wide(), symbols_, std::as_const(weight_).data(), wide());
+    packed_readout_.pack(Transpose::yes, 3 * gaussians_, size_, std::as_const(readout_weight_).data(),
+                         3 * gaussians_);
+    dw_ = Tensor::zeros({rows_, symbols_});
+    dkappa_ = dlast_kappa;
+    dparameters_ = Tensor(parameters_.shape());
+  }
+
+  /// After it, with h_t [T x B x H] and dL/d(x part) [T x B x 4 H]. The gradients of the weights are sums over the steps of
+  /// input times gradient of the output, one product each.
+  void contribute(const Tensor& hidden, const real* dx) {
+    const size_t cases = steps_ * rows_, width = 3 * gaussians_;
+    if (weight_.needs_gradient()) {  // dx is null when nothing in front of it learns
+      contribute_outer_products(weight_, rows_, std::as_const(first_w_).data(), symbols_, dx);
+      if (steps_ > 1)
+        contribute_outer_products(weight_, cases - rows_, std::as_const(w_).data(), symbols_,
+                                  dx + rows_ * wide());
+    }
+    contribute_outer_products(readout_weight_, cases, hidden.data(), size_, dparameters_.data());
+    contribute_summed_rows(readout_bias_, cases,
+                           [=, d = dparameters_.data()](size_t r, size_t c) { return d[r * width + c]; });
+    lamina::contribute(first_w_, [d = dw_.data()](size_t i) { return d[i]; });
+    lamina::contribute(first_kappa_, [d = dkappa_.data()](size_t i) { return d[i]; });
+  }
 
   Tensor w() const { return w_; }
   Tensor last_kappa() const { return kappa_.step(steps_ - 1); }
@@ -51,94 +129,6 @@ class SlidingWindow final : public Feedback {
   PackedMatrix packed_, packed_readout_;  ///< transposed for the backward pass
   Tensor dw_, dkappa_, dparameters_;      ///< [B x C] and [B x K] of the current step, [T x B x 3 K]
 };
-
-SlidingWindow::SlidingWindow(const WindowLayer& layer, const TextBatch& texts, const Tensor& first_w,
-                             const Tensor& first_kappa, size_t steps)
-    : weight_(layer.lstm.input_weight.slice(3, layer.lstm.input_weight.rows())),
-      readout_weight_(layer.readout.weight),
-      readout_bias_(layer.readout.bias),
-      texts_(texts),
-      steps_(steps),
-      rows_(texts.rows()),
-      size_(readout_weight_.rows()),
-      symbols_(weight_.rows()),
-      gaussians_(readout_weight_.columns() / 3),
-      first_w_(first_w.defined() ? first_w : Tensor::zeros({rows_, symbols_})),
-      first_kappa_(first_kappa.defined() ? first_kappa : Tensor::zeros({rows_, gaussians_})),
-      w_({steps, rows_, symbols_}),
-      kappa_({steps, rows_, gaussians_}),
-      parameters_({steps, rows_, 3 * gaussians_}) {
-  packed_.pack(Transpose::no, symbols_, wide(), std::as_const(weight_).data(), wide());
-  packed_readout_.pack(Transpose::no, size_, 3 * gaussians_, std::as_const(readout_weight_).data(),
-                       3 * gaussians_);
-}
-
-/// W_w w_{t-1}
-void SlidingWindow::enter(size_t t, const Share& share, real* x) {
-  const size_t first = share.rows_of_product.begin, count = share.rows_of_product.size();
-  share.for_columns(wide(), [&](size_t begin, size_t end) {
-    gemm_packed(count, before(first_w_, w_, t, first), symbols_, packed_, x + first * wide(), wide(), true,
-                begin, end);
-  });
-}
-
-/// Moves the window and reads the text through it.
-void SlidingWindow::look(size_t t, const Range& rows, const real* h) {
-  const size_t width = 3 * gaussians_;
-  const real* const bias = std::as_const(readout_bias_).data();
-  gemm_packed(rows.size(), h + rows.begin * size_, size_, packed_readout_, at(parameters_, t, rows.begin),
-              width, false);
-  for (size_t r = rows.begin; r < rows.end; ++r) {
-    real* const parameters = at(parameters_, t, r);
-    for (size_t i = 0; i < width; ++i) parameters[i] += bias[i];
-    case_of(r).forward(parameters, before(first_kappa_, kappa_, t, r), at(kappa_, t, r), at(w_, t, r));
-  }
-}
-
-void SlidingWindow::start_backward(const Tensor& dlast_kappa) {
-  packed_.pack(Transpose::yes, wide(), symbols_, std::as_const(weight_).data(), wide());
-  packed_readout_.pack(Transpose::yes, 3 * gaussians_, size_, std::as_const(readout_weight_).data(),
-                       3 * gaussians_);
-  dw_ = Tensor::zeros({rows_, symbols_});
-  dkappa_ = dlast_kappa;
-  dparameters_ = Tensor(parameters_.shape());
-}
-
-/// From w_t and kappa_t to h_t.
-void SlidingWindow::look_backward(size_t t, const Range& rows, real* dh) {
-  const real* const outside = w_.gradient_data();
-  for (size_t r = rows.begin; r < rows.end; ++r) {
-    real* const dw = at(dw_, 0, r);
-    for (size_t i = 0; outside != nullptr && i < symbols_; ++i)
-      dw[i] += outside[(t * rows_ + r) * symbols_ + i];
-    case_of(r).backward(at(parameters_, t, r), at(kappa_, t, r), dw, at(dkappa_, 0, r),
-                        at(dparameters_, t, r));
-  }
-  gemm_packed(rows.size(), at(dparameters_, t, rows.begin), 3 * gaussians_, packed_readout_,
-              dh + rows.begin * size_, size_, true);
-}
-
-/// dw_{t-1} = d W_w^T; it has few columns, so threads divide its rows
-void SlidingWindow::enter_backward(size_t, const Range& rows, const real* dx) {
-  gemm_packed(rows.size(), dx + rows.begin * wide(), wide(), packed_, at(dw_, 0, rows.begin), symbols_,
-              false);
-}
-
-/// Gradients of the weights: sums over the steps of input times gradient of the output, one product each.
-void SlidingWindow::contribute(const Tensor& hidden, const real* dx) {
-  const size_t cases = steps_ * rows_, width = 3 * gaussians_;
-  if (weight_.needs_gradient()) {  // dx is null when nothing in front of it learns
-    contribute_outer_products(weight_, rows_, std::as_const(first_w_).data(), symbols_, dx);
-    if (steps_ > 1)
-      contribute_outer_products(weight_, cases - rows_, std::as_const(w_).data(), symbols_,
-                                dx + rows_ * wide());
-  }
-  contribute_outer_products(readout_weight_, cases, hidden.data(), size_, dparameters_.data());
-  contribute_summed_rows(readout_bias_, cases,
-                         [=, d = dparameters_.data()](size_t r, size_t c) { return d[r * width + c]; });
-  lamina::contribute(first_w_, [d = dw_.data()](size_t i) { return d[i]; });
-  lamina::contribute(first_kappa_, [d = dkappa_.data()](size_t i) { return d[i]; });
-}
 
 void require_state(const WindowLayer& layer, const WindowState& initial, const TextBatch& texts) {
   const size_t hidden = layer.lstm.options().hidden, symbols = layer.lstm.options().input - 3;
