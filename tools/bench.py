@@ -54,10 +54,7 @@ def compare(args, case, variant):
     """A row of the table."""
     sides = [bench_steps(args.program, case, variant, args.threads), *peers(args, case, variant)]
     peaks = []
-    turns = take_turns(sides, args.bursts, args.burst, lambda: peaks.append(float(sides[0].ask("peak"))))
-    facts = [json.loads(side.ask("facts")) for side in sides]
-    for side in sides:
-        side.close()
+    turns, facts = take_turns(sides, args.bursts, args.burst, lambda: peaks.append(float(sides[0].ask("peak"))))
     ms = quartile_of(turns, 0)
     row = {"case": case, "variant": variant, "ms": ms, "peer_ms": None, "ratio": None, "interval": None,
            "too_noisy": False, "fraction": 1e3 * facts[0]["gflop"] / ms / lower_part(peaks, 0.75),

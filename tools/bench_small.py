@@ -12,7 +12,6 @@ python3-torch, libdlib-dev; tools/install-deps.sh --bench, then make small-progr
 Example: tools/bench_small.py --model lstm gru --kind b1 one
 """
 import argparse
-import json
 import os
 import sys
 
@@ -46,10 +45,8 @@ def compare(args, model, kind):
     for _ in range(args.starts):
         names, sides = zip(("Lamina", Resident([os.path.join(args.build, "bench_small"), "--case", case])),
                            *peers_of(args, model, case))
-        starts.append(take_turns(sides, args.bursts, args.burst))
-        facts = [json.loads(side.ask("facts")) for side in sides]
-        for side in sides:
-            side.close()
+        turns, facts = take_turns(sides, args.bursts, args.burst)
+        starts.append(turns)
     row, turns = {}, [turn for start in starts for turn in start]
     for place, name in enumerate(names):
         ms = quartile_of(turns, place)

@@ -135,7 +135,7 @@ def lower_part(times, share):
 
 
 def take_turns(sides, bursts, seconds, after_turn=lambda: None):
-    """The bursts' milliseconds, a list for each turn with one number for each side."""
+    """The bursts' milliseconds, a list for each turn with one number for each side; and the facts of the sides, which then end."""
     turns = []
     for _ in range(2):  # PyTorch's compiler settles within the first calls
         for side in sides:
@@ -148,7 +148,10 @@ def take_turns(sides, bursts, seconds, after_turn=lambda: None):
             times[which] = sides[which].burst(seconds)
         turns.append(times)
         after_turn()
-    return turns
+    facts = [json.loads(side.ask("facts")) for side in sides]
+    for side in sides:
+        side.close()
+    return turns, facts
 
 
 def quartile_of(turns, side):

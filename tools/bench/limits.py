@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "tools"))
-from bench_turns import REST, Resident, bench_steps, lower_part  # noqa: E402
+from bench_turns import REST, Resident, bench_steps, lower_part, quartile_of, take_turns  # noqa: E402
 
 L2, L3 = 2e6, 32e6  # bytes, of all cores
 REAL = 4
@@ -133,18 +133,16 @@ def measure(args, case, variant):
     """Both programs in turns: the step's facts, its milliseconds, and the rates."""
     steps = bench_steps(args.program, case, variant, args.threads)
     machine = Resident([args.machine, "--threads", str(args.threads), "--bursts"])
-    steps.burst(args.burst)
-    times, rates = [], []
-    for _ in range(args.bursts):
-        time.sleep(REST)
-        times.append(steps.burst(args.burst))
+    rates = []
+
+    def measure_rates():
         time.sleep(REST)
         rates.append(json.loads(machine.ask("again")))
-    facts = json.loads(steps.ask("facts"))
-    steps.close()
+
+    turns, (facts,) = take_turns([steps], args.bursts, args.burst, measure_rates)
     machine.close()
-    best = {name: sorted(each[name] for each in rates)[int(0.75 * len(rates))] for name in rates[0]}
-    return facts, lower_part(times, 0.25), best
+    best = {name: lower_part([each[name] for each in rates], 0.75) for name in rates[0]}
+    return facts, quartile_of(turns, 0), best
 
 
 def main():
