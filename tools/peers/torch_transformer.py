@@ -97,13 +97,14 @@ class Transformer(nn.Module):
         self.norm, self.output = Norm(variant, width), Linear(width, VOCABULARY)
         self.register_buffer("mask", torch.full((1, length, length), float("-inf")).triu_(1))
 
-    def forward(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        batch, length = tokens.shape
-        x = F.embedding(tokens, self.tokens) + self.positions
-        x = x.view(batch * length, -1)
+    def logits(self, tokens: Tensor) -> Tensor:
+        x = (F.embedding(tokens, self.tokens) + self.positions).view(tokens.numel(), -1)
         for block in self.blocks:
             x = block(x, self.mask)
-        return F.cross_entropy(self.output(self.norm(x)), targets)
+        return self.output(self.norm(x))
+
+    def forward(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        return F.cross_entropy(self.logits(tokens), targets)
 
     def write(self, token: Tensor, keys: List[Tensor], values: List[Tensor], place: int) -> Tensor:
         """The next token after one at `place`, drawn from what the model says."""
