@@ -6,8 +6,6 @@
 //   build/bench_attention --width 64 --threads 1
 
 #include <cstdio>
-#include <functional>
-#include <vector>
 
 #include "core/gemm/gemm.h"
 #include "core/math/random.h"
@@ -23,40 +21,25 @@ struct Sizes {
   size_t heads = 8, width = 32;
 };
 
-/// Queries, keys and values of one case; calling it is a step.
-class Case {
- public:
-  using Function = Tensor (*)(const Tensor&, size_t, const AttentionOptions&);
-
-  Case(Function function, size_t positions, const Sizes& sizes)
-      : function_(function),
-        heads_(sizes.heads),
-        qkv_({1, positions, 3 * sizes.heads * sizes.width}),
-        derivative_({1, positions, sizes.heads * sizes.width}) {
-    Random(1).fill_normal(qkv_.data(), qkv_.size(), 0, 1);
-    Random(2).fill_normal(derivative_.data(), derivative_.size(), 0, 1);
-    qkv_.require_gradient();
-  }
-
-  void operator()() {
-    qkv_.clear_gradient();
-    Tape tape;
-    tape.backward(function_(qkv_, heads_, {.causal = true}), derivative_);
-  }
-
- private:
-  Function function_;
-  size_t heads_;
-  Tensor qkv_, derivative_;
-};
-
 struct Cost {
   double ms, mb;
 };
 
-Cost cost_of(Case step, double seconds) {
-  const double mb = bench::memory_mb(std::ref(step));
-  return {bench::median(bench::times_of(seconds, 3, std::ref(step))), mb};
+/// Of a step, on queries, keys and values of one case.
+Cost cost_of(Tensor (*attention)(const Tensor&, size_t, const AttentionOptions&), size_t positions,
+             const Sizes& sizes, double seconds) {
+  Tensor qkv({1, positions, 3 * sizes.heads * sizes.width}),
+      derivative({1, positions, sizes.heads * sizes.width});
+  Random(1).fill_normal(qkv.data(), qkv.size(), 0, 1);
+  Random(2).fill_normal(derivative.data(), derivative.size(), 0, 1);
+  qkv.require_gradient();
+  const auto step = [&] {
+    qkv.clear_gradient();
+    Tape tape;
+    tape.backward(attention(qkv, sizes.heads, {.causal = true}), derivative);
+  };
+  const double mb = bench::memory_mb(step);
+  return {bench::median(bench::times_of(seconds, 3, step)), mb};
 }
 
 void print_table(const Sizes& sizes, double seconds) {
@@ -67,13 +50,13 @@ void print_table(const Sizes& sizes, double seconds) {
   std::printf("| positions | ms | of peak | MB | KB a position | twin ms | twin MB | twin ms / ms |\n");
   std::printf("|---|---|---|---|---|---|---|---|\n");
   for (size_t positions = 128; positions <= 8192; positions *= 2) {
-    const Cost fused = cost_of({self_attention, positions, sizes}, seconds);
+    const Cost fused = cost_of(self_attention, positions, sizes, seconds);
     const auto n = static_cast<double>(positions), units = static_cast<double>(sizes.heads * sizes.width);
     const double gflop = 1e-9 * 14 * units * n * (n + 1) / 2;
     std::printf("| %zu | %.2f | %.0f%% | %.1f | %.1f |", positions, fused.ms,
                 100 * 1e3 * gflop / fused.ms / peak, fused.mb, 1024 * fused.mb / n);
     if (positions <= longest_of_twin) {
-      const Cost twin = cost_of({composed::self_attention, positions, sizes}, seconds);
+      const Cost twin = cost_of(composed::self_attention, positions, sizes, seconds);
       std::printf(" %.2f | %.1f | %.1f |\n", twin.ms, twin.mb, twin.ms / fused.ms);
     } else {
       std::printf(" | | |\n");

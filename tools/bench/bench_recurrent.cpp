@@ -5,6 +5,7 @@
 //   build/bench_recurrent --seconds 2     # per line, for steadier numbers
 
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include "core/gemm/gemm.h"
@@ -18,32 +19,25 @@ namespace {
 
 using namespace lamina;
 
-/// A layer with its input; calling it is a step and gives its milliseconds.
+/// A step of a layer, which gives its milliseconds.
 template <class Layer>
-class Timed {
- public:
-  Timed(SequenceSizes sizes, Norm norm) {
-    sizes.norm = norm;
-    step_ = recurrent_step<Layer>(sizes);
-    step_.parameters->gradients();  // moves the parameters to where they stay, before memory is counted
-  }
-
-  double operator()() const {
+std::function<double()> timed_step(SequenceSizes sizes, Norm norm) {
+  sizes.norm = norm;
+  const TrainingStep step = recurrent_step<Layer>(sizes);
+  step.parameters->gradients();  // moves the parameters to where they stay, before memory is counted
+  return [=] {
     const double begin = bench::now();
     Tape tape;
-    tape.backward(step_.loss());
+    tape.backward(step.loss());
     return 1e3 * (bench::now() - begin);
-  }
-
- private:
-  TrainingStep step_;
-};
+  };
+}
 
 /// Plain and layer norm take turns, so that both meet the same weather. Of the peak are the products forward and backward;
 /// not those that checkpointing computes again.
 template <class Layer>
 void print_line(const char* name, size_t gates, const SequenceSizes& sizes, double seconds, double peak) {
-  const Timed<Layer> plain(sizes, Norm::none), normalized(sizes, Norm::layer);
+  const auto plain = timed_step<Layer>(sizes, Norm::none), normalized = timed_step<Layer>(sizes, Norm::layer);
   const double plain_mb = bench::memory_mb(plain), normalized_mb = bench::memory_mb(normalized);
   std::vector<double> plain_ms, normalized_ms;
   const double start = bench::now();

@@ -209,21 +209,15 @@ double cpu_seconds() {
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 /// A case with its optimizer, after its first step.
-class Trainer {
- public:
+struct Trainer {
   Trainer(const std::string& name, const std::string& variant)
-      : timed_(case_of(name, variant).make(*norm_named(variant))),
-        step_(timed_.write ? timed_.write : with_update(timed_.step)),
-        first_loss_(step_()) {}
+      : timed(case_of(name, variant).make(*norm_named(variant))),
+        step(timed.write ? timed.write : with_update(timed.step)),
+        first_loss(step()) {}
 
-  double step() { return step_(); }
-  const Case& timed() const { return timed_; }
-  double first_loss() const { return first_loss_; }
-
- private:
-  Case timed_;
-  std::function<double()> step_;
-  double first_loss_;
+  Case timed;
+  std::function<double()> step;
+  double first_loss;
 };
 
 /// What is known of a case after its steps, as JSON.
@@ -231,36 +225,34 @@ nlohmann::ordered_json facts_of(const std::string& name, const std::string& vari
   return {{"case", name},
           {"variant", variant},
           {"mode", "lamina"},
-          {"params", trainer.timed().step.parameters->count()},
+          {"params", trainer.timed.step.parameters->count()},
           {"peak_rss_mb", rounded(bench::peak_rss_mb())},
           {"threads", threads()},
-          {"gflop", rounded(trainer.timed().gflop)},
-          {"first_loss", rounded(trainer.first_loss())},
+          {"gflop", rounded(trainer.timed.gflop)},
+          {"first_loss", rounded(trainer.first_loss)},
           {"backend", gemm_backend()}};
 }
 
 /// Answers "peak" with the GFLOP/s of the multiply-add units, "facts" with the JSON above, and seconds as bursts.h says.
 void take_turns(const std::string& name, const std::string& variant) {
-  Trainer trainer(name, variant);
-  bench::answer_bursts([&] { trainer.step(); },
-                       [&](const std::string& word) {
-                         if (word == "peak")
-                           std::cout << measure_peak_gflops(threads());
-                         else if (word == "facts")
-                           std::cout << facts_of(name, variant, trainer).dump();
-                         else
-                           fail<UsageError>(
-                               "--bursts: '", word,
-                               "' on standard input is neither a number of seconds nor peak nor facts");
-                       });
+  const Trainer trainer(name, variant);
+  bench::answer_bursts(trainer.step, [&](const std::string& word) {
+    if (word == "peak")
+      std::cout << measure_peak_gflops(threads());
+    else if (word == "facts")
+      std::cout << facts_of(name, variant, trainer).dump();
+    else
+      fail<UsageError>("--bursts: '", word,
+                       "' on standard input is neither a number of seconds nor peak nor facts");
+  });
 }
 
 void measure(const std::string& name, const std::string& variant, double seconds) {
-  Trainer trainer(name, variant);
+  const Trainer trainer(name, variant);
   const double warm = bench::now();
   while (bench::now() - warm < std::min(1.0, seconds)) trainer.step();
   const double cpu = cpu_seconds(), start = bench::now();
-  const std::vector<double> times = bench::times_of(seconds, 3, [&] { trainer.step(); });
+  const std::vector<double> times = bench::times_of(seconds, 3, trainer.step);
   const double cpus = (cpu_seconds() - cpu) / (bench::now() - start);
   const double median = bench::median(times), peak = measure_peak_gflops(threads());
   nlohmann::ordered_json line = facts_of(name, variant, trainer);
@@ -269,7 +261,7 @@ void measure(const std::string& name, const std::string& variant, double seconds
                {"max", rounded(std::ranges::max(times))},
                {"steps", times.size()},
                {"peak_gflops", rounded(peak)},
-               {"fraction_of_peak", rounded(1e3 * trainer.timed().gflop / median / peak)},
+               {"fraction_of_peak", rounded(1e3 * trainer.timed.gflop / median / peak)},
                {"cpus_used", rounded(cpus)}});
   std::cout << line.dump() << std::endl;
 }
