@@ -61,19 +61,13 @@ inline float cross_entropy(Numbers& logits, const std::vector<int>& labels, Numb
 /// A 5 x 5 convolution padded to the size of its input, relu, then the largest of each 2 x 2 window.
 struct Convolution {
   static constexpr size_t window = 5;
+  Parameters& parameters;
   size_t images, side, channels, outputs;
-  Dense dense;
-  size_t half = side / 2;
-  Numbers patches = Numbers(images * side * side * window * window * channels), patch_gradient;
+  size_t pixels = images * side * side, patch_size = window * window * channels, half = side / 2;
+  Dense dense = Dense{parameters, pixels, patch_size, outputs};
+  Numbers patches = Numbers(pixels * patch_size), patch_gradient = {};
   Numbers pooled = Numbers(images * half * half * outputs), pooled_gradient = pooled;
   std::vector<unsigned> largest = std::vector<unsigned>(pooled.size());
-
-  Convolution(Parameters& parameters, size_t images_, size_t side_, size_t channels_, size_t outputs_)
-      : images(images_),
-        side(side_),
-        channels(channels_),
-        outputs(outputs_),
-        dense{parameters, images_ * side_ * side_, window * window * channels_, outputs_} {}
 
   /// Calls visit(place in patches, place in the image, count) for each run of numbers that a row of a window shares with an
   /// image.
@@ -143,8 +137,8 @@ struct Mlp {
 
 struct Convnet {
   explicit Convnet(size_t batch)
-      : first(parameters, batch, 28, 1, 32),
-        second(parameters, batch, 14, 32, 64),
+      : first{parameters, batch, 28, 1, 32},
+        second{parameters, batch, 14, 32, 64},
         hidden{parameters, batch, 3136, 512},
         logits{parameters, batch, 512, 10, false} {}
 

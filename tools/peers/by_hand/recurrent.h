@@ -18,11 +18,10 @@ struct Sizes {
 struct RecurrentWeights {
   Sizes sizes;
   size_t gates, width = gates * sizes.hidden;
-  Parameters parameters;
+  Parameters parameters = {};
   size_t input_weight = parameters.add(sizes.input * width, 0.05F);
   size_t hidden_weight = parameters.add(sizes.hidden * width, 0.05F);
 
-  RecurrentWeights(const Sizes& sizes_, size_t gates_) : sizes(sizes_), gates(gates_) {}
   Numbers transposed =
       Numbers(sizes.hidden * width);  ///< the hidden weights: OpenBLAS is slow with few rows otherwise
   size_t rows() const { return sizes.steps * sizes.batch; }
@@ -40,7 +39,7 @@ struct Lstm : RecurrentWeights {
   Numbers z = Numbers(rows() * width);  ///< summed inputs, then the gates f, i, o, g, then their gradients
   Numbers h = Numbers((sizes.steps + 1) * cells), c = h, tanh_c = h, dh = Numbers(cells), dc = dh;
 
-  explicit Lstm(const Sizes& s) : RecurrentWeights(s, 4) {}
+  explicit Lstm(const Sizes& s) : RecurrentWeights{s, 4} {}
 
   void forward(const float* x) {
     for (size_t row = 0; row < rows(); ++row) std::copy_n(&parameters.value[bias], width, &z[row * width]);
@@ -109,7 +108,7 @@ struct Gru : RecurrentWeights {
   Numbers a = Numbers(rows() * width), u = a;  ///< from x and from h; then the gradients of both
   Numbers h = Numbers((sizes.steps + 1) * cells), dh = Numbers(cells), carried = dh;
 
-  explicit Gru(const Sizes& s) : RecurrentWeights(s, 3) {}
+  explicit Gru(const Sizes& s) : RecurrentWeights{s, 3} {}
 
   void forward(const float* x) {
     product(rows(), width, sizes.input, x, &parameters.value[input_weight], 0, a.data());
