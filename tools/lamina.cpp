@@ -24,7 +24,7 @@ namespace {
 using namespace lamina;
 
 /// For people in two columns; in a pipe one line each, with a tab.
-int list_commands(const Command& program) {
+void list_commands(const Command& program) {
   for (const Command& command : program.commands()) {
     if (command.name() == "list") continue;
     if (redraws())
@@ -32,7 +32,6 @@ int list_commands(const Command& program) {
     else
       std::cout << command.name() << '\t' << command.description() << '\n';
   }
-  return 0;
 }
 
 /// OpenBLAS takes two buffers of 128 MB while it is being loaded (as measured on two cores), and where there is
@@ -68,21 +67,15 @@ int main(int argc, char** argv) {
   program.footer(text(times_are, "\n\nExample: lamina mnist --norm none,batch,layer"));
   for (const auto add : add_commands) add(program);
   program.add_command("list", "lists the commands; in a pipe, one per line").action([&] {
-    return list_commands(program);
+    list_commands(program);
   });
   Command& completion =
       program.add_command("completion", "a script that completes commands and flags in bash and zsh");
   completion.footer("Example: lamina completion > ~/.local/share/bash-completion/completions/lamina");
-  completion.action([&] {
-    std::cout << bash_completion(program);
-    return 0;
-  });
+  completion.action([&] { std::cout << bash_completion(program); });
   Command& manual = program.add_command("manual", "the manual page");
   manual.footer("Example: lamina manual > lamina.1; man ./lamina.1");
-  manual.action([&] {
-    std::cout << manual_page(program, text("lamina ", version));
-    return 0;
-  });
+  manual.action([&] { std::cout << manual_page(program, text("lamina ", version)); });
   program.annotate(time_of);
   return program.run(argc, argv);
 }

@@ -106,7 +106,7 @@ class ReaderCommand final : public TrainingCommand {
   }
 
   /// One question as a heat map, on the terminal and in the run's folder as a page.
-  int show(const ShowFlags& flags) {
+  void show(const ShowFlags& flags) {
     constexpr size_t answers = 5;
     const RunFolder folder = open_single("show", flags.run);
     set_threads(flags.threads);
@@ -126,7 +126,6 @@ class ReaderCommand final : public TrainingCommand {
     write_file(name + ".svg", as_svg(reading));
     std::cout << as_text(reading, isatty(STDOUT_FILENO) == 1) << "\npage: " << name << ".html, " << name
               << ".svg\n";
-    return 0;
   }
 
  private:
@@ -273,7 +272,7 @@ void add_show(Command& command, const std::shared_ptr<ReaderCommand>& reader) {
   show.add("N", flags->number, "number of a validation question, from 0").required().non_negative();
   show.add("--test", flags->test, "a test question instead");
   add_threads_flag(show, flags->threads);
-  show.action([reader, flags] { return reader->show(*flags); });
+  show.action([reader, flags] { reader->show(*flags); });
 }
 
 }  // namespace

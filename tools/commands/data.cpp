@@ -15,12 +15,11 @@ struct ClozeFlags {
   size_t seed = 1;
 };
 
-int run_cloze(const ClozeFlags& flags) {
+void run_cloze(const ClozeFlags& flags) {
   const auto [train, valid, test] =
       attentive_reader::make_cloze(flags.books, flags.out, {.seed = flags.seed});
   std::cout << flags.out << ": " << train << " training, " << valid << " validation and " << test
             << " test questions\n";
-  return 0;
 }
 
 void add_cloze_command(Command& data) {
@@ -32,7 +31,7 @@ void add_cloze_command(Command& data) {
   command.add("--out", flags->out, "folder for training/, validation/ and test/, one .question file each")
       .required();
   command.add("--seed", flags->seed, "of the anonymous numbers").non_negative().show_default();
-  command.action([flags] { return run_cloze(*flags); });
+  command.action([flags] { run_cloze(*flags); });
 }
 
 }  // namespace

@@ -100,7 +100,6 @@ void add_sample_command(Command& parent, const std::shared_ptr<DrawCommand>& dra
   command.action([draw, flags] {
     draw->for_each_run("sample", flags->run,
                        [&](const RunFolder& folder) { draw->sample(folder, flags->seed); });
-    return 0;
   });
 }
 

@@ -170,7 +170,7 @@ RunConfig config_of(const GeometryFlags& flags) {
   return config;
 }
 
-int run(GeometryFlags flags) {
+void run(GeometryFlags flags) {
   std::ranges::sort(flags.scales);
   flags.scales.erase(std::unique(flags.scales.begin(), flags.scales.end()), flags.scales.end());
   if (std::ranges::find(flags.scales, 1.0) == flags.scales.end())
@@ -212,7 +212,6 @@ int run(GeometryFlags flags) {
   folder.draw("weights", sweep_figure(weights, "factor of the weights", "curvature along the weights"));
   folder.draw("gain", sweep_figure(inputs, "factor of the inputs", "curvature along the gain"));
   folder.draw("turning", turning_figure(turning));
-  return 0;
 }
 
 }  // namespace
@@ -235,7 +234,7 @@ void add_geometry_command(Command& program) {
   command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
   add_threads_flag(command, flags->threads);
   command.add("--out", flags->out, "folder for tables and figures").show_default();
-  command.action([flags] { return run(*flags); });
+  command.action([flags] { run(*flags); });
 }
 
 }  // namespace lamina

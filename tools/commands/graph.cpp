@@ -50,7 +50,7 @@ void draw(const std::string& path, const TapeGraph& graph) {
   if (draw_by(graphviz, dot, path + ".svg")) std::cout << "figure: " << path << ".svg\n";
 }
 
-int run(const GraphFlags& flags) {
+void run(const GraphFlags& flags) {
   const NamedTrainingStep& named = find_step(flags.experiment);
   const Norm norm = norm_for(named, flags.norm);
   set_threads(flags.threads);
@@ -61,12 +61,11 @@ int run(const GraphFlags& flags) {
             << " threads; each time is the shortest of " << flags.repeat << "\n\n";
   if (flags.profile) {
     std::cout << aligned_tables(profile_table(graph));
-    return 0;
+    return;
   }
   const std::string out = flags.out.empty() ? "runs/graph-" + named.name : flags.out;
   make_folder(out);
   draw(out + (flags.collapse ? "/layers" : "/tape"), graph);
-  return 0;
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ void add_graph_command(Command& program) {
   add_threads_flag(command, flags->threads);
   command.add("--out", flags->out, "folder for the graph; by default runs/graph-EXPERIMENT")
       .excludes(profile);
-  command.action([flags] { return run(*flags); });
+  command.action([flags] { run(*flags); });
 }
 
 }  // namespace lamina

@@ -184,7 +184,6 @@ void add_write(Command& command, const std::shared_ptr<HandwritingCommand>& hand
     set_threads(1);  // a point at a time is too little to share
     handwriting->for_each_run("write", flags->run,
                               [&](const RunFolder& folder) { handwriting->write_with(folder, *flags); });
-    return 0;
   });
 }
 
@@ -211,7 +210,7 @@ void require_place_of_strokes(const std::string& file) {
 }
 
 /// Writes FILE.xml and .txt as IAM-OnDB has them, and pictures beside them.
-int run_pen(const PenFlags& flags) {
+void run_pen(const PenFlags& flags) {
   require_place_of_strokes(flags.out);
   if (std::ranges::any_of(flags.text, [](char c) { return c < ' ' || c > '~'; }))
     fail<UsageError>("pen: the text has characters that are not printable ASCII; leave them out");
@@ -224,7 +223,6 @@ int run_pen(const PenFlags& flags) {
   std::cout << flags.out;
   for (const char* const ending : {".txt", ".svg", ".png"}) std::cout << ", " << beside(flags.out, ending);
   std::cout << '\n';
-  return 0;
 }
 
 void add_pen(Command& command) {
@@ -236,7 +234,7 @@ void add_pen(Command& command) {
   pen.add("--hand", flags->hand, "whose; 0 to 99 write the built-in lines").non_negative().show_default();
   pen.add("--seed", flags->seed, "of the hands and the writing").non_negative().show_default();
   pen.add("--out", flags->out, "file; its text and pictures are put beside it").show_default();
-  pen.action([flags] { return run_pen(*flags); });
+  pen.action([flags] { run_pen(*flags); });
 }
 
 }  // namespace

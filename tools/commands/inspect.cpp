@@ -77,7 +77,7 @@ void draw(const std::string& path, const std::vector<Panel>& panels) {
     std::cout << "figure: " << path << ".svg, " << path << ".png\n";
 }
 
-int run(const InspectFlags& flags) {
+void run(const InspectFlags& flags) {
   const RunFolder folder = RunFolder::open(flags.run);
   const Inspection all = inspect(folder);
   const Inspection seen = flags.layer.empty() ? all : only_layer(all, flags.layer);
@@ -94,7 +94,7 @@ int run(const InspectFlags& flags) {
   if (seen.rows.empty()) {
     std::cout << "\nNothing was recorded while it trained; to see that too: lamina " << config.experiment
               << " ... --record every=100\n";
-    return 0;
+    return;
   }
   const std::uint64_t first = seen.rows.front().step, last = seen.rows.back().step;
   for (const std::uint64_t step : {first, last}) {
@@ -105,7 +105,6 @@ int run(const InspectFlags& flags) {
   std::cout << '\n';
   draw(out + "/inspect", figure_over_steps(seen.rows));
   draw(out + "/inspect-time", figure_over_time(seen.rows));
-  return 0;
 }
 
 }  // namespace
@@ -120,7 +119,7 @@ void add_inspect_command(Command& program) {
   command.add("run", flags->run, "folder of the run").required();
   command.add("--layer", flags->layer, "only this layer, and the layers inside it");
   command.add("--out", flags->out, "folder for CSV and figures; by default the run's");
-  command.action([flags] { return run(*flags); });
+  command.action([flags] { run(*flags); });
 }
 
 }  // namespace lamina

@@ -38,7 +38,7 @@ Panel heat_map(const std::vector<InvarianceResult>& results, double epsilon) {
       .title = text("log10 of the change, epsilon ", epsilon), .x_label = "transformation", .heat_map = map};
 }
 
-int run(const InvarianceFlags& flags, const Fields& fields) {
+void run(const InvarianceFlags& flags, const Fields& fields) {
   const auto changes_nothing = [](double magnitude) { return std::fabs(magnitude - 1) < 1e-6; };
   if (std::ranges::all_of(flags.magnitudes, changes_nothing))
     fail<UsageError>("--magnitudes: a factor of 1 re-scales nothing; give another one, as in 0.1,10");
@@ -58,7 +58,6 @@ int run(const InvarianceFlags& flags, const Fields& fields) {
   folder.report(report);
   folder.write("invariance.csv", to_csv(results));
   folder.draw("invariance", {heat_map(results, 0), heat_map(results, default_epsilon())});
-  return 0;
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ void add_invariance_command(Command& program) {
   fields.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
   command.add("--out", flags->out, "folder for the table, the CSV and the figure").show_default();
   fields.keep("smoke", flags->smoke);
-  command.action([flags, fields] { return run(*flags, fields); });
+  command.action([flags, fields] { run(*flags, fields); });
 }
 
 }  // namespace lamina

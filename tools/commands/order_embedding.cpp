@@ -99,7 +99,7 @@ class OrderCommand final : public TrainingCommand {
   }
 
   /// Lists test images for a sentence, or captions for a test image.
-  int search(const SearchFlags& flags) {
+  void search(const SearchFlags& flags) {
     if (flags.sentence.empty() == !flags.image)
       fail<UsageError>("search: give a sentence in quotes, or --image N");
     const RunFolder folder = open_single("search", flags.run);
@@ -112,7 +112,6 @@ class OrderCommand final : public TrainingCommand {
       list_captions(experiment, *data_, flags);
     else
       list_images(experiment, *data_, flags);
-    return 0;
   }
 
  private:
@@ -266,7 +265,7 @@ void add_search(Command& command, const std::shared_ptr<OrderCommand>& order) {
   search.add("--image", flags->image, "number of a test image, from 0").non_negative();
   search.add("--count", flags->count, "how many to list").positive().show_default();
   add_threads_flag(search, flags->threads);
-  search.action([order, flags] { return order->search(*flags); });
+  search.action([order, flags] { order->search(*flags); });
 }
 
 }  // namespace

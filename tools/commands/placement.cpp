@@ -257,7 +257,7 @@ std::vector<Panel> gradient_figure(const std::vector<Measured>& all) {
   return {blocks, depths};
 }
 
-int run(PlacementFlags& flags, const Fields& fields) {
+void run(PlacementFlags& flags, const Fields& fields) {
   std::ranges::sort(flags.depths);
   flags.depths.erase(std::unique(flags.depths.begin(), flags.depths.end()), flags.depths.end());
   if (flags.depths.size() < 2)
@@ -271,7 +271,6 @@ int run(PlacementFlags& flags, const Fields& fields) {
   folder.write("placement.csv", to_csv(all));
   folder.draw("stream", stream_figure(all));
   folder.draw("gradient", gradient_figure(all));
-  return 0;
 }
 
 }  // namespace
@@ -295,7 +294,7 @@ void add_placement_command(Command& program) {
   fields.add("--seed", flags->seed, "of the first one").non_negative().show_default();
   add_threads_flag(command, flags->threads);
   command.add("--out", flags->out, "folder for the tables and figures").show_default();
-  command.action([flags, fields] { return run(*flags, fields); });
+  command.action([flags, fields] { run(*flags, fields); });
 }
 
 }  // namespace lamina

@@ -40,7 +40,7 @@ std::string way_to_repository(const std::filesystem::path& folder) {
   return fs::relative(root, folder.empty() ? fs::path(".") : folder, problem).string() + '/';
 }
 
-int write(const ReportFlags& flags) {
+void write(const ReportFlags& flags) {
   const std::string page = read_page();
   const Findings findings = look_at(flags, never_enough);
   for (const std::string& file : findings.unreadable) std::cerr << "report: not shown: " << file << '\n';
@@ -57,7 +57,6 @@ int write(const ReportFlags& flags) {
   for (const Json& exhibit : document["exhibits"]) shown += !exhibit["runs"].empty();
   std::cout << flags.out << ": " << shown << " of " << document["exhibits"].size()
             << " exhibits have runs; the page says how to make the others\n";
-  return 0;
 }
 
 /// The page shows as much as can be read in ten seconds.
@@ -69,7 +68,7 @@ LiveContent content_now(const std::string& page, const ReportFlags& flags, const
   return {.page = fill_page(page, document, true), .data = embeddable(document)};
 }
 
-int serve_live(const ReportFlags& flags) {
+void serve_live(const ReportFlags& flags) {
   look_at(flags, [] { return true; });  // a wrong folder is an error now, not at the first visit
   const bool ended = serve(
       {.make = [page = read_page(), flags](const Enough& ending) { return content_now(page, flags, ending); },
@@ -79,7 +78,6 @@ int serve_live(const ReportFlags& flags) {
       });
   if (!ended)
     std::_Exit(0);  // not past the thread that was left behind, which still uses what would be destroyed
-  return 0;
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ std::vector<std::string> lines_of_standard_input() {
   return lines;
 }
 
-int run_encode(SkipCommand& skip, const EncodeFlags& flags) {
+void run_encode(SkipCommand& skip, const EncodeFlags& flags) {
   if (::isatty(STDOUT_FILENO) == 1)
     fail<UsageError>(
         "encode: writes numbers that a terminal cannot show; redirect them, as in > vectors.npy");
@@ -137,7 +137,6 @@ int run_encode(SkipCommand& skip, const EncodeFlags& flags) {
   const std::string bytes = npy_bytes(encode(trained.encoder, words, lines));
   std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
   if (!std::cout) fail<DataError>("standard output: cannot be written; check the disk");
-  return 0;
 }
 
 void add_encode(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
@@ -148,7 +147,7 @@ void add_encode(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   command.add("RUN", flags->run, "folder of a run of one variant").required();
   add_word_vectors(command, flags->word_vectors);
   add_threads_flag(command, flags->threads);
-  command.action([skip, flags] { return run_encode(*skip, *flags); });
+  command.action([skip, flags] { run_encode(*skip, *flags); });
 }
 
 // --- neighbours
@@ -178,7 +177,7 @@ std::vector<Sentence> sentences_of(const Corpus& corpus, size_t most, const Sent
   return found;
 }
 
-int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
+void run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
   set_threads(flags.threads);
   const RunFolder folder = open_encoder("neighbours", flags.run);
   Trained trained(skip, folder);
@@ -202,7 +201,6 @@ int run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
     std::cout << text("cosine ", cosines[i].first, ": ",
                       text_of(sentences[cosines[i].second], corpus.vocabulary))
               << '\n';
-  return 0;
 }
 
 void add_neighbours(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
@@ -216,7 +214,7 @@ void add_neighbours(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   command.add("--count", flags->count, "how many to list").positive().show_default();
   command.add("--among", flags->among, "how many sentences to look through, about").positive().show_default();
   add_threads_flag(command, flags->threads);
-  command.action([skip, flags] { return run_neighbours(*skip, *flags); });
+  command.action([skip, flags] { run_neighbours(*skip, *flags); });
 }
 
 // --- eval
@@ -358,7 +356,7 @@ void evaluate_words(const TaskData& data, const EvalFlags& flags) {
   if (folder) append_scores(folder->file(flags.task_file()), 0, scores);
 }
 
-int run_eval(SkipCommand& skip, const EvalFlags& flags) {
+void run_eval(SkipCommand& skip, const EvalFlags& flags) {
   const bool words = flags.features == "bag-of-words";
   if (words != flags.run.empty())
     fail<UsageError>("eval: give the folder of a run, or --features bag-of-words without one");
@@ -369,10 +367,7 @@ int run_eval(SkipCommand& skip, const EvalFlags& flags) {
   set_threads(flags.threads);
   const std::vector<RunFolder> runs = words ? std::vector<RunFolder>() : runs_in(flags.run);
   const TaskData data(flags.data);
-  if (words) {
-    evaluate_words(data, flags);
-    return 0;
-  }
+  if (words) return evaluate_words(data, flags);
   TrainedVariants judged;
   for (const RunFolder& run : runs) {
     evaluate_run(skip, run, data, flags);
@@ -388,7 +383,6 @@ int run_eval(SkipCommand& skip, const EvalFlags& flags) {
   std::cout << '\n' << aligned_tables(table);
   if (write_figure(flags.run + "/figure-3", figure_3(judged)))
     std::cout << "\nfigure: " << flags.run << "/figure-3.svg, " << flags.run << "/figure-3.png\n";
-  return 0;
 }
 
 void add_eval(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
@@ -419,7 +413,7 @@ void add_eval(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   command.add("--last", flags->last, "only the last encoder of each run, and the one before any update");
   command.add("--out", flags->out, "with bag-of-words: a folder to keep the scores in, for the report");
   add_threads_flag(command, flags->threads);
-  command.action([skip, flags] { return run_eval(*skip, *flags); });
+  command.action([skip, flags] { run_eval(*skip, *flags); });
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ std::string summary(const std::vector<Stability>& all) {
   return table;
 }
 
-int run(const StabilityFlags& flags, const Fields& fields) {
+void run(const StabilityFlags& flags, const Fields& fields) {
   const ResultFolder folder(flags.out, {.experiment = "stability", .settings = fields.settings()});
   std::vector<Stability> all;
   for (const Norm norm : {Norm::none, Norm::layer})
@@ -131,7 +131,6 @@ int run(const StabilityFlags& flags, const Fields& fields) {
   folder.report(summary(all));
   folder.write("stability.csv", to_csv(all));
   folder.draw("stability", figure(all, flags.scales.size()));
-  return 0;
 }
 
 }  // namespace
@@ -156,7 +155,7 @@ void add_stability_command(Command& program) {
   fields.add("--function", flags->function, "of the units").one_of({"tanh", "relu"}).show_default();
   fields.add("--seed", flags->seed, "of weights and inputs").non_negative().show_default();
   command.add("--out", flags->out, "folder for the CSV and the figure").show_default();
-  command.action([flags, fields] { return run(*flags, fields); });
+  command.action([flags, fields] { run(*flags, fields); });
 }
 
 }  // namespace lamina

@@ -47,7 +47,7 @@ class TransformerCommand final : public TrainingCommand {
   }
 
   /// Prints the prompt and what a trained model goes on with.
-  int write(const WriteFlags& flags) {
+  void write(const WriteFlags& flags) {
     const RunFolder folder = open_single("write", flags.run);
     set_threads(1);  // a token at a time is too little to share
     const Alphabet alphabet = Alphabet::load(unit(), folder.path());
@@ -61,7 +61,6 @@ class TransformerCommand final : public TrainingCommand {
         {.length = flags.length, .temperature = flags.temperature, .top_k = flags.top_k, .seed = flags.seed});
     all.insert(all.end(), written.begin(), written.end());
     std::cout << alphabet.text_of(all) << '\n';
-    return 0;
   }
 
  private:
@@ -341,7 +340,7 @@ void add_write(Command& command, const std::shared_ptr<TransformerCommand>& tran
       .range(0, 1000000)
       .show_default();
   write.add("--seed", flags->seed, "of the draws").non_negative().show_default();
-  write.action([transformer, flags] { return transformer->write(*flags); });
+  write.action([transformer, flags] { transformer->write(*flags); });
 }
 
 }  // namespace

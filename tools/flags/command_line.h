@@ -6,12 +6,13 @@
 //     const auto flags = std::make_shared<SquareFlags>();  // lives as long as the action that reads it
 //     command.add("NUMBER", flags->number, "what to square").required();
 //     command.add("--times", flags->times, "how often").range(1, 9).show_default();
-//     command.action([flags] { return run(*flags); });
+//     command.action([flags] { run(*flags); });
 //   }
 //
 // CLI11 does the work behind it. All of it is in its headers, which take a compiler ten seconds each time
 // they are read, and so only command_line.cpp includes them.
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -19,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,8 +32,6 @@ class Option;
 namespace lamina {
 
 struct FlagRules;  // tools/flags/flag_value.h
-
-using Action = std::function<int()>;  ///< returns the exit code
 
 /// What is asked of a flag's values, and what --help says of them. A handle: copies are the same flag. An empty
 /// value is a mistake, and so is a number that is not decimal, not finite or does not fit.
@@ -105,8 +105,17 @@ class Command {
   /// Adds to the descriptions of its commands what `note` says of each, in brackets; nothing where that is empty.
   void annotate(const std::function<std::string(const std::string& command)>& note);
 
-  /// What is done when this command is chosen, and none of its own.
-  void action(Action action) { action_ = std::move(action); }
+  /// What is done when this command is chosen, and none of its own: `act` returns the exit code, or nothing where that is 0.
+  template <std::invocable Act>
+  void action(Act act) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Act&>>)
+      action_ = [act = std::move(act)] {
+        act();
+        return 0;
+      };
+    else
+      action_ = std::move(act);
+  }
 
   /// From here on this command may be started by mpirun: its action shares its work among the processes
   /// (core/distributed/group.h). Others refuse that.
@@ -129,7 +138,7 @@ class Command {
   std::shared_ptr<CLI::App> app_;
   std::list<Command> commands_;
   std::vector<std::pair<CLI::Option*, std::shared_ptr<FlagRules>>> flags_;
-  Action action_;
+  std::function<int()> action_;
   bool for_ranks_ = false;
 };
 
