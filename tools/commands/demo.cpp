@@ -68,10 +68,7 @@ int train_part(const Part& part, const DemoFlags& flags, const std::string& fold
   std::vector<std::string> words = part.words;
   words.insert(words.begin(), "lamina");
   words.insert(words.end(), {"--seed", text(flags.seed), "--threads", text(flags.threads), "--out", folder});
-  std::vector<const char*> arguments;
-  arguments.reserve(words.size());
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  return program.run(static_cast<int>(arguments.size()), arguments.data());
+  return program.run(words);
 }
 
 Demonstrated measured(const Part& part, const std::string& folder) {

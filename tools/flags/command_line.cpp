@@ -88,10 +88,10 @@ CLI::callback_t checked(const std::string& name, const std::shared_ptr<const Fla
 }
 
 /// CLI11 takes the word after `--flag=` for its value, which would make `--out= --resume` a folder "--resume".
-void refuse_empty_values(int argc, const char* const* argv) {
-  for (const std::string_view word : std::span(argv, static_cast<size_t>(argc)).subspan(1))
+void refuse_empty_values(const Words& words) {
+  for (const std::string& word : std::span(words).subspan(1))
     if (word.starts_with("--") && word.find('=') == word.size() - 1)
-      throw CLI::ValidationError(std::string(word.substr(0, word.size() - 1)),
+      throw CLI::ValidationError(word.substr(0, word.size() - 1),
                                  "the value is empty; give one or leave the flag out");
 }
 
@@ -268,14 +268,14 @@ const Command& Command::chosen() const {
 }
 
 /// A mistake on the command line is an error; --help and --version are what was asked for, and leave an exit code.
-std::optional<int> Command::parse(int argc, const char* const* argv) const {
+std::optional<int> Command::parse(const std::vector<std::string>& words) const {
   try {
-    refuse_empty_values(argc, argv);
-    app_->parse(argc, argv);
+    refuse_empty_values(words);
+    app_->parse(Words(words.rbegin(), words.rend() - 1));  // CLI11 takes them from the end
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app_->exit(problem);
     const auto commands = app_->get_subcommands();
-    const std::string unknown = chosen().unknown_word({argv, static_cast<size_t>(argc)});
+    const std::string unknown = chosen().unknown_word(words);
     const bool is_without_command = dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr &&
                                     chosen().app_->get_require_subcommand_min() > 0;
     const std::string complaint = !unknown.empty()     ? unknown
@@ -302,7 +302,7 @@ void Command::require_flags_of_chosen(const std::string& called) const {
 }
 
 /// What is wrong with a word that is no flag and no command of this one; nothing when there is none.
-std::string Command::unknown_word(std::span<const char* const> words) const {
+std::string Command::unknown_word(const std::vector<std::string>& words) const {
   const std::vector<std::string> left = app_->remaining();
   const auto is_left = [&](std::string_view word) { return std::ranges::find(left, word) != left.end(); };
   auto found = std::ranges::find_if(words, is_left);
@@ -323,18 +323,11 @@ std::string Command::unknown_word(std::span<const char* const> words) const {
   return word + ": there is no such flag" + suggestion(word, flags);
 }
 
-void Command::check(const std::vector<std::string>& words) const {
-  std::vector<const char*> arguments;
-  arguments.reserve(words.size());
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse(static_cast<int>(arguments.size()), arguments.data());
-}
-
-int Command::run(int argc, const char* const* argv) const {
+int Command::run(const std::vector<std::string>& words) const {
   const Error no_memory(
       "not enough memory; choose a smaller --batch or --preset small, or raise the limit (ulimit -v)");
   try {
-    const std::optional<int> answered = parse(argc, argv);
+    const std::optional<int> answered = parse(words);
     if (!answered) join_ranks(chosen().name(), chosen().for_ranks_);
     const int code = answered ? *answered : chosen().action_();
     if (!std::cout.flush() && code == 0)

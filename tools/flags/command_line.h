@@ -18,7 +18,6 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -123,17 +122,21 @@ class Command {
 
   /// Reads the program's command line, does what it asks for and says in one line what went wrong. Returns
   /// the exit code: the action's, 0 after --help and --version, 1 for bad data, 2 for bad usage.
-  int run(int argc, const char* const* argv) const;
+  int run(int argc, const char* const* argv) const {
+    return run(std::vector<std::string>(argv, argv + argc));
+  }
+  /// The same for the words of one, the program's name first.
+  int run(const std::vector<std::string>& words) const;
 
-  /// Reads a command line, the program's name first, and does nothing else. UsageError when run() would say one.
-  void check(const std::vector<std::string>& words) const;
+  /// Reads such a command line and does nothing else. UsageError when run() would say one.
+  void check(const std::vector<std::string>& words) const { parse(words); }
 
  private:
   explicit Command(std::shared_ptr<CLI::App> app);
   const Command& chosen() const;
-  std::string unknown_word(std::span<const char* const> words) const;
+  std::string unknown_word(const std::vector<std::string>& words) const;
   void require_flags_of_chosen(const std::string& called) const;
-  std::optional<int> parse(int argc, const char* const* argv) const;
+  std::optional<int> parse(const std::vector<std::string>& words) const;
 
   std::shared_ptr<CLI::App> app_;
   std::list<Command> commands_;
