@@ -41,7 +41,6 @@ FlagRules rules_for(const Whole&) {
 FlagRules rules_for(const std::optional<std::int64_t>&) { return {.whole = WholeRange()}; }
 FlagRules rules_for(const double&) { return {.real = RealRange()}; }
 FlagRules rules_for(const std::string&) { return {}; }
-FlagRules rules_for(const bool&) { return {}; }
 template <class Item>
 FlagRules rules_for(const std::vector<Item>&) {
   return rules_for(Item());
@@ -166,10 +165,6 @@ Flag Flag::one_of(const std::vector<std::string>& values) const {
   rules_->choices = values;
   return *this;
 }
-Flag Flag::check(const std::function<std::string(const std::string&)>& complaint) const {
-  rules_->complaint = complaint;
-  return *this;
-}
 Flag Flag::separated_by_commas() const {
   rules_->separated_by_commas = true;
   return *this;
@@ -211,18 +206,16 @@ Command& Command::add_command(const std::string& name, const std::string& descri
 
 template <class Value>
 Flag Command::add(const std::string& name, Value& value, const std::string& description) {
-  const auto rules = std::make_shared<FlagRules>(rules_for(value));
   if constexpr (std::is_same_v<Value, bool>) {
-    CLI::Option* const option = app_->add_flag(name, value, description);
-    flags_.emplace_back(option, rules);
-    return {option, rules};
+    return flags_.emplace_back(Flag(app_->add_flag(name, value, description), std::make_shared<FlagRules>()));
   } else {
+    const auto rules = std::make_shared<FlagRules>(rules_for(value));
     CLI::Option* const option = app_->add_option(
         name, checked(name, rules, [&value, rules](const Words& words) { read_words(words, *rules, value); }),
         description, false, [&value] { return CLI::detail::checked_to_string<Value, Value>(value); });
-    option->type_name_fn([rules] { return rules->kind(); });
-    flags_.emplace_back(option, rules);
-    return {option->expected(CLI::detail::expected_count<Value>::value), rules};
+    option->type_name_fn([rules] { return rules->kind(); })
+        ->expected(CLI::detail::expected_count<Value>::value);
+    return flags_.emplace_back(Flag(option, rules));
   }
 }
 
@@ -243,8 +236,7 @@ Flag Command::add_read(const std::string& name, const std::function<void(const s
   const auto rules = std::make_shared<FlagRules>();
   CLI::Option* const option = app_->add_option(
       name, checked(name, rules, [read](const auto& words) { read(words.back()); }), description);
-  flags_.emplace_back(option, rules);
-  return {option->type_name_fn([rules] { return rules->kind(); }), rules};
+  return flags_.emplace_back(Flag(option->type_name_fn([rules] { return rules->kind(); }), rules));
 }
 
 std::vector<FlagView> Command::flags() const {

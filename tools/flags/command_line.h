@@ -12,7 +12,6 @@
 // CLI11 does the work behind it. All of it is in its headers, which take a compiler ten seconds each time
 // they are read, and so only command_line.cpp includes them.
 
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -42,8 +41,6 @@ class Flag {
   Flag positive() const;
   Flag non_negative() const;
   Flag one_of(const std::vector<std::string>& values) const;
-  /// `complaint` returns what is wrong with a value, and nothing when it is right.
-  Flag check(const std::function<std::string(const std::string& value)>& complaint) const;
   Flag separated_by_commas() const;
   Flag needs(const Flag& other) const;
   Flag excludes(const Flag& other) const;
@@ -87,7 +84,7 @@ class Command {
   /// bool, which the flag sets.
   template <class Value>
   Flag add(const std::string& name, Value& value, const std::string& description);
-  /// The same for values that `read` makes something else of.
+  /// The same for values that `read` makes something else of, or refuses with a UsageError.
   Flag add_read(const std::string& name, const std::function<void(const std::string&)>& read,
                 const std::string& description);
   void add_version(const std::string& version);
@@ -105,9 +102,9 @@ class Command {
   void annotate(const std::function<std::string(const std::string& command)>& note);
 
   /// What is done when this command is chosen, and none of its own: `act` returns the exit code, or nothing where that is 0.
-  template <std::invocable Act>
+  template <class Act>
   void action(Act act) {
-    if constexpr (std::is_void_v<std::invoke_result_t<Act&>>)
+    if constexpr (std::is_same_v<decltype(act()), void>)
       action_ = [act = std::move(act)] {
         act();
         return 0;
@@ -140,7 +137,7 @@ class Command {
 
   std::shared_ptr<CLI::App> app_;
   std::list<Command> commands_;
-  std::vector<std::pair<CLI::Option*, std::shared_ptr<FlagRules>>> flags_;
+  std::vector<Flag> flags_;
   std::function<int()> action_;
   bool for_ranks_ = false;
 };

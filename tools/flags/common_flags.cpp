@@ -12,12 +12,14 @@ namespace lamina {
 
 namespace {
 
-/// N of "every=N"; 0 for anything else.
+/// N of "every=N"; UsageError for anything else.
 size_t every_of(const std::string& value) {
   constexpr std::string_view prefix = "every=";
-  if (!value.starts_with(prefix)) return 0;
-  const auto number = whole_number(std::string_view(value).substr(prefix.size()));
-  return static_cast<size_t>(std::max<std::int64_t>(0, number.value_or(0)));
+  const std::string_view number =
+      value.starts_with(prefix) ? std::string_view(value).substr(prefix.size()) : "";
+  const std::int64_t every = number_from<std::int64_t>(number).value_or(0);
+  if (every < 1) fail<UsageError>("'", value, "' is not every=N; write --record every=100");
+  return static_cast<size_t>(every);
 }
 
 }  // namespace
@@ -44,13 +46,9 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
       .separated_by_commas()
       .positive();
   fields.add("--lr", learning_rate, "learning rate", defaults.learning_rate).positive();
-  command
-      .add_read(
-          "--record", [this](const std::string& value) { record_every = every_of(value); },
-          "every=N: look into every N-th step and write what is seen to record.csv, for lamina inspect")
-      .check([](const std::string& value) {
-        return every_of(value) > 0 ? "" : "'" + value + "' is not every=N; write --record every=100";
-      });
+  command.add_read(
+      "--record", [this](const std::string& value) { record_every = every_of(value); },
+      "every=N: look into every N-th step and write what is seen to record.csv, for lamina inspect");
   fields.add("--tensorboard", tensorboard,
              "write the metrics as TensorBoard's events, too, into the run's folder", {.required = false});
   fields.keep("record", record_every);

@@ -15,7 +15,7 @@ namespace {
 
 void read_word(const std::string&, const std::string& word, std::string& value) { value = word; }
 void read_word(const std::string& name, const std::string& word, size_t& value) {
-  const auto number = whole_number(word);
+  const auto number = number_from<std::int64_t>(word);
   if (!number || *number < 1) refuse(name, word, "whole number above 0");
   value = static_cast<size_t>(*number);
 }

@@ -29,6 +29,14 @@ std::string described(const char* number, const Range& range) {
   return text(number, " from ", range.least, " to ", range.most);
 }
 
+/// The range in words: "a whole number from 1 to 9", "a number above 0". Ends that are those of the type are not named.
+std::string describe(const WholeRange& range) { return described("a whole number", range); }
+std::string describe(const RealRange& range) {
+  if (range.least == least_positive)
+    return text("a number above 0", range.most == RealRange().most ? "" : text(" and at most ", range.most));
+  return described("a number", range);
+}
+
 /// A number, but one that the type cannot hold.
 bool is_beyond(const std::string& word) {
   return !word.empty() && word.find_first_not_of("0123456789", word.front() == '-') == std::string::npos;
@@ -39,25 +47,13 @@ void check_word(const std::string& word, const std::string& given, const FlagRul
   if (word.empty()) fail<UsageError>('\'', given, "' has an empty place between its commas");
   if (!rules.choices.empty() && std::ranges::find(rules.choices, word) == rules.choices.end())
     fail<UsageError>(word, " not in {", joined(rules.choices), '}', suggestion(word, rules.choices));
-  const std::string problem = rules.complaint ? rules.complaint(word) : "";
-  if (!problem.empty()) fail<UsageError>(problem);
 }
 
 }  // namespace
 
-std::optional<std::int64_t> whole_number(std::string_view text) { return number_from<std::int64_t>(text); }
-
 std::optional<double> real_number(std::string_view text) {
   const std::optional<double> number = number_from(text);
   return number && std::isfinite(*number) ? number : std::nullopt;
-}
-
-std::string describe(const WholeRange& range) { return described("a whole number", range); }
-
-std::string describe(const RealRange& range) {
-  if (range.least == least_positive)
-    return text("a number above 0", range.most == RealRange().most ? "" : text(" and at most ", range.most));
-  return described("a number", range);
 }
 
 template <class Range>

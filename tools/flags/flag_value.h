@@ -4,7 +4,6 @@
 // else: no hexadecimal, no NaN, no infinity, nothing that does not fit, no spaces around them.
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -30,13 +29,8 @@ struct RealRange {
 /// The smallest number that counts as positive: the next ones lose digits as a float.
 inline constexpr double least_positive = std::numeric_limits<float>::min();
 
-/// The whole of `text` as a decimal number; nothing when it is not one or does not fit.
-std::optional<std::int64_t> whole_number(std::string_view text);
+/// The whole of `text` as a finite decimal number; nothing when it is not one or does not fit.
 std::optional<double> real_number(std::string_view text);
-
-/// The range in words: "a whole number from 1 to 9", "a number above 0". Ends that are those of the type are not named.
-std::string describe(const WholeRange& range);
-std::string describe(const RealRange& range);
 
 /// Throws UsageError when the text is no number or out of range: "0x10 is not a whole number from 1 to 9".
 template <class Range>
@@ -45,10 +39,9 @@ typename Range::Number read_number(const std::string& text, const Range& range);
 /// What is asked of each word that is given to a flag.
 struct FlagRules {
   bool separated_by_commas = false;
-  std::optional<WholeRange> whole = {};                                ///< of a flag with whole numbers
-  std::optional<RealRange> real = {};                                  ///< of a flag with other numbers
-  std::vector<std::string> choices = {};                               ///< empty: any word
-  std::function<std::string(const std::string& word)> complaint = {};  ///< what is wrong; nothing when right
+  std::optional<WholeRange> whole = {};   ///< of a flag with whole numbers
+  std::optional<RealRange> real = {};     ///< of a flag with other numbers
+  std::vector<std::string> choices = {};  ///< empty: any word
 
   /// The kind of the values as --help shows it: "INT:{0 to 1024}", "TEXT:{tanh,relu}".
   std::string kind() const;

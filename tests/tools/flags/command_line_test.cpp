@@ -131,14 +131,17 @@ TEST_CASE("a mistake on the command line is one line, with exit code 2 and no ac
   Command& command = program.add_command("run", "takes flags");
   std::int64_t count = 1;
   double rate = 1, deviation = 0;
-  std::string kind = "one", first, second;
+  std::string kind = "one", second;
   command.add("--count", count, "a number").range(1, 9);
   command.add("--rate", rate, "a number").positive();
   command.add("--deviation", deviation, "a number").non_negative();
   command.add("--kind", kind, "a word").one_of({"one", "two"}).show_default();
-  const Flag a = command.add("--first", first, "a word").check([](const std::string& value) {
-    return value == "right" ? "" : value + " is wrong";
-  });
+  const Flag a = command.add_read(
+      "--first",
+      [](const std::string& value) {
+        if (value != "right") fail<UsageError>(value, " is wrong");
+      },
+      "a word");
   command.add("--second", second, "a word").needs(a);
   command.add("--third", second, "a word").excludes(a);
   bool acted = false;

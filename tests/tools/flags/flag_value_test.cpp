@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/error.h"
+#include "core/files/number.h"
 #include "tests/temporary_folder.h"
 
 using namespace lamina;
@@ -19,13 +20,13 @@ std::string complaint(const std::string& word, const RealRange& range) {
 }  // namespace
 
 TEST_CASE("a number of the command line is decimal and nothing else") {
-  CHECK(whole_number("-12") == -12);
-  CHECK(whole_number("010") == 10);  // not octal
-  CHECK(whole_number("9223372036854775807") == std::numeric_limits<std::int64_t>::max());
+  CHECK(number_from<std::int64_t>("-12") == -12);
+  CHECK(number_from<std::int64_t>("010") == 10);  // not octal
+  CHECK(number_from<std::int64_t>("9223372036854775807") == std::numeric_limits<std::int64_t>::max());
   for (const char* word : {"", " 1", "1 ", "0x10", "1e3", "1.5", "+", "-", "--1", "1,2", "1'000", "one",
                            "nan", "inf", "9223372036854775808", "-9223372036854775809",
                            "18446744073709551616", "99999999999999999999999999999999"})
-    CHECK_MESSAGE(!whole_number(word), word);
+    CHECK_MESSAGE(!number_from<std::int64_t>(word), word);
   CHECK(real_number("0.25") == 0.25);
   CHECK(real_number("-1e-3") == -1e-3);
   for (const char* word : {"", " 1", "1 ", "0x10", "0x1p3", "nan", "NaN", "-nan", "inf", "-Infinity", "1e400",
