@@ -4,7 +4,7 @@
 # here. A source that is not listed is compiled for each type.
 
 SCALAR_FREE_SOURCES := $(filter-out tools/flags/common_flags.cpp tools/flags/digit_command.cpp tools/flags/training_command.cpp \
-  tools/flags/training_folders.cpp tools/lab/measure_labs.cpp tools/programs/double_program.cpp tools/report/document.cpp tools/report/theory.cpp \
+  tools/flags/training_folders.cpp tools/lab/measure_labs.cpp tools/programs/process.cpp tools/report/document.cpp tools/report/theory.cpp \
   tools/results/norm_table.cpp tools/results/skip_report.cpp tools/study/train_study.cpp, \
   $(wildcard $(addprefix tools/,flags/*.cpp lab/*.cpp live/*.cpp programs/*.cpp report/*.cpp report/*/*.cpp results/*.cpp study/*.cpp)))
 SCALAR_FREE_SOURCES += $(addprefix tools/commands/,data.cpp report.cpp study.cpp)

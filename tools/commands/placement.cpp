@@ -12,7 +12,7 @@
 #include "models/transformer/placement.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/common_flags.h"
-#include "tools/programs/double_program.h"
+#include "tools/programs/process.h"
 #include "tools/results/result_folder.h"
 #include "tools/results/variant_report.h"
 

@@ -14,7 +14,7 @@
 #include "models/run/run_folder.h"
 #include "tools/flags/common_flags.h"
 #include "tools/programs/child_process.h"
-#include "tools/programs/double_program.h"
+#include "tools/programs/process.h"
 #include "tools/study/status_line.h"
 
 namespace lamina::lab {

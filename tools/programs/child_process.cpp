@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "tools/programs/process.h"
 
 namespace lamina {
 
@@ -49,10 +50,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std:
     fail<DataError>(log, ": cannot be written (", std::strerror(errno), "); name another folder with --out");
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), "lamina");
-  std::vector<char*> command;
-  command.reserve(words.size() + 1);
-  for (std::string& word : words) command.push_back(word.data());
-  command.push_back(nullptr);
+  const std::vector<char*> command = arguments_of(words);
   const pid_t parent = ::getpid();
   id_ = ::fork();
   if (id_ < 0)

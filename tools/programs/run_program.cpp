@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "models/pictures/picture_file.h"
+#include "tools/programs/process.h"
 
 namespace lamina {
 
@@ -75,10 +76,7 @@ Outcome run(const std::vector<std::string>& command, const std::string& input) {
   posix_spawn_file_actions_adddup2(&redirect, fileno(out.get()), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&redirect, fileno(errors.get()), STDERR_FILENO);
   std::vector<std::string> words = command;
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = arguments_of(words);
   pid_t child = 0;
   Outcome outcome;
   outcome.error = posix_spawnp(&child, arguments[0], &redirect, nullptr, arguments.data(), environ);
