@@ -142,22 +142,22 @@ Claim claim_of(const PlacementCase& how, size_t depth) {
 
 std::string table_of(const std::vector<Measured>& all, const PlacementFlags& flags) {
   const size_t depth = flags.depths.back();
-  std::string table = markdown_row({"", "block", text("squared length / d after block ", depth), "mean field",
-                                    "bounds", "gradient of W(2,L): exponent of L", "mean field's",
-                                    "for large L", text("gradient of W(2,1) / W(2,L), L = ", depth)}) +
-                      "|---|---|---|---|---|---|---|---|---|\n";
+  std::string rows;
   for (const Measured& each : all) {
     const AtDepth& at = each.deepest();
     const Claim claim = claim_of(each.how, depth);
     const bool power = each.how.norm != Norm::none;  // of L; else an exponential, which has no exponent
-    table += markdown_row({each.how.title, text('`', each.how.block, '`'),
-                           with_spread(at.of(&Stream::after_block, depth - 1), "%.4g"),
-                           formatted("%.4g", at.formula.after_block.back()), claim.length,
-                           power ? with_spread(exponent_seen(each, flags.seeds), "%.2f") : "-",
-                           power ? formatted("%.2f", exponent_of(each, std::mem_fn(&AtDepth::formula))) : "-",
-                           claim.exponent, with_spread(first_to_last(at), "%.3g")});
+    rows += markdown_row({each.how.title, text('`', each.how.block, '`'),
+                          with_spread(at.of(&Stream::after_block, depth - 1), "%.4g"),
+                          formatted("%.4g", at.formula.after_block.back()), claim.length,
+                          power ? with_spread(exponent_seen(each, flags.seeds), "%.2f") : "-",
+                          power ? formatted("%.2f", exponent_of(each, std::mem_fn(&AtDepth::formula))) : "-",
+                          claim.exponent, with_spread(first_to_last(at), "%.3g")});
   }
-  return table;
+  return table_with_head({"", "block", text("squared length / d after block ", depth), "mean field", "bounds",
+                          "gradient of W(2,L): exponent of L", "mean field's", "for large L",
+                          text("gradient of W(2,1) / W(2,L), L = ", depth)},
+                         rows);
 }
 
 /// Without norms a block makes the squared length up to three times as large: near block 320 its deviation, which takes

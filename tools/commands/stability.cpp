@@ -6,17 +6,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
-#include <sstream>
 
 #include "core/ops.h"
 #include "core/tape.h"
 #include "layers/recurrent/recurrent.h"
+#include "models/run/metrics.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/field.h"
 #include "tools/results/plot.h"
 #include "tools/results/result_folder.h"
+#include "tools/results/variant_report.h"
 
 namespace lamina {
 
@@ -60,18 +60,14 @@ SequenceRecord observe(const StabilityFlags& flags, Norm norm, double scale) {
   return record;
 }
 
-/// Lengths and deviations are never below 0, but a NaN may have a sign, and would be written as -nan.
-double unsigned_nan(double length) { return std::fabs(length); }
-
 std::string to_csv(const std::vector<Stability>& all) {
-  std::ostringstream csv;
-  csv << "norm,scale,step,hidden_norm,hidden_gradient_norm,summed_input_deviation\n";
+  std::string csv = "norm,scale,step,hidden_norm,hidden_gradient_norm,summed_input_deviation\n";
   for (const auto& [norm, scale, record] : all)
     for (size_t t = 0; t < record.hidden_norm.size(); ++t)
-      csv << name_of(norm) << ',' << scale << ',' << t + 1 << ',' << unsigned_nan(record.hidden_norm[t])
-          << ',' << unsigned_nan(record.hidden_gradient_norm[t]) << ','
-          << unsigned_nan(record.summed_input_deviation[t]) << '\n';
-  return csv.str();
+      csv += text(name_of(norm), ',', scale, ',', t + 1, ',', formatted("%g", record.hidden_norm[t]), ',',
+                  formatted("%g", record.hidden_gradient_norm[t]), ',',
+                  formatted("%g", record.summed_input_deviation[t]), '\n');
+  return csv;
 }
 
 /// A colour for each scale; dashed without, solid with layer norm.
@@ -108,18 +104,15 @@ double growth_of(const std::vector<double>& gradient) {
 
 /// First and last lengths, as a markdown table.
 std::string summary(const std::vector<Stability>& all) {
-  std::string table =
-      "| norm | weights x | h_1 | h_T | dL/dh_1 | dL/dh_T | gradient grows per step back by |\n"
-      "|---|---|---|---|---|---|---|\n";
+  std::string rows;
   for (const auto& [norm, scale, record] : all) {
     const auto &h = record.hidden_norm, &d = record.hidden_gradient_norm;
-    char row[160];
-    std::snprintf(row, sizeof row, "| %s | %g | %.3g | %.3g | %.2e | %.2e | %.3f |\n", name_of(norm), scale,
-                  unsigned_nan(h.front()), unsigned_nan(h.back()), unsigned_nan(d.front()),
-                  unsigned_nan(d.back()), growth_of(d));
-    table += row;
+    rows += markdown_row({name_of(norm), formatted("%g", scale), formatted("%.3g", h.front()),
+                          formatted("%.3g", h.back()), formatted("%.2e", d.front()),
+                          formatted("%.2e", d.back()), formatted("%.3f", growth_of(d))});
   }
-  return table;
+  return table_with_head(
+      {"norm", "weights x", "h_1", "h_T", "dL/dh_1", "dL/dh_T", "gradient grows per step back by"}, rows);
 }
 
 void run(const StabilityFlags& flags, const Fields& fields) {

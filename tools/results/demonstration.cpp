@@ -27,11 +27,8 @@ std::string shown_by(const Demonstrated& one) {
 
 std::string demonstration_table(const std::vector<Demonstrated>& all) {
   std::vector<std::string> titles{"variant"};
-  std::string rule = "|---|", rows;
-  for (const Demonstrated& one : all) {
-    titles.push_back(one.column);
-    rule += "---|";
-  }
+  for (const Demonstrated& one : all) titles.push_back(one.column);
+  std::string rows;
   for (size_t i = 0; i < all.front().entries.size(); ++i) {
     std::vector<std::string> cells{all.front().entries[i].title};
     for (const Demonstrated& one : all) {
@@ -41,7 +38,7 @@ std::string demonstration_table(const std::vector<Demonstrated>& all) {
     }
     rows += markdown_row(cells);
   }
-  return markdown_row(titles) + rule + '\n' + rows;
+  return table_with_head(titles, rows);
 }
 
 }  // namespace lamina

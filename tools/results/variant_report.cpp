@@ -61,14 +61,17 @@ std::string markdown_row(const std::vector<std::string>& cells) {
   return row + "\n";
 }
 
+std::string table_with_head(const std::vector<std::string>& titles, const std::string& rows) {
+  std::string rule = "|";
+  for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
+  return markdown_row(titles) + rule + '\n' + rows;
+}
+
 std::string table_of(const TrainedVariants& trained, const std::vector<ReportColumn>& columns) {
-  std::vector<std::string> titles;
-  std::string rule = "|", text;
+  std::vector<std::string> titles(columns.size());
+  std::ranges::transform(columns, titles.begin(), &ReportColumn::title);
+  std::string text;
   std::vector<std::vector<std::string>> rows;
-  for (const ReportColumn& column : columns) {
-    titles.push_back(column.title);
-    rule += "---|";
-  }
   for (const TrainedVariant& each : trained) {
     std::vector<std::string> cells(columns.size());
     std::ranges::transform(columns, cells.begin(),
@@ -78,7 +81,7 @@ std::string table_of(const TrainedVariants& trained, const std::vector<ReportCol
   for (size_t i = 0; i < columns.size(); ++i)
     if (columns[i].lowest_is_bold) mark_lowest(rows, i);
   for (const auto& row : rows) text += markdown_row(row);
-  return markdown_row(titles) + rule + "\n" + text;
+  return table_with_head(titles, text);
 }
 
 ReportColumn title_column(const std::string& title) {

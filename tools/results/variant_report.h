@@ -39,6 +39,8 @@ TrainedVariants up_to(double step, TrainedVariants trained);
 
 /// A row of a markdown table: "| a | b |\n".
 std::string markdown_row(const std::vector<std::string>& cells);
+/// A table of such rows with this head.
+std::string table_with_head(const std::vector<std::string>& titles, const std::string& rows);
 
 /// A column of a table with a row for each variant.
 struct ReportColumn {

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "core/error.h"
+#include "models/run/metrics.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
-#include "tools/results/variant_report.h"
 
 namespace lamina {
 
@@ -73,11 +73,5 @@ std::string field_of(std::string value) {
 }
 
 std::string cell(double value) { return std::isfinite(value) ? formatted("%.4g", value) : "-"; }
-
-std::string table_with_head(const std::vector<std::string>& titles, const std::string& rows) {
-  std::string rule = "|";
-  for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
-  return markdown_row(titles) + rule + '\n' + rows;
-}
 
 }  // namespace lamina

@@ -26,7 +26,5 @@ std::string field_of(std::string value);
 
 /// A cell of a table, with as many digits as tell runs apart.
 std::string cell(double value);
-/// A table with this head.
-std::string table_with_head(const std::vector<std::string>& titles, const std::string& rows);
 
 }  // namespace lamina
