@@ -7,9 +7,9 @@
 
 #include "core/error.h"
 #include "tools/flags/field.h"
-#include "tools/flags/shared_statistics.h"
 #include "tools/flags/shell_word.h"
 #include "tools/report/document.h"
+#include "tools/results/norm_table.h"
 
 namespace lamina {
 

@@ -28,6 +28,11 @@ const std::vector<Look>& looks();
 /// The colour of the one with this name; -1 for what has none.
 int color_of(std::string_view norm);
 
+/// Whether --sync-batch-norm says where a norm takes its statistics. Batch norm's variants have parts or averages of their own.
+constexpr bool has_shared_statistics(std::string_view norm) {
+  return norm == "batch" || norm == "batch-everywhere";
+}
+
 /// The place in legends and tables: the baseline first, layer norm last.
 int rank_of(std::string_view norm);
 
