@@ -65,10 +65,6 @@ CommonFlags::CommonFlags(Command& command, const std::vector<std::string>& norm_
       .excludes(resumes);
 }
 
-void CommonFlags::choose_preset() {
-  if (preset.empty()) preset = data_folder.empty() ? "small" : "paper";
-}
-
 void CommonFlags::require_pairs() const {
   const auto of_batch =
       std::ranges::find_if(norms, [](const auto& name) { return name.starts_with("batch"); });

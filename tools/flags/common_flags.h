@@ -54,9 +54,6 @@ struct CommonFlags {
 
   bool paper() const { return preset == "paper"; }
 
-  /// Where the command line names no preset: the paper's for --data, the small one for built-in data.
-  void choose_preset();
-
   /// UsageError where batch norm would have batches of a single case, of which it leaves its bias: said before the
   /// variants in front of it are trained.
   void require_pairs() const;

@@ -48,6 +48,25 @@ const OptimizerEntry& optimizer_called(const std::string& name) {
 
 bool any_rank_interrupted() { return std::ranges::max(distributed::gather(interrupted() ? 1 : 0)) > 0; }
 
+RunLabel label_of(const std::vector<Variant>& all, std::vector<Variant>::const_iterator one) {
+  RunLabel label = one->label;
+  label.number = static_cast<size_t>(one - all.begin()) + 1;
+  label.of = all.size();
+  for (auto later = one + 1; later != all.end(); ++later) label.later += later->work / one->work;
+  return label;
+}
+
+/// "- baseline diverged: the loss is nan in step 3", a line for each variant that did.
+std::string diverged_in(const std::vector<Variant>& all, const RunFolder& whole) {
+  std::string lines;
+  for (const Variant& variant : all)
+    if (const std::string file = whole.file(variant.name) + '/' + diverged_file; exists(file)) {
+      const std::string said = read_file(file);
+      lines += text("- ", variant.title, " diverged: ", said.substr(0, said.find('\n')), '\n');
+    }
+  return lines;
+}
+
 }  // namespace
 
 TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& defaults,
@@ -134,8 +153,9 @@ void TrainingCommand::for_each_run(const std::string& asked, const std::string& 
 
 // --- Training
 
+/// Where the command line names no preset, that is the paper's for --data, and the small one for built-in data.
 void TrainingCommand::fill_in_preset() {
-  choose_preset();
+  if (preset.empty()) preset = data_folder.empty() ? "small" : "paper";
   fields.fill_in(paper());
   if (smoke > 0) epochs = std::min(epochs, smoke);
 }
@@ -154,15 +174,6 @@ void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {
   Settings settings = whole;
   for (const auto& [name, value] : variant.own.entries()) settings.set(name, value);
   fields.read(settings);
-}
-
-RunLabel TrainingCommand::label_of(const std::vector<Variant>& all,
-                                   std::vector<Variant>::const_iterator one) {
-  RunLabel label = one->label;
-  label.number = static_cast<size_t>(one - all.begin()) + 1;
-  label.of = all.size();
-  for (auto later = one + 1; later != all.end(); ++later) label.later += later->work / one->work;
-  return label;
 }
 
 /// Nothing where it diverged, which its message has said and keeps no other variant from its training. Ranks stop together.
@@ -193,17 +204,6 @@ Outcome TrainingCommand::train_all(const std::vector<Variant>& all, const RunFol
     if (exists(folder.file("test.csv"))) trained.back().test = read_table(folder.file("test.csv"));
   }
   return Outcome::finished;
-}
-
-/// "- baseline diverged: the loss is nan in step 3", a line for each variant that did.
-std::string TrainingCommand::diverged_in(const std::vector<Variant>& all, const RunFolder& whole) {
-  std::string lines;
-  for (const Variant& variant : all)
-    if (const std::string file = whole.file(variant.name) + '/' + diverged_file; exists(file)) {
-      const std::string said = read_file(file);
-      lines += text("- ", variant.title, " diverged: ", said.substr(0, said.find('\n')), '\n');
-    }
-  return lines;
 }
 
 void TrainingCommand::finish(const std::vector<Variant>& all, const RunFolder& whole,

@@ -109,7 +109,6 @@ class TrainingCommand : public CommonFlags {
   RunFolder create(const std::string& path, const std::string& variant) const;
   RunFolder with_length(RunFolder folder) const;
   RunFolder folder_of(const Variant& variant, const RunFolder& whole) const;
-  static RunLabel label_of(const std::vector<Variant>& all, std::vector<Variant>::const_iterator one);
   /// The settings of all become those of one.
   void narrow(const Settings& whole, const Variant& variant);
   std::optional<Outcome> train_one_of_several(const RunFolder& folder, const RunLabel& label);
@@ -117,7 +116,6 @@ class TrainingCommand : public CommonFlags {
   Outcome train_all(const std::vector<Variant>& all, const RunFolder& whole, TrainedVariants& trained);
   /// Returns the exit code: 1 where a variant diverged.
   int train_and_finish(const std::vector<Variant>& all, const RunFolder& whole);
-  static std::string diverged_in(const std::vector<Variant>& all, const RunFolder& whole);
   void finish(const std::vector<Variant>& all, const RunFolder& whole, const TrainedVariants& trained) const;
 
   const Command& command_;
