@@ -1,6 +1,7 @@
 // lamina demo: two claims of the paper on data that come with the program, in one to two minutes of training on two cores.
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
 
 #include "core/error.h"
@@ -83,11 +84,8 @@ Demonstrated measured(const Part& part, const std::string& folder) {
 
 /// Lines that fit the terminal; elsewhere one.
 std::string paragraph(const std::string& words) {
-  std::string lines;
-  for (const std::string& line :
-       wrapped(words, redraws() ? static_cast<size_t>(terminal_width()) : words.size()))
-    lines += line + '\n';
-  return lines;
+  const size_t width = redraws() ? static_cast<size_t>(terminal_width()) : words.size();
+  return joined(wrapped(words, width), std::identity(), "\n") + '\n';
 }
 
 /// As one calls it from here: "build/lamina" in a clone.

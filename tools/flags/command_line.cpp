@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <new>
@@ -16,6 +17,7 @@
 
 #include "core/distributed/group.h"
 #include "core/error.h"
+#include "models/run/metrics.h"
 #include "models/run/terminal.h"
 #include "tools/flags/flag_value.h"
 #include "tools/flags/suggestion.h"
@@ -105,9 +107,7 @@ class FittingFormatter : public CLI::Formatter {
     return help_entry(command->get_display_name(true), command->get_description(), width());
   }
   std::string make_description(const CLI::App* command) const override {
-    std::string description;
-    for (const std::string& line : wrapped(command->get_description(), width())) description += line + '\n';
-    return description;
+    return joined(wrapped(command->get_description(), width()), std::identity(), "\n") + '\n';
   }
 
  private:
