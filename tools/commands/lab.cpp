@@ -41,22 +41,14 @@ std::vector<LabTask> tasks_of(const LabFlags& flags) {
   return tasks;
 }
 
-/// `from`: the file of rows that were not measured here; empty where they were.
-void save_config(const LabTask& task, const std::vector<std::int64_t>& seeds, size_t smoke,
-                 const std::string& from) {
+/// The folder of one lab, from its rows. `from`: the file of rows that were not measured here; empty where they were.
+LabResult report(const LabTask& task, const Rows& rows, size_t smoke, const std::string& from = {}) {
   RunConfig config{.experiment = "lab", .variant = task.lab->name};
-  config.settings.set("seeds", joined(
-                                   seeds, [](std::int64_t seed) { return text(seed); }, ","));
+  const auto word = [](std::int64_t seed) { return text(seed); };
+  config.settings.set("seeds", joined(seeds_of(rows), word, ","));
   config.settings.set("smoke", smoke);
   if (!from.empty()) config.settings.set("from", from);
-  write_config(task.folder, config);
-}
-
-/// The folder of one lab, from its rows.
-LabResult report(const LabTask& task, const Rows& rows, size_t smoke, const std::string& from = {}) {
-  make_folder(task.folder);
-  save_config(task, seeds_of(rows), smoke, from);
-  report_lab(*task.lab, rows, task.folder);
+  report_lab(*task.lab, rows, {task.folder, config});
   std::cout << std::endl;
   return {task.lab, verdicts_of(*task.lab, rows)};
 }
@@ -130,7 +122,8 @@ int measure(const LabFlags& flags) {
 
 int run(const LabFlags& flags) {
   if (flags.name.empty()) {
-    std::cout << list_of(labs());
+    for (const Lab& lab : labs())
+      std::cout << lab.name << "\n    " << lab.sentence << "\n    " << lab.source << '\n';
     return 0;
   }
   if (!flags.rows.empty()) {

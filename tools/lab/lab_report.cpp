@@ -11,7 +11,6 @@
 #include "models/lab/lab_verdict.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
-#include "tools/results/result_folder.h"
 #include "tools/results/variant_report.h"
 #include "tools/study/study_report.h"
 #include "tools/study/variant_look.h"
@@ -220,9 +219,8 @@ std::string curves_csv(const Rows& rows) {
   return csv;
 }
 
-void report_lab(const Lab& lab, const Rows& rows, const std::string& folder) {
+void report_lab(const Lab& lab, const Rows& rows, const ResultFolder& results) {
   const std::vector<Verdict> verdicts = verdicts_of(lab, rows);
-  const ResultFolder results(folder);
   results.report(summary_of(lab, rows, verdicts));
   results.write(lab.name + ".csv", to_csv(rows));
   results.write("curves.csv", curves_csv(rows));
@@ -237,12 +235,6 @@ std::string table_of(const std::vector<LabResult>& results) {
       rows += markdown_row({text('`', each.lab->name, '`'), words_of(verdict), name_of(verdict.answer),
                             number_of(verdict), text(verdict.pairs.size())});
   return table_with_head({"lab", "claim", "verdict", "how surely", "seeds"}, rows);
-}
-
-std::string list_of(const std::vector<Lab>& labs) {
-  std::string all;
-  for (const Lab& lab : labs) all += text(lab.name, "\n    ", lab.sentence, "\n    ", lab.source, "\n");
-  return all;
 }
 
 }  // namespace lamina::lab

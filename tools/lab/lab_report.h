@@ -7,6 +7,7 @@
 #include "models/evidence/verdict.h"
 #include "models/lab/rows.h"
 #include "tools/results/plot.h"
+#include "tools/results/result_folder.h"
 
 namespace lamina::lab {
 
@@ -22,7 +23,7 @@ std::vector<Panel> figure_of(const Lab& lab, const Rows& rows);
 std::string curves_csv(const Rows& rows);
 
 /// Writes all of these into a folder. Prints the summary, or nothing but the paths.
-void report_lab(const Lab& lab, const Rows& rows, const std::string& folder);
+void report_lab(const Lab& lab, const Rows& rows, const ResultFolder& results);
 
 /// A lab and what was found.
 struct LabResult {
@@ -32,8 +33,5 @@ struct LabResult {
 
 /// Markdown: a row for each claim of each lab with what holds and how surely.
 std::string table_of(const std::vector<LabResult>& results);
-
-/// "lamina lab" without a name: each lab with its sentence, document and section.
-std::string list_of(const std::vector<Lab>& labs);
 
 }  // namespace lamina::lab
