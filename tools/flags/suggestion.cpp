@@ -22,7 +22,7 @@ size_t typing_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
   size_t least = std::max<size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates)
@@ -30,12 +30,7 @@ std::string closest(std::string_view word, const std::vector<std::string>& candi
       least = distance;
       best = candidate;
     }
-  return best;
-}
-
-std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string meant = closest(word, candidates);
-  return meant.empty() ? "" : "; did you mean " + meant + '?';
+  return best.empty() ? "" : "; did you mean " + best + '?';
 }
 
 }  // namespace lamina

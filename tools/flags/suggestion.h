@@ -11,11 +11,8 @@ namespace lamina {
 /// optimal string alignment distance).
 size_t typing_distance(std::string_view a, std::string_view b);
 
-/// The candidate at the shortest such distance, at most a third of the word's length and at least one; empty where there
-/// is none.
-std::string closest(std::string_view word, const std::vector<std::string>& candidates);
-
-/// "; did you mean mnist?", or nothing.
+/// "; did you mean mnist?": the candidate at the shortest such distance, at most a third of the word's length and at least
+/// one; nothing where there is none.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace lamina

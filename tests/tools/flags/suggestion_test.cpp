@@ -17,12 +17,11 @@ TEST_CASE("the distance of words counts letters that are added, missing, replace
 
 TEST_CASE("the closest name is suggested when it is close") {
   const std::vector<std::string> names{"mnist", "draw", "attentive-reader", "graph"};
-  CHECK(closest("mnits", names) == "mnist");
-  CHECK(closest("atentive-raeder", names) == "attentive-reader");
-  CHECK(closest("grpah", names) == "graph");
-  CHECK(closest("banana", names).empty());
-  CHECK(closest("x", names).empty());
-  CHECK(closest("mnist", {}).empty());
+  CHECK(suggestion("mnits", names) == "; did you mean mnist?");
+  CHECK(suggestion("atentive-raeder", names) == "; did you mean attentive-reader?");
+  CHECK(suggestion("grpah", names) == "; did you mean graph?");
+  CHECK(suggestion("x", names).empty());
+  CHECK(suggestion("mnist", {}).empty());
   CHECK(suggestion("drw", names) == "; did you mean draw?");
   CHECK(suggestion("banana", names).empty());
 }
