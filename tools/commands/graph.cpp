@@ -27,12 +27,6 @@ struct GraphFlags {
 
 std::string names() { return joined(training_steps(), &NamedTrainingStep::name); }
 
-const NamedTrainingStep& find_step(const std::string& name) {
-  const NamedTrainingStep* const step = find_training_step(name);
-  if (step == nullptr) fail<UsageError>("graph ", name, ": no such experiment; there are ", names());
-  return *step;
-}
-
 Norm norm_for(const NamedTrainingStep& step, const std::string& name) {
   if (name.empty()) return step.norms.front();
   for (const Norm norm : step.norms)
@@ -51,7 +45,10 @@ void draw(const std::string& path, const TapeGraph& graph) {
 }
 
 void run(const GraphFlags& flags) {
-  const NamedTrainingStep& named = find_step(flags.experiment);
+  const NamedTrainingStep* const found = find_training_step(flags.experiment);
+  if (found == nullptr)
+    fail<UsageError>("graph ", flags.experiment, ": no such experiment; there are ", names());
+  const NamedTrainingStep& named = *found;
   const Norm norm = norm_for(named, flags.norm);
   set_threads(flags.threads);
   const size_t batch = flags.batch > 0 ? flags.batch : named.batch;

@@ -142,11 +142,10 @@ class TransformerCommand final : public TrainingCommand {
 
   /// "post-LN", or of a model without norms all the places that are the same, "post-LN = pre-LN".
   static std::string title_of_places(const std::vector<std::string>& places) {
-    std::string all;
-    for (const std::string& place : places)
-      all += (all.empty() ? "" : " = ") +
-             std::string(placement_table[static_cast<size_t>(placement_of(place))].title);
-    return all;
+    const auto title = [](const std::string& place) {
+      return placement_table[static_cast<size_t>(placement_of(place))].title;
+    };
+    return joined(places, title, " = ");
   }
 
   /// Each norm with each placement and each batch size, the same model once.
@@ -297,9 +296,8 @@ class TransformerCommand final : public TrainingCommand {
     std::vector<int> numbers = alphabet.numbers_of(prompt);
     if (numbers.empty())
       fail<UsageError>("write: the prompt is empty; give the beginning of a text in quotes");
-    std::string strange;
-    for (const std::string& each : alphabet.strange_units(prompt))
-      strange += (strange.empty() ? "'" : ", '") + each + "'";
+    const auto quoted = [](const std::string& each) { return "'" + each + "'"; };
+    const std::string strange = joined(alphabet.strange_units(prompt), quoted);
     if (!strange.empty())
       fail<UsageError>("write: the model ",
                        unit() == Unit::word ? "knows the most frequent words of its text, and not "

@@ -78,14 +78,14 @@ TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& default
 }
 
 void TrainingCommand::add_optimizer_flag(const std::vector<std::string>& names) {
-  std::string help;
-  for (const std::string& each : names) {
-    const OptimizerEntry& entry = optimizer_called(each);
+  const auto help = [](const std::string& name) {
+    const OptimizerEntry& entry = optimizer_called(name);
     const std::string about = entry.about;
-    help += (help.empty() ? "" : "; ") + each + (about.empty() ? "" : ", " + about) +
-            (entry.at_adams_rates ? "" : ", which needs --lr");
-  }
-  fields.add("--optimizer", optimizer_, help, {.required = false}).one_of(names).show_default();
+    return name + (about.empty() ? "" : ", " + about) + (entry.at_adams_rates ? "" : ", which needs --lr");
+  };
+  fields.add("--optimizer", optimizer_, joined(names, help, "; "), {.required = false})
+      .one_of(names)
+      .show_default();
 }
 
 void TrainingCommand::add_sync_batch_norm_flag() {
