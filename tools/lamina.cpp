@@ -70,11 +70,11 @@ int main(int argc, char** argv) {
     list_commands(program);
   });
   Command& completion =
-      program.add_command("completion", "a script that completes commands and flags in bash and zsh");
-  completion.footer("Example: lamina completion > ~/.local/share/bash-completion/completions/lamina");
+      program.add_command("completion", "a script that completes commands and flags in bash and zsh",
+                          "Example: lamina completion > ~/.local/share/bash-completion/completions/lamina");
   completion.action([&] { std::cout << bash_completion(program); });
-  Command& manual = program.add_command("manual", "the manual page");
-  manual.footer("Example: lamina manual > lamina.1; man ./lamina.1");
+  Command& manual =
+      program.add_command("manual", "the manual page", "Example: lamina manual > lamina.1; man ./lamina.1");
   manual.action([&] { std::cout << manual_page(program, text("lamina ", version)); });
   program.annotate(time_of);
   return program.run(argc, argv);

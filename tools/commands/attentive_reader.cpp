@@ -265,8 +265,8 @@ class ReaderCommand final : public TrainingCommand {
 
 void add_show(Command& command, const std::shared_ptr<ReaderCommand>& reader) {
   Command& show =
-      command.add_command("show", "where a trained reader looked: a passage as a heat map (* right answer)");
-  show.footer("Example: lamina attentive-reader show runs/reader/layer-gain-1 7");
+      command.add_command("show", "where a trained reader looked: a passage as a heat map (* right answer)",
+                          "Example: lamina attentive-reader show runs/reader/layer-gain-1 7");
   const auto flags = std::make_shared<ShowFlags>();
   show.add("RUN", flags->run, "folder of a run of one variant").required();
   show.add("N", flags->number, "number of a validation question, from 0").required().non_negative();
@@ -278,9 +278,8 @@ void add_show(Command& command, const std::shared_ptr<ReaderCommand>& reader) {
 }  // namespace
 
 void add_attentive_reader_command(Command& program) {
-  Command& command =
-      program.add_command("attentive-reader", "a reader of cloze questions (Section 6.2, Figure 2)");
-  command.footer(
+  Command& command = program.add_command(
+      "attentive-reader", "a reader of cloze questions (Section 6.2, Figure 2)",
       "Without --norm and --gain it trains the five curves of Figure 2: none, batch,\n"
       "batch-everywhere, and layer with gains that start at 1 and at 0.1.\n"
       "Example: lamina attentive-reader --lr 1e-3 --updates 2000 --validate-every 100 --out runs/reader\n"

@@ -58,8 +58,8 @@ class ConvnetCommand final : public DigitCommandOf<convnet::ConvnetExperiment> {
 }  // namespace
 
 void add_convnet_command(Command& program) {
-  Command& command = program.add_command("convnet", "a small convolutional network on MNIST (Section 6.7)");
-  command.footer(
+  Command& command = program.add_command(
+      "convnet", "a small convolutional network on MNIST (Section 6.7)",
       "Example: lamina convnet --data mnist --norm none,batch,layer,group --batch 128,4 --out runs/convnet\n"
       "         lamina convnet --stats runs/convnet");
   const auto convnet = std::make_shared<ConvnetCommand>(command);

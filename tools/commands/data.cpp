@@ -24,8 +24,8 @@ void run_cloze(const ClozeFlags& flags) {
 
 void add_cloze_command(Command& data) {
   Command& command =
-      data.add_command("cloze", "cloze questions for lamina attentive-reader, from books in plain text");
-  command.footer("Example: lamina data cloze holmes.txt emma.txt --out data/cloze");
+      data.add_command("cloze", "cloze questions for lamina attentive-reader, from books in plain text",
+                       "Example: lamina data cloze holmes.txt emma.txt --out data/cloze");
   const auto flags = std::make_shared<ClozeFlags>();
   command.add("BOOK", flags->books, "files, in UTF-8 or Windows-1252").required();
   command.add("--out", flags->out, "folder for training/, validation/ and test/, one .question file each")
@@ -37,9 +37,9 @@ void add_cloze_command(Command& data) {
 }  // namespace
 
 void add_data_command(Command& program) {
-  Command& command = program.add_command("data", "makes data sets; see lamina data --help");
+  Command& command = program.add_command("data", "makes data sets; see lamina data --help",
+                                         "Example: lamina data cloze holmes.txt emma.txt --out data/cloze");
   command.require_command();
-  command.footer("Example: lamina data cloze holmes.txt emma.txt --out data/cloze");
   add_cloze_command(command);
 }
 

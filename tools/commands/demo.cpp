@@ -148,9 +148,8 @@ int run(const DemoFlags& flags) {
 }  // namespace
 
 void add_demo_command(Command& program) {
-  Command& command =
-      program.add_command("demo", "two claims of the paper on data that come with the program");
-  command.footer("Example: lamina demo --seed 2 --out runs/demo-2");
+  Command& command = program.add_command("demo", "two claims of the paper on data that come with the program",
+                                         "Example: lamina demo --seed 2 --out runs/demo-2");
   const auto flags = std::make_shared<DemoFlags>();
   command.add("--seed", flags->seed, "of all random numbers").non_negative().show_default();
   add_threads_flag(command, flags->threads);

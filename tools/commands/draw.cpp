@@ -92,8 +92,8 @@ class DrawCommand final : public TrainingCommand {
 
 void add_sample_command(Command& parent, const std::shared_ptr<DrawCommand>& draw) {
   Command& command = parent.add_command(
-      "sample", "pictures of what a trained model paints: samples, glimpse by glimpse, and an animation");
-  command.footer("Example: lamina draw sample runs/draw");
+      "sample", "pictures of what a trained model paints: samples, glimpse by glimpse, and an animation",
+      "Example: lamina draw sample runs/draw");
   const auto flags = std::make_shared<SampleFlags>();
   command.add("RUN", flags->run, "folder of the run; the pictures are put into it").required();
   command.add("--seed", flags->seed, "of the samples").non_negative().show_default();
@@ -106,9 +106,8 @@ void add_sample_command(Command& parent, const std::shared_ptr<DrawCommand>& dra
 }  // namespace
 
 void add_draw_command(Command& program) {
-  Command& command =
-      program.add_command("draw", "DRAW, a model that paints binary digits (Section 6.4, Figure 4)");
-  command.footer(
+  Command& command = program.add_command(
+      "draw", "DRAW, a model that paints binary digits (Section 6.4, Figure 4)",
       "Example: lamina draw --data mnist --norm none,weight,layer --epochs 5 --out runs/draw\n"
       "         lamina draw sample runs/draw");
   const auto draw = std::make_shared<DrawCommand>(command);

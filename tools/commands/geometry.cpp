@@ -217,9 +217,9 @@ void run(GeometryFlags flags) {
 }  // namespace
 
 void add_geometry_command(Command& program) {
-  Command& command =
-      program.add_command("geometry", "Fisher matrices and how updates turn weight vectors (Section 5.2)");
-  command.footer("Example: lamina geometry --data mnist --steps 500 --scales 0.5,1,2,4 --out runs/geometry");
+  Command& command = program.add_command(
+      "geometry", "Fisher matrices and how updates turn weight vectors (Section 5.2)",
+      "Example: lamina geometry --data mnist --steps 500 --scales 0.5,1,2,4 --out runs/geometry");
   const auto flags = std::make_shared<GeometryFlags>();
   command.add("--data", flags->data, "folder with the original MNIST files; without it, built-in data");
   command.add("--steps", flags->steps, "training steps of each network whose weights are watched")

@@ -69,10 +69,9 @@ void run(const GraphFlags& flags) {
 
 void add_graph_command(Command& program) {
   Command& command =
-      program.add_command("graph", "the tape of one training step: a picture, or where its time goes");
-  command.footer(
-      "Example: lamina graph mnist --norm layer --batch 128 --collapse\n"
-      "         lamina graph lstm --norm layer --profile");
+      program.add_command("graph", "the tape of one training step: a picture, or where its time goes",
+                          "Example: lamina graph mnist --norm layer --batch 128 --collapse\n"
+                          "         lamina graph lstm --norm layer --profile");
   const auto flags = std::make_shared<GraphFlags>();
   command.add("experiment", flags->experiment, "one of " + names()).required();
   command.add("--norm", flags->norm, "normalization; by default layer");

@@ -163,8 +163,7 @@ class HandwritingCommand final : public TrainingCommand {
 
 void add_write(Command& command, const std::shared_ptr<HandwritingCommand>& handwriting) {
   Command& write = command.add_command(
-      "write", "writes a text with a trained network: writing.svg, writing.png and window.png in its folder");
-  write.footer(
+      "write", "writes a text with a trained network: writing.svg, writing.png and window.png in its folder",
       "Example: lamina handwriting write runs/handwriting \"any text\" --bias 0.5 --seed 7\n"
       "         lamina handwriting write runs/handwriting \"any text\" --prime line.xml");
   const auto flags = std::make_shared<WriteFlags>();
@@ -227,8 +226,8 @@ void run_pen(const PenFlags& flags) {
 
 void add_pen(Command& command) {
   Command& pen =
-      command.add_command("pen", "writes a text with the synthetic pen: strokes as IAM-OnDB has them");
-  pen.footer("Example: lamina handwriting pen \"Any printable ASCII!\" --hand 7 --out line.xml");
+      command.add_command("pen", "writes a text with the synthetic pen: strokes as IAM-OnDB has them",
+                          "Example: lamina handwriting pen \"Any printable ASCII!\" --hand 7 --out line.xml");
   const auto flags = std::make_shared<PenFlags>();
   pen.add("TEXT", flags->text, "in quotes; any printable ASCII").required();
   pen.add("--hand", flags->hand, "whose; 0 to 99 write the built-in lines").non_negative().show_default();
@@ -241,8 +240,8 @@ void add_pen(Command& command) {
 
 void add_handwriting_command(Command& program) {
   Command& command = program.add_command(
-      "handwriting", "handwriting synthesis, a network that writes a text (Section 6.5, Figure 5)");
-  command.footer("Example: lamina handwriting --norm none,layer --updates 4000 --out runs/handwriting");
+      "handwriting", "handwriting synthesis, a network that writes a text (Section 6.5, Figure 5)",
+      "Example: lamina handwriting --norm none,layer --updates 4000 --out runs/handwriting");
   const auto handwriting = std::make_shared<HandwritingCommand>(command);
   add_write(command, handwriting);
   add_pen(command);

@@ -111,10 +111,9 @@ void run(const InspectFlags& flags) {
 
 void add_inspect_command(Command& program) {
   Command& command =
-      program.add_command("inspect", "the layers of a run: summed inputs, weights, updates, gradients");
-  command.footer(
-      "Example: lamina mnist --preset small --record every=20 --out runs/first\n"
-      "         lamina inspect runs/first --layer hidden1");
+      program.add_command("inspect", "the layers of a run: summed inputs, weights, updates, gradients",
+                          "Example: lamina mnist --preset small --record every=20 --out runs/first\n"
+                          "         lamina inspect runs/first --layer hidden1");
   const auto flags = std::make_shared<InspectFlags>();
   command.add("run", flags->run, "folder of the run").required();
   command.add("--layer", flags->layer, "only this layer, and the layers inside it");

@@ -64,8 +64,8 @@ void run(const InvarianceFlags& flags, const Fields& fields) {
 
 void add_invariance_command(Command& program) {
   Command& command =
-      program.add_command("invariance", "what each normalization does not see (Section 5.1, Table 1)");
-  command.footer("Example: lamina invariance --draws 50 --magnitudes 0.1,10 --out runs/invariance");
+      program.add_command("invariance", "what each normalization does not see (Section 5.1, Table 1)",
+                          "Example: lamina invariance --draws 50 --magnitudes 0.1,10 --out runs/invariance");
   const auto flags = std::make_shared<InvarianceFlags>();
   Fields fields(command);
   fields.add("--draws", flags->draws, "random layers for each magnitude").range(1, 100000).show_default();

@@ -144,8 +144,7 @@ int run(const LabFlags& flags) {
 
 void add_lab_command(Command& program) {
   Command& command = program.add_command(
-      "lab", "what is said about normalization, each sentence tested in a short experiment");
-  command.footer(
+      "lab", "what is said about normalization, each sentence tested in a short experiment",
       "Without NAME lists all labs: the sentence that each tests, and where it stands.\n"
       "Examples: lamina lab reparameterization --out runs/lab/reparameterization\n"
       "          lamina lab all --from models/lab/results");

@@ -7,8 +7,9 @@
 namespace lamina {
 
 void add_mnist_command(Command& program) {
-  Command& command = program.add_command("mnist", "permutation-invariant MNIST (Section 6.6, Figure 6)");
-  command.footer("Example: lamina mnist --data mnist --norm none,batch,layer --batch 128,4 --epochs 10");
+  Command& command = program.add_command(
+      "mnist", "permutation-invariant MNIST (Section 6.6, Figure 6)",
+      "Example: lamina mnist --data mnist --norm none,batch,layer --batch 128,4 --epochs 10");
   const auto mnist = std::make_shared<DigitCommandOf<mnist::MnistExperiment>>(
       command, CommonDefaults{.epochs = {.paper = 60, .small = 5}});
   command.action([mnist] { return mnist->run(); });

@@ -254,9 +254,8 @@ class OrderCommand final : public TrainingCommand {
 };
 
 void add_search(Command& command, const std::shared_ptr<OrderCommand>& order) {
-  Command& search =
-      command.add_command("search", "test images for a sentence, or captions for a test image (* its own)");
-  search.footer(
+  Command& search = command.add_command(
+      "search", "test images for a sentence, or captions for a test image (* its own)",
       "Example: lamina order-embedding search runs/order/order-layer \"two dogs chase a ball\"\n"
       "         lamina order-embedding search runs/order/order-layer --image 7");
   const auto flags = std::make_shared<SearchFlags>();
@@ -272,8 +271,7 @@ void add_search(Command& command, const std::shared_ptr<OrderCommand>& order) {
 
 void add_order_embedding_command(Command& program) {
   Command& command = program.add_command(
-      "order-embedding", "order embeddings of images and language (Section 6.1, Figure 1, Table 2)");
-  command.footer(
+      "order-embedding", "order embeddings of images and language (Section 6.1, Figure 1, Table 2)",
       "Without --score and --norm it trains the three rows of Table 2: cosine,\n"
       "order, and order with layer norm.\n"
       "Example: lamina order-embedding --epochs 24 --out runs/order\n"

@@ -278,8 +278,8 @@ void run(PlacementFlags& flags, const Fields& fields) {
 void add_placement_command(Command& program) {
   Command& command = program.add_command(
       "placement",
-      "where the normalization stands in a Transformer: the stream and its gradients before training");
-  command.footer("Example: lamina placement --depths 2,4,8,16,24,32,48 --seeds 5 --out runs/placement");
+      "where the normalization stands in a Transformer: the stream and its gradients before training",
+      "Example: lamina placement --depths 2,4,8,16,24,32,48 --seeds 5 --out runs/placement");
   const auto flags = std::make_shared<PlacementFlags>();
   Fields fields(command);
   fields.add("--depths", flags->depths, "numbers of blocks L, at least two")

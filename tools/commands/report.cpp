@@ -84,11 +84,10 @@ void serve_live(const ReportFlags& flags) {
 
 void add_report_command(Command& program) {
   Command& command =
-      program.add_command("report", "one page with every figure and table, the paper's and ours");
-  command.footer(
-      "Example: lamina report\n"
-      "         lamina report runs/mnist runs/draw --out report/index.html\n"
-      "         lamina report --live");
+      program.add_command("report", "one page with every figure and table, the paper's and ours",
+                          "Example: lamina report\n"
+                          "         lamina report runs/mnist runs/draw --out report/index.html\n"
+                          "         lamina report --live");
   const auto flags = std::make_shared<ReportFlags>();
   command.add("RUNS", flags->runs, "folders of runs, with all below them; by default runs");
   const Flag out = command.add("--out", flags->out, "the page to write").show_default();

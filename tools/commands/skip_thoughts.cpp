@@ -107,8 +107,7 @@ std::vector<Panel> SkipCommand::figure(const TrainedVariants& trained) const {
 
 void add_skip_thoughts_command(Command& program) {
   Command& command = program.add_command(
-      "skip-thoughts", "sentence vectors from the sentences around (Section 6.3, Figure 3, Table 3)");
-  command.footer(
+      "skip-thoughts", "sentence vectors from the sentences around (Section 6.3, Figure 3, Table 3)",
       "Example: lamina skip-thoughts --data books --norm none,layer --out runs/skip-thoughts\n"
       "         lamina skip-thoughts eval runs/skip-thoughts --data tasks");
   const auto skip = std::make_shared<SkipCommand>(command);

@@ -140,9 +140,9 @@ void run_encode(SkipCommand& skip, const EncodeFlags& flags) {
 }
 
 void add_encode(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
-  Command& command =
-      parent.add_command("encode", "vectors of the sentences on standard input, one per line, as .npy");
-  command.footer("Example: lamina skip-thoughts encode runs/skip-thoughts/layer-b64 < lines > vectors.npy");
+  Command& command = parent.add_command(
+      "encode", "vectors of the sentences on standard input, one per line, as .npy",
+      "Example: lamina skip-thoughts encode runs/skip-thoughts/layer-b64 < lines > vectors.npy");
   const auto flags = std::make_shared<EncodeFlags>();
   command.add("RUN", flags->run, "folder of a run of one variant").required();
   add_word_vectors(command, flags->word_vectors);
@@ -204,9 +204,8 @@ void run_neighbours(SkipCommand& skip, const NeighbourFlags& flags) {
 }
 
 void add_neighbours(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
-  Command& command =
-      parent.add_command("neighbours", "the sentences of a run's own text that are nearest to another one");
-  command.footer(
+  Command& command = parent.add_command(
+      "neighbours", "the sentences of a run's own text that are nearest to another one",
       "Example: lamina skip-thoughts neighbours runs/skip-thoughts/layer-b64 \"he shut the door .\"");
   const auto flags = std::make_shared<NeighbourFlags>();
   command.add("RUN", flags->run, "folder of a run of one variant").required();
@@ -387,8 +386,7 @@ void run_eval(SkipCommand& skip, const EvalFlags& flags) {
 
 void add_eval(Command& parent, const std::shared_ptr<SkipCommand>& skip) {
   Command& command = parent.add_command(
-      "eval", "the scores of Table 3 on SICK, MR, CR, SUBJ and MPQA, for every encoder that a run has kept");
-  command.footer(
+      "eval", "the scores of Table 3 on SICK, MR, CR, SUBJ and MPQA, for every encoder that a run has kept",
       "Example: lamina skip-thoughts eval runs/skip-thoughts --data tasks\n"
       "         lamina skip-thoughts eval --features bag-of-words --data tasks --out runs/bag-of-words");
   const auto flags = std::make_shared<EvalFlags>();

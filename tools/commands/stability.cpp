@@ -130,8 +130,8 @@ void run(const StabilityFlags& flags, const Fields& fields) {
 
 void add_stability_command(Command& program) {
   Command& command =
-      program.add_command("stability", "hidden states and gradients of an RNN over time (Section 3.1)");
-  command.footer("Example: lamina stability --steps 200 --scales 0.5,1,2 --out runs/stability");
+      program.add_command("stability", "hidden states and gradients of an RNN over time (Section 3.1)",
+                          "Example: lamina stability --steps 200 --scales 0.5,1,2 --out runs/stability");
   const auto flags = std::make_shared<StabilityFlags>();
   Fields fields(command);
   constexpr int most = 100000;

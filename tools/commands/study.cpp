@@ -95,19 +95,18 @@ int run(const StudyFlags& flags) {
 
 void add_study_command(Command& program) {
   Command& command =
-      program.add_command("study", "an experiment's variants with several seeds, and what they tell");
-  command.footer(
-      "FILE is JSON:\n"
-      "  {\"question\": \"Does layer norm help more where batches are small?\",\n"
-      "   \"experiment\": \"mnist\",\n"
-      "   \"settings\": {\"preset\": \"small\", \"epochs\": 3},\n"
-      "   \"variants\": {\"norm\": [\"none\", \"layer\"], \"batch\": [128, 4]},\n"
-      "   \"seeds\": [1, 2, 3, 4, 5]}\n"
-      "trains 2 x 2 variants with 5 seeds each; [{...}, {...}] in 'variants' names\n"
-      "combinations instead. The other keys are in models/evidence/README.md. Seeds\n"
-      "and variants can be added later, and epochs raised; what is finished is not\n"
-      "trained again, what was interrupted goes on.\n"
-      "Example: lamina study models/mnist/studies/batch.json --out runs/batch-study");
+      program.add_command("study", "an experiment's variants with several seeds, and what they tell",
+                          "FILE is JSON:\n"
+                          "  {\"question\": \"Does layer norm help more where batches are small?\",\n"
+                          "   \"experiment\": \"mnist\",\n"
+                          "   \"settings\": {\"preset\": \"small\", \"epochs\": 3},\n"
+                          "   \"variants\": {\"norm\": [\"none\", \"layer\"], \"batch\": [128, 4]},\n"
+                          "   \"seeds\": [1, 2, 3, 4, 5]}\n"
+                          "trains 2 x 2 variants with 5 seeds each; [{...}, {...}] in 'variants' names\n"
+                          "combinations instead. The other keys are in models/evidence/README.md. Seeds\n"
+                          "and variants can be added later, and epochs raised; what is finished is not\n"
+                          "trained again, what was interrupted goes on.\n"
+                          "Example: lamina study models/mnist/studies/batch.json --out runs/batch-study");
   const auto flags = std::make_shared<StudyFlags>();
   command.add("FILE", flags->file, "the study: an experiment, its variants and seeds").required();
   command.add("--out", flags->out, "folder of the study; by default runs/study-EXPERIMENT-FILE");

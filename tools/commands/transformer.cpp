@@ -319,8 +319,8 @@ class TransformerCommand final : public TrainingCommand {
 };
 
 void add_write(Command& command, const std::shared_ptr<TransformerCommand>& transformer) {
-  Command& write = command.add_command("write", "goes on with a text, by the best model of a run");
-  write.footer(
+  Command& write = command.add_command(
+      "write", "goes on with a text, by the best model of a run",
       "When the text is longer than what the model sees at a time (--length of the run), it forgets the "
       "older half of it.\n"
       "Example: lamina transformer write runs/emma \"It was \" --length 500 --temperature 0.8 --seed "
@@ -345,8 +345,7 @@ void add_write(Command& command, const std::shared_ptr<TransformerCommand>& tran
 
 void add_transformer_command(Command& program) {
   Command& command = program.add_command(
-      "transformer", "a language model of characters or words: where the normalization stands, and which");
-  command.footer(
+      "transformer", "a language model of characters or words: where the normalization stands, and which",
       "Example: lamina transformer --preset small --norm layer,rms --placement post,pre --out "
       "runs/transformer\n"
       "         lamina transformer --data books --book emma --out runs/emma\n"

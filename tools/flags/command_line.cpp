@@ -198,8 +198,10 @@ bool Command::given(const std::string& name) const {
   return option != nullptr && option->count() > 0;
 }
 
-Command& Command::add_command(const std::string& name, const std::string& description) {
+Command& Command::add_command(const std::string& name, const std::string& description,
+                              const std::string& footer) {
   CLI::App* const app = app_->add_subcommand(name, description);
+  if (!footer.empty()) app->footer(footer);
   commands_.push_back(Command(app_->get_subcommand_ptr(app)));
   return commands_.back();
 }

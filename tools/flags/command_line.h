@@ -2,7 +2,7 @@
 // The command line: a program or subcommand, its flags, and what is done when it is chosen.
 //
 //   void add_square_command(Command& program) {
-//     Command& command = program.add_command("square", "squares a number");
+//     Command& command = program.add_command("square", "squares a number", "Example: lamina square 3");
 //     const auto flags = std::make_shared<SquareFlags>();  // lives as long as the action that reads it
 //     command.add("NUMBER", flags->number, "what to square").required();
 //     command.add("--times", flags->times, "how often").range(1, 9).show_default();
@@ -75,8 +75,9 @@ class Command {
   std::string description() const;
   const std::list<Command>& commands() const { return commands_; }
 
-  /// The command lives as long as this one.
-  Command& add_command(const std::string& name, const std::string& description);
+  /// The command lives as long as this one. `footer` ends its --help; without it this one's does.
+  Command& add_command(const std::string& name, const std::string& description,
+                       const std::string& footer = "");
   void require_command();
 
   /// Adds a flag such as "--seed", or an argument without one such as "RUN", read into `value`: a
