@@ -30,10 +30,7 @@ def lines_of(command):
 
 def bursts(command, seconds, rounds):
     """Milliseconds of a step of a command, in each of some bursts."""
-    resident = Resident(command)
-    times = [resident.burst(seconds) for _ in range(rounds)]
-    resident.close()
-    return times
+    return in_turns([command], seconds, rounds)[0]
 
 
 def in_turns(commands, seconds, rounds):
