@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
+#include "core/math/random.h"
 #include "core/ops.h"
 #include "core/tape.h"
+#include "layers/initializers.h"
 #include "layers/recurrent/recurrent.h"
 #include "models/run/metrics.h"
 #include "tools/commands/commands.h"
@@ -36,12 +37,6 @@ struct Stability {
   SequenceRecord record;
 };
 
-Tensor normal(const Shape& shape, std::uint64_t seed, double deviation) {
-  Tensor x(shape);
-  Random(seed).fill_normal(x.data(), x.size(), 0, static_cast<real>(deviation));
-  return x;
-}
-
 /// The same inputs, first state, loss and (but for the scale) weights for every norm and scale.
 SequenceRecord observe(const StabilityFlags& flags, Norm norm, double scale) {
   const size_t hidden = flags.hidden, rows = flags.batch, seed = flags.seed;
@@ -49,10 +44,11 @@ SequenceRecord observe(const StabilityFlags& flags, Norm norm, double scale) {
   Rnn rnn(parameters, "rnn", {.input = hidden, .hidden = hidden, .norm = norm},
           flags.function == "relu" ? relu_cell() : tanh_cell());
   for (real& weight : rnn.hidden_weight.values()) weight *= static_cast<real>(scale);
-  const double unit = 1 / std::sqrt(static_cast<double>(hidden));  // vectors of length 1
-  const Tensor x = normal({flags.steps, rows, hidden}, seed + 1, flags.input);
-  const Tensor start = normal({rows, hidden}, seed + 2, unit).require_gradient();
-  const Tensor direction = normal({rows, hidden}, seed + 3, unit);
+  const Initializer unit =
+      normal(static_cast<real>(1 / std::sqrt(static_cast<double>(hidden))));  // vectors of length 1
+  const Tensor x = normal(static_cast<real>(flags.input))({flags.steps, rows, hidden}, Random(seed + 1));
+  const Tensor start = unit({rows, hidden}, Random(seed + 2)).require_gradient();
+  const Tensor direction = unit({rows, hidden}, Random(seed + 3));
   SequenceRecord record;
   Tape tape;
   const Sequence sequence = rnn(x, {.initial = {.h = start}, .record = &record});
