@@ -91,8 +91,6 @@ void add_word_vectors(Command& command, std::string& path) {
       "regression");
 }
 
-RunFolder open_any(const std::string& path) { return open_run("skip-thoughts", "eval", path); }
-
 /// A run of one variant.
 RunFolder open_encoder(const std::string& command, const std::string& path) {
   RunFolder folder = open_run("skip-thoughts", command, path);
@@ -269,13 +267,13 @@ std::vector<RunFolder> runs_in(const std::string& path) {
   const auto single = [](const std::string& folder) {
     return exists(folder + "/vocabulary.txt") || exists(folder + "/tasks.csv");
   };
-  if (single(path)) return {open_any(path)};
-  std::vector<std::string> paths = is_folder(path) ? entries_of(path) : std::vector<std::string>();
+  std::vector<std::string> paths{path};
+  if (!single(path) && is_folder(path)) paths = entries_of(path);
   std::erase_if(paths, [&](const std::string& entry) { return !single(entry); });
   if (paths.empty()) return {open_encoder("eval", path)};
   std::vector<RunFolder> runs;
   runs.reserve(paths.size());
-  for (const std::string& folder : paths) runs.push_back(open_any(folder));
+  for (const std::string& folder : paths) runs.push_back(open_run("skip-thoughts", "eval", folder));
   std::ranges::stable_sort(runs, std::greater<>(), norm_of);
   return runs;
 }

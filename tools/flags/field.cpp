@@ -63,8 +63,7 @@ void write_setting(Settings& settings, const std::string& name, const std::vecto
 
 void Fields::fill_in(bool paper) const {
   for (const Field& field : fields_) {
-    const std::string flag = flag_of_setting(field.name);
-    if (command_.has(flag) && given(flag)) continue;
+    if (given(flag_of_setting(field.name))) continue;
     std::visit(
         [&]<class Value>(Value* value) {
           if (*value == Value()) *value = std::get<Value>(paper ? field.paper : field.small);
