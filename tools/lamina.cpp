@@ -14,8 +14,7 @@
 #include "models/run/terminal.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/command_times.h"
-#include "tools/flags/completion.h"
-#include "tools/flags/manual.h"
+#include "tools/flags/documents.h"
 #include "tools/flags/wrapped_text.h"
 #include "tools/programs/process.h"
 

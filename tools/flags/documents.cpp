@@ -1,4 +1,8 @@
-#include "tools/flags/completion.h"
+#include "tools/flags/documents.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
 
 #include "core/error.h"
 #include "models/run/metrics.h"
@@ -6,6 +10,49 @@
 namespace lamina {
 
 namespace {
+
+// --- The manual page
+
+/// Text as roff shows it literally: no line of it is a request.
+std::string literal(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    const bool begins_line = safe.empty() || safe.back() == '\n';
+    if (begins_line && (c == '.' || c == '\'')) safe += "\\&";
+    if (c == '\\')
+      safe += "\\e";
+    else if (c == '-')
+      safe += "\\-";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+std::string upper_case(std::string word) {
+  std::ranges::transform(word, word.begin(), [](char c) {
+    return static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  });
+  return word;
+}
+
+std::string flag_entry(const FlagView& flag) {
+  const std::string kind = flag.kind.empty() ? "" : " \\fI" + literal(flag.kind) + "\\fR";
+  const std::string otherwise = flag.otherwise.empty() ? "" : " [" + flag.otherwise + "]";
+  return text(".TP\n\\fB", literal(flag.name), "\\fR", kind, '\n', literal(flag.description + otherwise),
+              '\n');
+}
+
+/// The command, then its own commands; `path` is the words that call it.
+std::string section(const Command& command, const std::string& path) {
+  std::string page = text(".SS ", literal(path), '\n', literal(command.description()), '\n');
+  for (const FlagView& flag : command.flags()) page += flag_entry(flag);
+  if (!command.footer().empty()) page += text(".PP\n.nf\n", literal(command.footer()), "\n.fi\n");
+  for (const Command& inner : command.commands()) page += section(inner, path + ' ' + inner.name());
+  return page;
+}
+
+// --- Completion
 
 /// The cases of the script's three questions.
 struct Cases {
@@ -36,6 +83,16 @@ void add(const Command& command, const std::string& path, Cases& cases) {
 }
 
 }  // namespace
+
+std::string manual_page(const Command& program, const std::string& version) {
+  const std::string name = program.name();
+  std::string page =
+      text(".TH ", upper_case(name), " 1 \"\" \"", literal(version), "\" \"User Commands\"\n.SH NAME\n", name,
+           " \\- ", literal(program.description()), "\n.SH SYNOPSIS\n.B ", name,
+           "\n.I COMMAND\n[flags]\n.br\n.B ", name, "\n.I COMMAND\n\\-\\-help\n.SH COMMANDS\n");
+  for (const Command& command : program.commands()) page += section(command, name + ' ' + command.name());
+  return page + ".SH EXAMPLES\n.nf\n" + literal(program.footer()) + "\n.fi\n";
+}
 
 std::string bash_completion(const Command& program) {
   Cases cases;
