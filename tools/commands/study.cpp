@@ -9,7 +9,7 @@
 #include "models/evidence/experiment_metrics.h"
 #include "models/evidence/study.h"
 #include "tools/commands/commands.h"
-#include "tools/flags/shell_word.h"
+#include "tools/flags/flag_value.h"
 #include "tools/study/study_report.h"
 #include "tools/study/train_study.h"
 

@@ -51,4 +51,8 @@ struct FlagRules {
 /// Throws UsageError for an empty word, and for what the rules do not allow.
 std::vector<std::string> checked_words(const std::vector<std::string>& given, const FlagRules& rules);
 
+/// And back, for commands that are printed for the reader to copy: the word as a shell takes it, as it is, or in single quotes
+/// where it holds anything that a shell might change.
+std::string shell_word(const std::string& word);
+
 }  // namespace lamina

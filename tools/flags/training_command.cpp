@@ -17,7 +17,7 @@
 #include "layers/norms/normalization.h"
 #include "models/run/interrupt.h"
 #include "tools/bench/training_steps.h"
-#include "tools/flags/shell_word.h"
+#include "tools/flags/flag_value.h"
 #include "tools/results/aligned_table.h"
 #include "tools/results/norm_table.h"
 #include "tools/study/queue.h"

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "tools/flags/field.h"
-#include "tools/flags/shell_word.h"
+#include "tools/flags/flag_value.h"
 #include "tools/report/document.h"
 #include "tools/results/norm_table.h"
 
