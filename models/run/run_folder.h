@@ -4,6 +4,7 @@
 // folder is runs/<experiment>-<variant>, with -2, -3, ... for later runs of the same kind.
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,6 +36,12 @@ std::string flag_of_setting(std::string name);
 /// A run's settings by name, in the order in which they were first set.
 class Settings {
  public:
+  Settings() = default;
+  /// {{"norm", "layer"}, {"gain", 0.1}}
+  Settings(std::initializer_list<std::pair<std::string_view, SettingValue>> entries) {
+    for (const auto& [name, value] : entries) put(name, value);
+  }
+
   /// Sets or replaces a value. Integers of any size below 2^63, floating-point numbers, bool and text. Throws Error for
   /// what config.json cannot hold: larger integers and infinities.
   template <class Value>

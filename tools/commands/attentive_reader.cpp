@@ -164,9 +164,8 @@ class ReaderCommand final : public TrainingCommand {
       all.push_back({.norm = norm,
                      .name = layer ? "layer-gain-" + digits_of(gain, "%g") : norm,
                      .title = title_of(norm, gain),
+                     .own = {{"norm", norm}, {"gain", layer ? number_text(gain) : ""}},
                      .line = gain == 1 ? Line::solid : Line::dashed});
-      all.back().own.set("norm", norm);
-      all.back().own.set("gain", layer ? number_text(gain) : "");
     }
     return all;
   }

@@ -139,9 +139,8 @@ class OrderCommand final : public TrainingCommand {
       all.push_back({.norm = norm,
                      .name = name,
                      .title = text(score == "order" ? "OE" : "Sym", norm == "layer" ? " + LN" : ""),
+                     .own = {{"variants", name}, {"score", score}, {"norm", norm}},
                      .line = score == "order" ? Line::solid : Line::dashed});
-      for (const auto& [key, value] : {std::pair("variants", name), {"score", score}, {"norm", norm}})
-        all.back().own.set(key, value);
     }
     return all;
   }

@@ -325,12 +325,10 @@ void evaluate_run(SkipCommand& skip, const RunFolder& run, const TaskData& data,
 
 /// The folder for the scores of the bag of words: a new one, or one that has its scores by another protocol.
 RunFolder folder_of_words(const EvalFlags& flags) {
-  Settings settings;
-  settings.set("norm", "bag-of-words");
-  settings.set("data", flags.data);
   if (!exists(flags.out + "/config.json"))
-    return RunFolder::create(
-        flags.out, {.experiment = "skip-thoughts", .variant = "bag-of-words", .settings = settings});
+    return RunFolder::create(flags.out, {.experiment = "skip-thoughts",
+                                         .variant = "bag-of-words",
+                                         .settings = {{"norm", "bag-of-words"}, {"data", flags.data}}});
   RunFolder folder = RunFolder::open(flags.out);
   const RunConfig& config = folder.config();
   if (config.experiment != "skip-thoughts" || config.variant != "bag-of-words" ||

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <iterator>
 #include <optional>
 
 #include "core/threads/parallel.h"
@@ -133,10 +132,9 @@ class TransformerCommand final : public TrainingCommand {
 
   /// The places where a norm that is none leaves the same model: all but those that scale it.
   std::vector<std::string> places_alike() const {
-    std::vector<std::string> alike;
-    std::ranges::copy_if(placements_, std::back_inserter(alike), [](const std::string& placement) {
-      return placement_of(placement) != Placement::scaled_pre;
-    });
+    std::vector<std::string> alike = placements_;
+    std::erase_if(alike,
+                  [](const auto& placement) { return placement_of(placement) == Placement::scaled_pre; });
     return alike;
   }
 
@@ -163,10 +161,8 @@ class TransformerCommand final : public TrainingCommand {
           all.push_back(
               {.norm = norm,
                .name = text(placement, "-", norm, of_batch),
-               .title = text(where, ", ", title_of(norm), of_batch.empty() ? "" : text(", batch ", size))});
-          all.back().own.set("norm", norm);
-          all.back().own.set("placement", placement);
-          all.back().own.set("batch", text(size));
+               .title = text(where, ", ", title_of(norm), of_batch.empty() ? "" : text(", batch ", size)),
+               .own = {{"norm", norm}, {"placement", placement}, {"batch", text(size)}}});
         }
     return all;
   }
@@ -217,7 +213,7 @@ class TransformerCommand final : public TrainingCommand {
   }
 
   Outcome train_variant(const RunFolder& folder, const RunLabel& label) override {
-    const std::uint64_t updates = updates_in_all(updates_, data_texts() / batch());
+    const std::uint64_t updates = updates_in_all(updates_, texts_in(*data_, length_) / batch());
     TransformerExperiment experiment(*data_, options(updates), folder);
     const Outcome outcome = train(folder, experiment.parameters, experiment.adam, experiment,
                                   plan_in_periods(label, updates, validate_every_, "validation"));
@@ -289,7 +285,6 @@ class TransformerCommand final : public TrainingCommand {
   }
 
   Unit unit() const { return unit_ == "word" ? Unit::word : Unit::character; }
-  size_t data_texts() const { return texts_in(*data_, length_); }
 
   /// The numbers of a prompt that the model can go on with.
   std::vector<int> numbers_of(const Alphabet& alphabet, const std::string& prompt) const {

@@ -111,10 +111,9 @@ std::vector<Variant> TrainingCommand::variants() const {
                      .name = text(norm_name, "-b", batch_size),
                      .title = batches.size() > 1 ? label : title_of(norm_name),
                      .label = label,
-                     .line = static_cast<Line>(std::min<size_t>(i, 2))});
-      all.back().own.set("norm", norm_name);
-      all.back().own.set("batch", text(batch_size));
-      all.back().work = 1 / static_cast<double>(batch_size);
+                     .own = {{"norm", norm_name}, {"batch", text(batch_size)}},
+                     .line = static_cast<Line>(std::min<size_t>(i, 2)),
+                     .work = 1 / static_cast<double>(batch_size)});
     }
   return all;
 }
