@@ -1,7 +1,6 @@
 #include "tools/lab/lab_report.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -135,20 +134,6 @@ Curve curve_of(const Rows& rows, const std::string& variant, const std::string& 
 
 /// A norm's own colour for the variants of that norm, each with a line of its own, the first solid; for others a colour that
 /// no norm has.
-class Looks {
- public:
-  void apply(const std::string& variant, Curve& curve) {
-    const int own = color_of(first_word(variant));
-    curve.color = own >= 0 ? own : plain_color(plain_++);
-    if (own >= 0) curve.line = lines[std::min(lines.size() - 1, used_[own]++)];
-  }
-
- private:
-  static constexpr std::array lines{Line::solid, Line::dashed, Line::dotted, Line::dash_dotted, Line::sparse};
-  std::map<int, size_t> used_;
-  size_t plain_ = 0;
-};
-
 Panel panel_of(const LabChart& chart, const Rows& rows) {
   Panel panel{.title = chart.title,
               .x_label = chart.x_label,
@@ -157,10 +142,13 @@ Panel panel_of(const LabChart& chart, const Rows& rows) {
               .log_y = chart.log_y};
   const std::vector<std::string> variants =
       chart.variants.empty() ? variants_of(rows, chart.quantity) : chart.variants;
-  Looks looks;
+  std::map<int, size_t> used;  // lines of each colour
+  size_t plain = 0;
   for (const std::string& variant : variants) {
     Curve curve = curve_of(rows, variant, chart.quantity);
-    looks.apply(variant, curve);
+    const int own = color_of(first_word(variant));
+    curve.color = own >= 0 ? own : plain_color(plain++);
+    if (own >= 0) curve.line = static_cast<Line>(std::min(dashes.size() - 1, used[own]++));
     panel.curves.push_back(std::move(curve));
   }
   return panel;
