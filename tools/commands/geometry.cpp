@@ -172,7 +172,6 @@ RunConfig config_of(const GeometryFlags& flags) {
 
 void run(GeometryFlags flags) {
   std::ranges::sort(flags.scales);
-  flags.scales.erase(std::unique(flags.scales.begin(), flags.scales.end()), flags.scales.end());
   if (std::ranges::find(flags.scales, 1.0) == flags.scales.end())
     fail<UsageError>("--scales: 1 is not among them; add it, the tables compare with it");
   if (flags.scales.size() < 2)

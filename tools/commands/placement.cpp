@@ -259,7 +259,6 @@ std::vector<Panel> gradient_figure(const std::vector<Measured>& all) {
 
 void run(PlacementFlags& flags, const Fields& fields) {
   std::ranges::sort(flags.depths);
-  flags.depths.erase(std::unique(flags.depths.begin(), flags.depths.end()), flags.depths.end());
   if (flags.depths.size() < 2)
     fail<UsageError>("--depths: an exponent needs two different depths; give more, as in 2,8,24");
   if (smoke_epochs() > 0) flags.depths = {2, 4}, flags.seeds = std::min<size_t>(flags.seeds, 2);
