@@ -59,9 +59,7 @@ std::vector<std::string> Study::flags_of(const StudyRun& run) const {
 }
 
 Settings Study::settings_of(const StudyRun& run) const {
-  Settings all = settings;
-  for (const auto& [name, value] : combinations[run.combination].settings.entries()) all.set(name, value);
-  return all;
+  return settings.with(combinations[run.combination].settings);
 }
 
 std::vector<size_t> Study::matching(const Settings& wanted) const {

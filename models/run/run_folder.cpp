@@ -178,6 +178,12 @@ void Settings::put(std::string_view name, SettingValue value) {
     entries_.emplace_back(name, std::move(value));
 }
 
+Settings Settings::with(const Settings& others) const {
+  Settings all = *this;
+  for (const auto& [name, value] : others.entries()) all.put(name, value);
+  return all;
+}
+
 bool Settings::has(std::string_view name) const {
   return std::ranges::any_of(entries_, [&](const auto& entry) { return entry.first == name; });
 }

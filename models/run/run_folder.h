@@ -63,6 +63,9 @@ class Settings {
   template <class Value>
   Value get(std::string_view name) const;
 
+  /// These, replaced by the others where both name one.
+  Settings with(const Settings& others) const;
+
   bool has(std::string_view name) const;
   /// A value as its flag has it; empty where there is no such setting.
   std::string word(std::string_view name) const;

@@ -169,12 +169,6 @@ void TrainingCommand::require_fitting(const TrainingData& data) const {
   }
 }
 
-void TrainingCommand::narrow(const Settings& whole, const Variant& variant) {
-  Settings settings = whole;
-  for (const auto& [name, value] : variant.own.entries()) settings.set(name, value);
-  fields.read(settings);
-}
-
 /// Nothing where it diverged, which its message has said and keeps no other variant from its training. Ranks stop together.
 std::optional<Outcome> TrainingCommand::train_one_of_several(const RunFolder& folder, const RunLabel& label) {
   try {
@@ -194,7 +188,7 @@ Outcome TrainingCommand::train_all(const std::vector<Variant>& all, const RunFol
   for (auto next = all.begin(); next != all.end(); ++next) {
     if (next != all.begin() && any_rank_interrupted()) return Outcome::interrupted;
     const Variant& variant = *next;
-    narrow(settings, variant);
+    fields.read(settings.with(variant.own));
     const RunFolder folder = all.size() == 1 ? whole : folder_of(variant, whole);
     const std::optional<Outcome> outcome = train_one_of_several(folder, label_of(all, next));
     if (outcome == Outcome::interrupted) return Outcome::interrupted;

@@ -109,8 +109,6 @@ class TrainingCommand : public CommonFlags {
   RunFolder create(const std::string& path, const std::string& variant) const;
   RunFolder with_length(RunFolder folder) const;
   RunFolder folder_of(const Variant& variant, const RunFolder& whole) const;
-  /// The settings of all become those of one.
-  void narrow(const Settings& whole, const Variant& variant);
   std::optional<Outcome> train_one_of_several(const RunFolder& folder, const RunLabel& label);
   /// Trains one after the other until all are, or until an interrupt. One that diverges is not among the trained.
   Outcome train_all(const std::vector<Variant>& all, const RunFolder& whole, TrainedVariants& trained);

@@ -91,9 +91,7 @@ void TrainingCommand::take_over(const RunFolder& run) const {
     if (text_of(value) != began.word(name) && !longer.has(name))
       fail<UsageError>(difference(name, text_of(value), began.word(name), run.path()),
                        "; leave it out, or start a new run in another folder");
-  Settings all = began;
-  for (const auto& [name, value] : longer.entries()) all.set(name, value);
-  fields.read(all);
+  fields.read(began.with(longer));
 }
 
 /// A variant whose folder is there already goes on with it, so that must have begun with the settings of this run, but for
@@ -107,7 +105,7 @@ void TrainingCommand::require_same_variants(const std::vector<Variant>& all, con
     if (!exists(folder + "/config.json")) continue;
     const RunFolder found = open("--out", folder);
     const Settings began = fields.settings();
-    narrow(whole, variant);
+    fields.read(whole.with(variant.own));
     const Settings now = fields.settings();
     fields.read(whole);
     require_same_folder(found);
