@@ -100,19 +100,14 @@ int show(const LabFlags& flags) {
   return 0;
 }
 
-std::vector<std::int64_t> seeds_of(const LabFlags& flags) {
-  std::vector<std::int64_t> seeds(smoke_epochs() > 0 ? std::min<size_t>(flags.seeds, 2) : flags.seeds);
-  std::iota(seeds.begin(), seeds.end(), flags.seed);
-  return seeds;
-}
-
 int measure(const LabFlags& flags) {
   const size_t smoke = smoke_epochs();
+  std::vector<std::int64_t> seeds(smoke > 0 ? std::min<size_t>(flags.seeds, 2) : flags.seeds);
+  std::iota(seeds.begin(), seeds.end(), flags.seed);
   std::vector<LabResult> results;
-  const std::vector<LabTask> tasks = tasks_of(flags);
   const std::vector<std::string> failures = measure_labs(
-      tasks,
-      {.seeds = seeds_of(flags), .jobs = flags.jobs > 0 ? flags.jobs : static_cast<size_t>(usable_cores())},
+      tasks_of(flags),
+      {.seeds = seeds, .jobs = flags.jobs > 0 ? flags.jobs : static_cast<size_t>(usable_cores())},
       [&](const LabTask& task, const Rows& rows) { results.push_back(report(task, rows, smoke)); });
   if (interrupted()) return interrupted_exit_code;
   if (flags.all()) report_all(flags, results);
