@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-namespace lamina {
+#include "models/text/utf8.h"
 
-size_t width_of(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
+namespace lamina {
 
 std::vector<std::string> wrapped(std::string_view text, size_t width) {
   std::vector<std::string> lines{""};
@@ -20,7 +17,7 @@ std::vector<std::string> wrapped(std::string_view text, size_t width) {
     std::string joined = last;
     if (behind_space && !last.empty()) joined += ' ';
     joined += part;
-    if (last.empty() || width_of(joined) <= width)
+    if (last.empty() || characters_in(joined) <= width)
       last = joined;
     else
       lines.push_back(part);
@@ -37,8 +34,8 @@ std::string help_entry(std::string_view name, std::string_view description, size
   std::string entry;
   for (const std::string& line : wrapped(name, width - std::min(width, deeper)))
     entry += (entry.empty() ? std::string(margin, ' ') : '\n' + std::string(deeper, ' ')) + line;
-  bool beside = entry.find('\n') == std::string::npos && width_of(entry) < column;
-  if (beside) entry.resize(entry.size() + column - width_of(entry), ' ');
+  bool beside = entry.find('\n') == std::string::npos && characters_in(entry) < column;
+  if (beside) entry.resize(entry.size() + column - characters_in(entry), ' ');
   for (const std::string& line : wrapped(description, width - std::min(width, column))) {
     if (line.empty()) continue;
     entry += (beside ? "" : '\n' + std::string(column, ' ')) + line;

@@ -7,9 +7,6 @@
 
 namespace lamina {
 
-/// The characters of UTF-8 text.
-size_t width_of(std::string_view text);
-
 /// The words in lines of at most `width`, where no word is longer; a list such as "none,batch,layer" is also broken
 /// behind its commas.
 std::vector<std::string> wrapped(std::string_view text, size_t width);

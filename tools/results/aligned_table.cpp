@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "models/text/utf8.h"
 #include "tools/flags/wrapped_text.h"
 
 namespace lamina {
@@ -41,8 +42,8 @@ std::string shown(const std::string& cell) { return is_bold(cell) ? cell.substr(
 std::vector<size_t> least_widths(const Row& titles, const std::vector<Row>& rows) {
   std::vector<size_t> least(titles.size());
   for (size_t i = 0; i < titles.size(); ++i) {
-    for (const Row& row : rows) least[i] = std::max(least[i], width_of(shown(row[i])));
-    for (const std::string& word : wrapped(titles[i], 0)) least[i] = std::max(least[i], width_of(word));
+    for (const Row& row : rows) least[i] = std::max(least[i], characters_in(shown(row[i])));
+    for (const std::string& word : wrapped(titles[i], 0)) least[i] = std::max(least[i], characters_in(word));
   }
   return least;
 }
@@ -112,7 +113,7 @@ class AlignedTable {
   void choose_widths(size_t room) {
     const std::vector<size_t> least = least_widths(titles_, rows_);
     for (size_t i = 0; i < titles_.size(); ++i) {
-      widths_[i] = std::max(least[i], width_of(titles_[i]));
+      widths_[i] = std::max(least[i], characters_in(titles_[i]));
       numeric_.push_back(is_numeric(i));
     }
     const auto total = [&] {
@@ -130,7 +131,7 @@ class AlignedTable {
   std::string line_of(const Row& row) const {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
-      const std::string content = shown(row[i]), blank(widths_[i] - width_of(content), ' ');
+      const std::string content = shown(row[i]), blank(widths_[i] - characters_in(content), ' ');
       const std::string cell = is_bold(row[i]) ? bold(content) : content;
       line += (i == 0 ? "" : std::string(gap, ' ')) + (numeric_[i] ? blank + cell : cell + blank);
     }
