@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "models/evidence/experiment_metrics.h"
+#include "models/evidence/known_experiments.h"
 
 namespace lamina {
 
@@ -12,7 +12,7 @@ bool Study::best_is_highest(std::string_view metric) const {
   const auto is_in = [=](const std::vector<std::string>& names) {
     return std::ranges::find(names, metric) != names.end();
   };
-  const ExperimentMetrics* const own = metrics_of_experiment(experiment);
+  const KnownExperiment* const own = find_known_experiment(experiment);
   return is_in(higher) || (own != nullptr && is_in(own->highest));
 }
 

@@ -70,7 +70,7 @@ struct Study {
   std::optional<Limit> limit;    ///< what has become of a run that failed to learn
   std::vector<ValuesOf> levels;  ///< a table says when each variant comes to them
   std::vector<ValuesOf> range;   ///< the ends of the metric's axis in figures
-  /// Whether the study lists it as `higher`, or its experiment does (models/evidence/experiment_metrics.h). Of all else the
+  /// Whether the study lists it as `higher`, or its experiment does (models/evidence/known_experiments.h). Of all else the
   /// lowest value is the best.
   bool best_is_highest(std::string_view metric) const;
   /// Every metric that is shown, chosen by or claimed, behind the key that names it: {"choose", "valid_error"}.
@@ -91,6 +91,10 @@ struct Study {
 Study read_study(const std::string& path);
 /// The same for the file's content.
 Study study_from(const std::string& path, std::string_view content);
+
+/// DataError where the study names a metric that no run of its experiment has and that cannot be recorded either, where it
+/// chooses by one of the test set, and where a claim needs the course of one that is measured once, in the test.
+void require_metrics_of_experiment(const Study& study);
 
 /// What of a study must stay as it is while its runs are used, and the scalar type of this program, in which they are
 /// trained: kept in its folder as study.json.

@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
-#include "models/evidence/experiment_metrics.h"
 #include "models/evidence/study.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/flag_value.h"

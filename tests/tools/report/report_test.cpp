@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
-#include "models/evidence/experiment_metrics.h"
+#include "models/evidence/known_experiments.h"
 #include "tests/temporary_folder.h"
 #include "tests/tools/report/runs_folder.h"
 #include "tools/report/exhibits.h"
@@ -41,7 +41,7 @@ TEST_CASE("every figure, table and study of the paper is an exhibit, with or wit
 
 TEST_CASE("an exhibit shows what its experiment measures, and knows which value is the best") {
   for (const Exhibit& each : exhibits()) {
-    const ExperimentMetrics* const own = metrics_of_experiment(each.experiment);
+    const KnownExperiment* const own = find_known_experiment(each.experiment);
     const bool of_curves = each.file == "metrics.csv", of_test = each.file == "test.csv";
     if (own == nullptr) continue;
     std::set<std::string> columns{"step", "epoch", "seconds"};

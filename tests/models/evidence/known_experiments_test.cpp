@@ -1,4 +1,4 @@
-#include "models/evidence/experiment_metrics.h"
+#include "models/evidence/known_experiments.h"
 
 #include <doctest/doctest.h>
 
@@ -43,9 +43,8 @@ TEST_CASE("study: nothing is chosen on the test set, be it measured once or afte
 TEST_CASE(
     "metrics: every experiment says how many epochs are done, by which the report knows unfinished runs") {
   const std::set<std::string_view> in_epochs{"mnist", "convnet", "draw"};  // their first column counts them
-  for (const ExperimentMetrics& each : experiment_metrics())
-    CHECK_MESSAGE((in_epochs.contains(each.experiment) || std::ranges::count(each.curves, "epoch") == 1),
-                  each.experiment,
+  for (const KnownExperiment& each : known_experiments())
+    CHECK_MESSAGE((in_epochs.contains(each.name) || std::ranges::count(each.curves, "epoch") == 1), each.name,
                   ": name 'epoch' among its curves, or it here if its first column counts epochs");
 }
 
@@ -53,16 +52,16 @@ TEST_CASE(
     "metrics: of one whose name is not a loss's, an error's or a rank's the highest value is the best") {
   const std::regex lowest(
       "epoch|learning_rate|.*_(nll|error|loss|bound|reconstruction|kl|bits|mse|mean_rank)");
-  for (const ExperimentMetrics& each : experiment_metrics())
+  for (const KnownExperiment& each : known_experiments())
     for (const std::vector<std::string>& names : {each.curves, each.test})
       for (const std::string& name : names)
         CHECK_MESSAGE(std::regex_match(name, lowest) != (std::ranges::count(each.highest, name) > 0),
-                      each.experiment, ": ", name, ": the highest value is the best, or add its ending here");
+                      each.name, ": ", name, ": the highest value is the best, or add its ending here");
 }
 
 TEST_CASE("metrics: an experiment says of which the highest value is the best, and a study obeys") {
-  for (const ExperimentMetrics& each : experiment_metrics()) {
-    CAPTURE(each.experiment);
+  for (const KnownExperiment& each : known_experiments()) {
+    CAPTURE(each.name);
     const auto is_measured = [&](const std::string& name) {
       return std::ranges::count(each.curves, name) + std::ranges::count(each.test, name) > 0;
     };

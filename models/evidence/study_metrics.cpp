@@ -1,52 +1,14 @@
-#include "models/evidence/experiment_metrics.h"
+// What a study names must be measured.
 
 #include <algorithm>
 #include <iterator>
 
 #include "core/error.h"
+#include "models/evidence/known_experiments.h"
 #include "models/evidence/measured_run.h"
 #include "models/evidence/study.h"
 
 namespace lamina {
-
-const std::vector<ExperimentMetrics>& experiment_metrics() {
-  static const std::vector<std::string> of_digits{"train_nll", "valid_nll", "valid_error", "test_nll",
-                                                  "test_error"};
-  static const std::vector<ExperimentMetrics> all{
-      {"mnist", of_digits, {}, {}},
-      {"convnet", of_digits, {}, {}},
-      {"draw",
-       {"epoch_bound", "train_bound", "train_reconstruction", "train_kl", "valid_bound", "test_bound",
-        "test_reconstruction", "test_kl"},
-       {},
-       {}},
-      {"handwriting", {"epoch", "running_nll", "train_nll", "test_nll"}, {}, {}},
-      {"order-embedding",
-       {"epoch", "train_loss", "valid_sum", "valid_caption_r1", "valid_caption_r5", "valid_caption_r10",
-        "valid_caption_mean_rank", "valid_image_r1", "valid_image_r5", "valid_image_r10",
-        "valid_image_mean_rank"},
-       {"test_caption_r1", "test_caption_r5", "test_caption_r10", "test_caption_mean_rank", "test_image_r1",
-        "test_image_r5", "test_image_r10", "test_image_mean_rank"},
-       {"valid_sum", "valid_caption_r1", "valid_caption_r5", "valid_caption_r10", "valid_image_r1",
-        "valid_image_r5", "valid_image_r10", "test_caption_r1", "test_caption_r5", "test_caption_r10",
-        "test_image_r1", "test_image_r5", "test_image_r10"}},
-      {"attentive-reader",
-       {"epoch", "train_loss", "valid_loss", "valid_error", "population_loss", "population_error",
-        "moving_loss", "moving_error", "chance_error", "frequent_error", "frequent_other_error"},
-       {"test_loss", "test_error", "test_population_loss", "test_population_error"},
-       {}},
-      {"skip-thoughts", {"epoch", "train_nll", "valid_nll"}, {}, {}},
-      {"transformer",
-       {"epoch", "train_nll", "valid_nll", "valid_bits", "learning_rate"},
-       {"test_nll", "test_bits"},
-       {}}};
-  return all;
-}
-
-const ExperimentMetrics* metrics_of_experiment(std::string_view name) {
-  const auto own = std::ranges::find(experiment_metrics(), name, &ExperimentMetrics::experiment);
-  return own == experiment_metrics().end() ? nullptr : &*own;
-}
 
 namespace {
 
@@ -61,7 +23,7 @@ bool records(const Study& study) {
 }
 
 /// What was chosen on the test set would be judged on the cases that chose it, and would look better than it is.
-void require_choice_before_test(const Study& study, const ExperimentMetrics& own) {
+void require_choice_before_test(const Study& study, const KnownExperiment& own) {
   if (!study.choose.starts_with("test_")) return;
   std::vector<std::string> others;
   for (const std::string_view beginning : {"valid_", "train_"})
@@ -79,7 +41,7 @@ bool may_be_recorded(const std::string& metric) { return metric.find('.') != std
 }  // namespace
 
 void require_metrics_of_experiment(const Study& study) {
-  const ExperimentMetrics* const own = metrics_of_experiment(study.experiment);
+  const KnownExperiment* const own = find_known_experiment(study.experiment);
   if (own == nullptr) return;
   for (const auto& [place, metric] : study.named_metrics()) {
     if (is_in(own->curves, metric) || is_in(own->test, metric)) continue;
