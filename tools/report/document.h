@@ -11,9 +11,10 @@
 //     pictures: [{title, run, source}],
 //     runs: [{path, norm, badges, command, made_with, problems}]}]}
 //
-// Leftovers are sentences on folders that no exhibit shows. A badge is {kind: real|synthetic|reduced|absent or, of a verdict,
-// holds|fails|part|open, text}. Numbers in tables are text already; a cell that is marked is {text, mark}. `repository` is the
-// way from the page to the files that readme and page name; empty when it does not lead there.
+// A claim, setting or finding that an exhibit does not have is "". Leftovers are sentences on folders that no exhibit shows. A
+// badge is {kind: real|synthetic|reduced|absent or, of a verdict, holds|fails|part|open, text}. Numbers in tables are text
+// already; a cell that is marked is {text, mark}. `repository` is the way from the page to the files that readme and page name;
+// empty when it does not lead there.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -299,6 +299,7 @@ const std::vector<Exhibit>& exhibits() {
          {figure_1, table_2, figure_2, figure_3, table_3, figure_4, figure_5, figure_6, convolution})
       parts.push_back(make());
     std::ranges::move(exhibits_after_the_paper(), std::back_inserter(parts));
+    std::ranges::move(exhibits_of_other_experiments(parts), std::back_inserter(parts));
     std::ranges::move(exhibits_of_the_laboratory(), std::back_inserter(parts));
     for (Exhibit& exhibit : parts)
       if (shows_training(exhibit)) std::ranges::copy(inside(), std::back_inserter(exhibit.pictures));

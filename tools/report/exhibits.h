@@ -1,11 +1,13 @@
 #pragma once
 // What the report shows: the figures, tables and claims of the paper, in its order, then those of later papers,
 // each with the experiment that answers it and the columns that hold the answer. A new experiment comes into the
-// report by an entry in exhibits.cpp or after_the_paper.cpp; nothing else knows any of them by name.
+// report with what models/evidence/known_experiments.cpp says of it, or, with a claim and charts of its own choice, by an
+// entry in exhibits.cpp or after_the_paper.cpp; nothing else knows any of them by name.
 
 #include <string>
 #include <vector>
 
+#include "models/evidence/known_experiments.h"
 #include "tools/report/found/pictures.h"
 
 namespace lamina {
@@ -23,6 +25,7 @@ struct ChartPlan {
   std::string low = {}, high = {};  ///< columns of a band around each curve
   Level theory = {};                ///< beside each curve, the column that holds what theory says of it
   bool best_is_highest = false;     ///< a run that diverged counts as the worst
+  bool in_all_runs = true;          ///< false: only some settings have the columns, and a run may lack them
 };
 
 enum class Pick { first, last, lowest, highest, where_lowest, where_highest };
@@ -75,7 +78,7 @@ struct Exhibit {
   std::string title = {};         ///< "Figure 6"
   std::string section = {};       ///< of the paper, "6.6"
   std::string subject = {};       ///< "Permutation-invariant MNIST"
-  std::string claim = {};         ///< the paper's, in our words
+  std::string claim = {};         ///< the paper's, in our words; empty where nobody claims anything
   std::string setting = {};       ///< the paper's data and settings, or how we measure
   std::string finding = {};       ///< what we found that the paper does not say; empty for most
   std::string command = {};       ///< reproduces it
@@ -105,12 +108,18 @@ struct Exhibit {
 /// within an epoch. Without charts where the exhibit has none or shows no training.
 Exhibit updates_of(Exhibit exhibit);
 
-/// All of them: those of the paper, in its order, those of what came after it, and one for each lab.
+/// What shows the runs of an experiment without an exhibit written by hand: a chart of each of its curves against updates, and
+/// the last and the best value of each. It has no claim, and no numbers of a paper.
+Exhibit exhibit_of(const KnownExperiment& experiment);
+
+/// All of them: those of the paper, in its order, those of what came after it, of other experiments, and one for each lab.
 const std::vector<Exhibit>& exhibits();
 
 /// Parts of them, the first those of the paper's sections before its experiments.
 std::vector<Exhibit> exhibits_of_the_theory();
 std::vector<Exhibit> exhibits_after_the_paper();
+/// One for each experiment whose runs none of `by_hand` shows.
+std::vector<Exhibit> exhibits_of_other_experiments(const std::vector<Exhibit>& by_hand);
 std::vector<Exhibit> exhibits_of_the_laboratory();
 
 }  // namespace lamina

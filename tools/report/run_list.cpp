@@ -137,7 +137,7 @@ Json problems_of(const FoundRun& run, const Exhibit& exhibit) {
   std::vector<std::string> missing;
   for (const ChartPlan& chart : exhibit.charts)
     for (const std::string& column : {chart.x, chart.y})
-      if (!csv.columns.empty() && !csv.find(column)) place_of(missing, column);
+      if (chart.in_all_runs && !csv.columns.empty() && !csv.find(column)) place_of(missing, column);
   for (const TablePlan& plan : exhibit.tables)
     for (const std::string& column : plan.values)
       if (!csv.columns.empty() && !csv.find(column)) place_of(missing, column);

@@ -121,7 +121,7 @@ TEST_CASE("experiments: each has an exhibit, its time, a page, and its place in 
   for (const std::string& name : experiments()) {
     CAPTURE(name);
     CHECK_MESSAGE(std::ranges::count(exhibits(), name, &Exhibit::experiment) > 0,
-                  "tools/report/exhibits.cpp");
+                  "models/evidence/known_experiments.cpp");
     CHECK_MESSAGE(!time_of(name).empty(), "models/evidence/known_experiments.cpp");
     std::string folder = "models/" + name;
     std::ranges::replace(folder, '-', '_');

@@ -101,10 +101,10 @@
       make("p", { class: "kicker" }, exhibit.title, exhibit.section && !exhibit.title.startsWith("Section") ? ` · Section ${exhibit.section}` : null),
       make("h3", { id: `${exhibit.id}-title` }, exhibit.subject, " ", make("a", { class: "anchor", href: `#${exhibit.id}`, "aria-label": `link to ${exhibit.title}, ${exhibit.subject}` }, "#")),
       make("p", { class: "badges" }, exhibit.badges.map(badge)),
-      make("blockquote", {}, make("p", {}, exhibit.claim)),
+      exhibit.claim ? make("blockquote", {}, make("p", {}, exhibit.claim)) : null,
       Verdicts.block(exhibit),
       exhibit.finding ? make("p", { class: "finding" }, make("b", {}, "Found here: "), exhibit.finding) : null,
-      make("p", { class: "setting" }, exhibit.setting),
+      exhibit.setting ? make("p", { class: "setting" }, exhibit.setting) : null,
       sources(exhibit));
   }
 

@@ -3,7 +3,7 @@
 
 const Verdicts = (() => {
   const { make, badge, head, scrolled, folded, fileLink } = Parts;
-  const none = (exhibit) => (exhibit.id === "speed" || exhibit.id === "tape" ? "Measured, not judged." : "No study judges it yet.");
+  const none = (exhibit) => (!exhibit.claim || exhibit.id === "speed" || exhibit.id === "tape" ? "Measured, not judged." : "No study judges it yet.");
 
   function row(exhibit) {
     return make("tr", {},
