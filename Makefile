@@ -114,7 +114,7 @@ endif
 LIBRARY := $(BUILD)/liblamina.a
 MODELS := $(BUILD)/liblamina-models.a
 TOOLS := $(BUILD)/liblamina-tools.a
-# Apart from the tools, since benchmarks do without.
+# Apart from the tools, since most benchmarks do without.
 COMMANDS := $(BUILD)/liblamina-commands.a
 COMMAND := $(patsubst tools/%.cpp,$(BUILD)/%,$(COMMAND_SOURCES))
 BENCHMARKS := $(patsubst tools/bench/%.cpp,$(BUILD)/%,$(BENCH_SOURCES))
@@ -259,8 +259,9 @@ LINK = $(call say,$@)$(CXX) $(FLAGS) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -
 $(COMMAND): $(BUILD)/%: $(BUILD)/objects/tools/%.o
 $(BENCHMARKS): $(BUILD)/%: $(BUILD)/objects/tools/bench/%.o
 $(BUILD)/bench_small: $(call objects,$(HEAP_COUNTER))
-$(COMMAND): $(COMMANDS) $(TOOLS) $(MODELS) $(LIBRARY)
-$(BENCHMARKS): $(TOOLS) $(MODELS) $(LIBRARY)
+# These two time the training steps of the experiments.
+$(COMMAND) $(addprefix $(BUILD)/,bench_steps bench_ranks): $(COMMANDS)
+$(COMMAND) $(BENCHMARKS): $(TOOLS) $(MODELS) $(LIBRARY)
 $(COMMAND) $(BENCHMARKS):
 	$(LINK)
 

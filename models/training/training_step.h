@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/parameters.h"
 #include "core/tensor.h"
@@ -20,6 +22,15 @@ struct TrainingStep {
 struct TrainingStepOptions {
   Norm norm = Norm::none;
   size_t batch = 1;
+};
+
+/// That of an experiment, or of a layer, on random data.
+struct NamedTrainingStep {
+  std::string name;
+  std::vector<Norm> norms;  ///< that it can be built with; the first is the default
+  size_t batch;             ///< the default
+  TrainingStep (*make)(const TrainingStepOptions& options);
+  bool clips = false;  ///< the experiment's training reads all gradients, to clip them
 };
 
 }  // namespace lamina

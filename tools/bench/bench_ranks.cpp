@@ -21,7 +21,7 @@
 #include "optim/adam.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/pretended_ranks.h"
-#include "tools/bench/training_steps.h"
+#include "tools/commands/training_steps.h"
 
 namespace {
 

@@ -31,7 +31,7 @@
 #include "models/skip_thoughts/model.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/timed_steps.h"
-#include "tools/bench/training_steps.h"
+#include "tools/commands/training_steps.h"
 #include "tools/flags/flag_value.h"
 
 namespace {

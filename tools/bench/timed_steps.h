@@ -1,5 +1,5 @@
 #pragma once
-// Steps of models of any size on random data, for the benchmarks that time them and for the table in training_steps.cpp. All of
+// Steps of models of any size on random data, for the benchmarks that time them and for the commands of the experiments. All of
 // it is here, so that a program has in memory only the models that it times.
 
 #include <functional>

@@ -1,9 +1,12 @@
 #pragma once
-// The subcommands of `lamina`. Each is defined in the file <name>.cpp; a new one is added to the list below.
+// The subcommands of `lamina`, and the training steps of the experiments among them. Both are defined in the file <name>.cpp;
+// new ones are added to the lists below.
 
 #include "tools/flags/command_line.h"
 
 namespace lamina {
+
+struct NamedTrainingStep;
 
 void add_demo_command(Command& program);
 void add_stability_command(Command& program);
@@ -25,6 +28,15 @@ void add_graph_command(Command& program);
 void add_report_command(Command& program);
 void add_data_command(Command& program);
 
+NamedTrainingStep mnist_step();
+NamedTrainingStep convnet_step();
+NamedTrainingStep draw_step();
+NamedTrainingStep handwriting_step();
+NamedTrainingStep order_embedding_step();
+NamedTrainingStep attentive_reader_step();
+NamedTrainingStep skip_thoughts_step();
+NamedTrainingStep transformer_step();
+
 /// All of them, in the order of --help: the experiments as the paper has them, what came after it, and the tools.
 inline constexpr void (*add_commands[])(Command& program) = {add_demo_command,
                                                              add_stability_command,
@@ -45,5 +57,10 @@ inline constexpr void (*add_commands[])(Command& program) = {add_demo_command,
                                                              add_graph_command,
                                                              add_report_command,
                                                              add_data_command};
+
+/// In the order of training_steps().
+inline constexpr NamedTrainingStep (*experiment_steps[])() = {
+    mnist_step,           convnet_step,          draw_step,          handwriting_step,
+    order_embedding_step, attentive_reader_step, skip_thoughts_step, transformer_step};
 
 }  // namespace lamina

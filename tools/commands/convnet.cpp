@@ -36,7 +36,7 @@ std::vector<Panel> maps_of(const std::vector<convnet::PositionStatistics>& layer
 class ConvnetCommand final : public DigitCommandOf<convnet::ConvnetExperiment> {
  public:
   explicit ConvnetCommand(Command& command)
-      : DigitCommandOf(command, {.epochs = {.paper = 20, .small = 2}}) {}
+      : DigitCommandOf(command, convnet_step(), {.epochs = {.paper = 20, .small = 2}}) {}
 
   /// Writes positions.csv, positions.md and the figure positions.svg into the folder of a trained network.
   void study(const RunFolder& folder) {
@@ -56,6 +56,14 @@ class ConvnetCommand final : public DigitCommandOf<convnet::ConvnetExperiment> {
 };
 
 }  // namespace
+
+NamedTrainingStep convnet_step() {
+  return {.name = "convnet",
+          .norms = {Norm::layer, Norm::none, Norm::batch, Norm::group, Norm::layer_interior, Norm::ghost,
+                    Norm::renorm, Norm::standardized},
+          .batch = 128,
+          .make = digit_step<convnet::ConvnetExperiment>};
+}
 
 void add_convnet_command(Command& program) {
   Command& command = program.add_command(

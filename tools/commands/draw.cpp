@@ -3,8 +3,11 @@
 
 #include <iostream>
 
+#include "core/listener.h"
+#include "core/ops.h"
 #include "models/draw/experiment.h"
 #include "models/draw/sample.h"
+#include "tools/bench/timed_steps.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/training_command.h"
 
@@ -19,7 +22,8 @@ struct SampleFlags {
 
 class DrawCommand final : public TrainingCommand {
  public:
-  explicit DrawCommand(Command& command) : TrainingCommand(command, {.epochs = {.paper = 100, .small = 5}}) {
+  explicit DrawCommand(Command& command)
+      : TrainingCommand(command, draw_step(), {.epochs = {.paper = 100, .small = 5}}) {
     fields.keep("glimpses", glimpses_);
   }
 
@@ -103,7 +107,31 @@ void add_sample_command(Command& parent, const std::shared_ptr<DrawCommand>& dra
   });
 }
 
+/// At the paper's size, on images of which a fifth is ink.
+TrainingStep step_on_random_images(const TrainingStepOptions& options) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const draw::GlimpseSizes sizes;
+  const auto model = std::make_shared<draw::Model>(*parameters, draw::ModelOptions{.norm = options.norm});
+  Tensor images({options.batch, sizes.pixels()});
+  Random random(3);
+  for (real& pixel : images.values()) pixel = random.uniform() < real(0.2) ? real(1) : real(0);
+  const Tensor noise = normal({sizes.glimpses, options.batch, sizes.latent});
+  return {.parameters = parameters, .loss = [=] {
+            const draw::Bound bound = (*model)(images, noise);
+            const Scope scope("loss");
+            return mean(bound.reconstruction + bound.kl);
+          }};
+}
+
 }  // namespace
+
+NamedTrainingStep draw_step() {
+  return {.name = "draw",
+          .norms = {Norm::layer, Norm::none, Norm::weight},
+          .batch = 128,
+          .make = step_on_random_images,
+          .clips = true};
+}
 
 void add_draw_command(Command& program) {
   Command& command = program.add_command(

@@ -14,6 +14,7 @@
 #include "models/handwriting/picture.h"
 #include "models/pictures/picture_file.h"
 #include "models/text/utf8.h"
+#include "tools/bench/timed_steps.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/training_command.h"
 
@@ -79,7 +80,7 @@ std::vector<std::string> stages_of(const RunFolder& folder) {
 class HandwritingCommand final : public TrainingCommand {
  public:
   explicit HandwritingCommand(Command& command)
-      : TrainingCommand(command, {.epochs = {.paper = 10, .small = 2}, .batch = 8}) {
+      : TrainingCommand(command, handwriting_step(), {.epochs = {.paper = 10, .small = 2}, .batch = 8}) {
     fields.add("--length", length_, "points of a line that are used; the rest is cut off")
         .range(2, 1000000)
         .show_default();
@@ -236,7 +237,31 @@ void add_pen(Command& command) {
   pen.action([flags] { run_pen(*flags); });
 }
 
+/// At the paper's size: lines of 500 points and 30 characters.
+TrainingStep step_on_random_lines(const TrainingStepOptions& options) {
+  constexpr size_t steps = 500, characters = 30;
+  const auto parameters = std::make_shared<Parameters>(1);
+  const auto model = std::make_shared<Model>(*parameters, ModelOptions{.norm = options.norm});
+  Random random(3);
+  std::vector<std::vector<int>> texts(options.batch, std::vector<int>(characters));
+  for (std::vector<int>& text : texts)
+    for (int& symbol : text) symbol = static_cast<int>(random.below(symbol_count));
+  const auto batch = std::make_shared<Batch>();
+  *batch = {.points = normal({steps + 1, options.batch, 3}),
+            .mask = Tensor::ones({steps, options.batch}),
+            .texts = TextBatch(texts)};
+  for (size_t i = 2; i < batch->points.size(); i += 3)
+    batch->points[i] = random.uniform() < real(0.05) ? real(1) : real(0);
+  return {.parameters = parameters,
+          .loss = [=] { return model->loss(*batch) / static_cast<real>(options.batch); }};
+}
+
 }  // namespace
+
+NamedTrainingStep handwriting_step() {
+  return {
+      .name = "handwriting", .norms = {Norm::layer, Norm::none}, .batch = 8, .make = step_on_random_lines};
+}
 
 void add_handwriting_command(Command& program) {
   Command& command = program.add_command(

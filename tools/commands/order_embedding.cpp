@@ -6,9 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "core/ops.h"
 #include "core/threads/parallel.h"
 #include "models/order_embedding/experiment.h"
 #include "models/text/tokenizer.h"
+#include "tools/bench/timed_steps.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/flag_value.h"
 #include "tools/flags/training_command.h"
@@ -77,7 +79,8 @@ class OrderCommand final : public TrainingCommand {
  public:
   explicit OrderCommand(Command& command)
       : TrainingCommand(
-            command, {.epochs = {preset_of("paper").epochs, preset_of("small").epochs}, .one_batch = true}) {
+            command, order_embedding_step(),
+            {.epochs = {preset_of("paper").epochs, preset_of("small").epochs}, .one_batch = true}) {
     fields
         .add("--score", scores_, "how a pair is scored, or both separated by a comma: order, cosine",
              {.required = false})
@@ -266,7 +269,26 @@ void add_search(Command& command, const std::shared_ptr<OrderCommand>& order) {
   search.action([order, flags] { order->search(*flags); });
 }
 
+/// At the paper's size, on captions of 15 words.
+TrainingStep step_on_random_captions(const TrainingStepOptions& options) {
+  const auto parameters = std::make_shared<Parameters>(1);
+  const ModelOptions sizes{.norm = options.norm, .vocabulary = 10000};
+  const auto model = std::make_shared<Model>(*parameters, sizes);
+  const Tensor features = relu(normal({options.batch, sizes.features}));
+  const auto captions =
+      std::make_shared<const TokenBatch>(random_sentences(15, options.batch, sizes.vocabulary));
+  return {.parameters = parameters, .loss = [=] { return model->loss(features, *captions); }};
+}
+
 }  // namespace
+
+NamedTrainingStep order_embedding_step() {
+  return {.name = "order-embedding",
+          .norms = {Norm::layer, Norm::none},
+          .batch = 128,
+          .make = step_on_random_captions,
+          .clips = true};
+}
 
 void add_order_embedding_command(Command& program) {
   Command& command = program.add_command(

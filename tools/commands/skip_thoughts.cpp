@@ -3,14 +3,42 @@
 
 #include "tools/commands/skip_thoughts.h"
 #include "core/files/folder.h"
+#include "models/skip_thoughts/model.h"
+#include "tools/bench/timed_steps.h"
 #include "tools/commands/commands.h"
 
 namespace lamina {
 
 using namespace skip_thoughts;
 
+namespace {
+
+/// At the paper's size, on sentences of 20 words, each decoder conditioned at every step.
+TrainingStep step_on_random_sentences(const TrainingStepOptions& options) {
+  constexpr size_t words = 20;
+  const auto parameters = std::make_shared<Parameters>(1);
+  const ModelOptions sizes{.norm = options.norm, .condition = Condition::every_step};
+  const auto model = std::make_shared<Model>(*parameters, sizes);
+  const auto sentences = [&](std::uint64_t seed) {
+    return random_sentences(words, options.batch, sizes.sizes.vocabulary, seed);
+  };
+  const auto data = std::make_shared<Neighbours>();
+  *data = {.previous = sentences(3), .current = sentences(4), .next = sentences(5)};
+  return {.parameters = parameters, .loss = [=] { return model->loss(*data); }};
+}
+
+}  // namespace
+
+NamedTrainingStep skip_thoughts_step() {
+  return {.name = "skip-thoughts",
+          .norms = {Norm::layer, Norm::none},
+          .batch = 64,
+          .make = step_on_random_sentences,
+          .clips = true};
+}
+
 SkipCommand::SkipCommand(Command& command)
-    : TrainingCommand(command,
+    : TrainingCommand(command, skip_thoughts_step(),
                       {.epochs = {preset_of("paper").epochs, preset_of("small").epochs},
                        .batch = SkipOptions().batch,
                        .learning_rate = {SkipOptions().learning_rate, SkipOptions().learning_rate}}) {

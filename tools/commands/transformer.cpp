@@ -9,6 +9,7 @@
 #include "layers/norms/normalization.h"
 #include "models/transformer/experiment.h"
 #include "models/transformer/writing.h"
+#include "tools/bench/timed_steps.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/training_command.h"
 
@@ -35,7 +36,7 @@ std::vector<std::string> names_in(const Entries& table) {
 class TransformerCommand final : public TrainingCommand {
  public:
   explicit TransformerCommand(Command& command)
-      : TrainingCommand(command,
+      : TrainingCommand(command, transformer_step(),
                         {.epochs = {paper_preset.epochs, small_preset.epochs},
                          .batch = paper_preset.batch,
                          .small_batch = small_preset.batch,
@@ -336,7 +337,23 @@ void add_write(Command& command, const std::shared_ptr<TransformerCommand>& tran
   write.action([transformer, flags] { transformer->write(*flags); });
 }
 
+/// The schemes that a block of a Transformer can have, layer norm first; without maps, layer_interior is layer norm.
+std::vector<Norm> norms_of_blocks() {
+  std::vector<Norm> norms{Norm::layer};
+  for (const NormEntry& entry : norm_table)
+    if (entry.vectors && entry.norm != Norm::layer && entry.norm != Norm::layer_interior)
+      norms.push_back(entry.norm);
+  return norms;
+}
+
 }  // namespace
+
+NamedTrainingStep transformer_step() {
+  const auto make = [](const TrainingStepOptions& options) {
+    return language_model_step({.norm = options.norm, .batch = options.batch});
+  };
+  return {.name = "transformer", .norms = norms_of_blocks(), .batch = 16, .make = make, .clips = true};
+}
 
 void add_transformer_command(Command& program) {
   Command& command = program.add_command(

@@ -2,8 +2,8 @@
 
 namespace lamina {
 
-DigitCommand::DigitCommand(Command& command, const CommonDefaults& defaults)
-    : TrainingCommand(command, defaults) {
+DigitCommand::DigitCommand(Command& command, const NamedTrainingStep& step, const CommonDefaults& defaults)
+    : TrainingCommand(command, step, defaults) {
   add_optimizer_flag({"adam", "sgd"});
   fields
       .add("--momentum", momentum_, "of sgd: the part of a step that the next one keeps", {.required = false})

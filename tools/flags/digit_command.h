@@ -13,7 +13,7 @@ namespace lamina {
 
 class DigitCommand : public TrainingCommand {
  public:
-  DigitCommand(Command& command, const CommonDefaults& defaults);
+  DigitCommand(Command& command, const NamedTrainingStep& step, const CommonDefaults& defaults);
 
   DigitOptions options() const;
   /// The data that --data names, or built-in ones; only a few of those in a smoke run.

@@ -16,7 +16,6 @@
 #include "core/version.h"
 #include "layers/norms/normalization.h"
 #include "models/run/interrupt.h"
-#include "tools/bench/training_steps.h"
 #include "tools/flags/flag_value.h"
 #include "tools/results/aligned_table.h"
 #include "tools/results/norm_table.h"
@@ -28,14 +27,9 @@ namespace lamina {
 
 namespace {
 
-std::vector<std::string> norms_of(const std::string& experiment, const std::vector<std::string>& more) {
-  const NamedTrainingStep* const step = find_training_step(experiment);
-  if (step == nullptr)
-    fail("lamina ", experiment,
-         ": no training step has its name; add one, which says what --norm offers "
-         "(tools/bench/training_steps.cpp)");
+std::vector<std::string> names_of(const std::vector<Norm>& norms, const std::vector<std::string>& more) {
   std::vector<std::string> names;
-  for (const Norm norm : step->norms) names.emplace_back(name_of(norm));
+  for (const Norm norm : norms) names.emplace_back(name_of(norm));
   names.insert(names.end(), more.begin(), more.end());
   return names;
 }
@@ -69,9 +63,9 @@ std::string diverged_in(const std::vector<Variant>& all, const RunFolder& whole)
 
 }  // namespace
 
-TrainingCommand::TrainingCommand(Command& command, const CommonDefaults& defaults,
-                                 const std::vector<std::string>& more_norms)
-    : CommonFlags(command, norms_of(command.name(), more_norms), defaults),
+TrainingCommand::TrainingCommand(Command& command, const NamedTrainingStep& step,
+                                 const CommonDefaults& defaults, const std::vector<std::string>& more_norms)
+    : CommonFlags(command, names_of(step.norms, more_norms), defaults),
       command_(command),
       name_(command.name()) {
   command.for_ranks();

@@ -4,7 +4,7 @@
 //
 //   class SquareCommand final : public TrainingCommand {
 //    public:
-//     explicit SquareCommand(Command& command) : TrainingCommand(command, {.batch = 16}) {
+//     explicit SquareCommand(Command& command) : TrainingCommand(command, square_step(), {.batch = 16}) {
 //       fields.add("--side", side_, "of the square", {.paper = 64, .small = 8}).positive();
 //     }
 //    private:
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "models/training/training.h"
+#include "models/training/training_step.h"
 #include "optim/choice.h"
 #include "tools/flags/common_flags.h"
 #include "tools/results/variant_report.h"
@@ -39,9 +40,8 @@ struct TrainingData {
 
 class TrainingCommand : public CommonFlags {
  public:
-  /// Adds the common flags to a command of the name of a training step (training_steps.h), whose norms it offers, and
-  /// `more_norms`.
-  TrainingCommand(Command& command, const CommonDefaults& defaults,
+  /// Adds the common flags to a command of the name of its training step, whose norms --norm offers, and `more_norms`.
+  TrainingCommand(Command& command, const NamedTrainingStep& step, const CommonDefaults& defaults,
                   const std::vector<std::string>& more_norms = {});
 
   /// Trains all variants, prints and saves a summary and draws the figure; with --seeds as a study. Returns the exit code.

@@ -7,7 +7,7 @@
 #include "core/listener.h"
 #include "layers/linear.h"
 #include "tests/check.h"
-#include "tools/bench/training_steps.h"
+#include "tools/commands/training_steps.h"
 
 using namespace lamina;
 using namespace lamina::test;

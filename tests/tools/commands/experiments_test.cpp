@@ -13,9 +13,8 @@
 #include "models/convnet/model.h"
 #include "models/mnist/model.h"
 #include "tests/check.h"
-#include "tools/bench/training_steps.h"
+#include "tools/commands/training_steps.h"
 #include "tools/flags/command_times.h"
-#include "tools/flags/training_command.h"
 #include "tools/report/exhibits.h"
 
 using namespace lamina;
@@ -60,14 +59,6 @@ constexpr Rows tables[] = {
     {"tools/flags/command_times.cpp", R"re(\n    \{"([a-z-]+))re", false},
     {"tests/faults/runs.py", R"re(\n    "([a-z-]+)": \[)re"},
     {"tests/tools/report/report_page.mjs", R"re("([a-z-]+)": "epoch,)re"},
-};
-
-struct Untold final : TrainingCommand {
-  explicit Untold(Command& command) : TrainingCommand(command, {}) {}
-  TrainingData load() override { return {}; }
-  Outcome train_variant(const RunFolder&, const RunLabel&) override { return Outcome::finished; }
-  std::string summary(const TrainedVariants&) const override { return {}; }
-  std::vector<Panel> figure(const TrainedVariants&) const override { return {}; }
 };
 
 /// What two models of the same seed differ in: the names of their parameters, or what they compute.
@@ -116,10 +107,11 @@ TEST_CASE("experiments: every norm that --norm offers makes another model than n
   check_all("transformer", block_with);
 }
 
-TEST_CASE("experiments: each has an exhibit, its time, a page, and its place in what goes through all") {
+TEST_CASE("experiments: each has its step, exhibit, time, page, and place in what goes through all") {
   CHECK(experiments().size() >= 8);
   for (const std::string& name : experiments()) {
     CAPTURE(name);
+    CHECK_MESSAGE(find_training_step(name) != nullptr, "tools/commands/commands.h");
     CHECK_MESSAGE(std::ranges::count(exhibits(), name, &Exhibit::experiment) > 0,
                   "models/evidence/known_experiments.cpp");
     CHECK_MESSAGE(!time_of(name).empty(), "models/evidence/known_experiments.cpp");
@@ -156,11 +148,4 @@ TEST_CASE("experiments: what was removed has left no row behind") {
       CHECK_MESSAGE(commands.contains((*row)[1]), table.file, ": ", (*row)[1].str());
     CHECK_MESSAGE(rows >= (table.of_experiments ? experiments().size() : 1), table.file);
   }
-}
-
-TEST_CASE("experiments: one without a training step is an error that says so") {
-  Command command("untold", "for tests");
-  CHECK_ERROR(Untold(command),
-              "lamina untold: no training step has its name; add one, which says what --norm "
-              "offers (tools/bench/training_steps.cpp)");
 }

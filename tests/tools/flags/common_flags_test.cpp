@@ -16,6 +16,7 @@
 #include "core/files/file.h"
 #include "tests/check.h"
 #include "tests/temporary_folder.h"
+#include "tools/commands/commands.h"
 #include "tools/flags/training_command.h"
 
 using namespace lamina;
@@ -26,7 +27,7 @@ namespace {
 /// Is stopped before it trains, and reads a file of its data by the way that it is told.
 class Little final : public TrainingCommand {
  public:
-  explicit Little(Command& command) : TrainingCommand(command, {.epochs = {1, 1}}) {
+  explicit Little(Command& command) : TrainingCommand(command, mnist_step(), {.epochs = {1, 1}}) {
     fields.add("--decay", decay_, "of the learning rate").one_of({"none", "linear"});
   }
   void (*read)(const std::string& file) = nullptr;
@@ -44,7 +45,7 @@ class Little final : public TrainingCommand {
 
 /// Trains with this command line; what it says is kept from the screen.
 void train_little(std::vector<std::string> words, void (*read)(const std::string& file) = nullptr) {
-  words.insert(words.begin(), "mnist");  // a training step has this name
+  words.insert(words.begin(), "mnist");
   Command command("mnist", "for tests");
   Little little(command);
   little.read = read;
