@@ -90,7 +90,8 @@ compile() {  # compile OBJECT COMPILER... -- SOURCE...
     parts+=("$object.${#parts[@]}")
     "${compiler[@]}" -MMD -MP -MT "$object" -MF "${parts[-1]}.d" -c "$source" -o "${parts[-1]}"
   done
-  cat "${parts[@]/%/.d}" >"${object%.o}.d"
+  # A rule for each source, as -MP gives one to each header: make goes on without what has been removed.
+  { cat "${parts[@]/%/.d}" && printf '%s:\n' "$@"; } >"${object%.o}.d"
   ld -r "${parts[@]}" -o "$object"
   rm "${parts[@]}" "${parts[@]/%/.d}"
 }

@@ -45,6 +45,9 @@ check "which is said" says 'one by one.*ab.o.log.*: a.cpp b.cpp'
 check "to an object that is the same" links_and_runs ab.o f.o
 check "its headers are listed" compiles e e.cpp d.cpp
 check "as what makes it again" grep -x 'e.o:.* of_e.h.*' <(tr -d '\\\n' <e.d | sed 's/of_e.h:$//')
+compiles alone a.cpp
+check "a source that is removed later stops no make" grep -x 'a.cpp:' alone.d
+check "nor one of several" grep -x 'd.cpp:' e.d
 echo 'int g() { return nothing; }' >g.cpp
 does_not_compile() { ! compiles "$@"; }
 check "an error is said of the source that has it" does_not_compile ag a.cpp g.cpp
