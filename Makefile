@@ -10,6 +10,10 @@ PREFIX ?= /usr/local
 variant = $(if $(filter double,$(1)),-double)$(if $(SANITIZE),-$(if $(filter thread,$(SANITIZE)),thread,sanitize))$(if $(findstring clang,$(CXX)),-clang)$(if $(2),-for-$(2))
 build_folder = build$(if $(call variant,$(1),$(2)),/variant$(call variant,$(1),$(2)))
 BUILD := $(call build_folder,$(REAL),$(if $(INSTALLED),$(ARCH)))
+# In groups where the tree was begun so: TOGETHER is explained below.
+IN_GROUPS := $(wildcard $(call build_folder,float)/together/groups.mk)
+TOGETHER ?= $(if $(IN_GROUPS),1)
+PRECOMPILED ?= $(if $(IN_GROUPS),1)
 VERSION = $(shell sed -n 's/.*version = "\(.*\)".*/\1/p' core/version.h)
 
 ifneq ($(filter-out float double,$(REAL)),)
@@ -92,7 +96,9 @@ objects_in = $(patsubst %.cpp,$(1)/objects/%.o,$(2))
 shared_objects = $(call objects_in,$(call build_folder,float),$(1))
 
 # TOGETHER=1 compiles up to twelve sources at once (tools/together.sh): of the compiler's time tests take half, models two
-# thirds, the library nine tenths. .ci/run does so. Left out are sources with options of their own, and the recurrent cells:
+# thirds, the library nine tenths. .ci/run does so, and `make demo` where nothing is built: there the first build is what is
+# waited for, and a plain make, for who changes sources one by one, builds each alone. A tree that was begun in groups goes on
+# with them until `make clean`. Left out are sources with options of their own, and the recurrent cells:
 # among others g++ calls their tanh for each number, and an LSTM takes a quarter longer.
 ifneq ($(TOGETHER),)
 ALONE := core/gemm/% layers/recurrent/cell.cpp core/version.cpp core/distributed/mpi.cpp tools/live/server.cpp \
@@ -307,11 +313,13 @@ setup:
 	@{ printf '#if !__has_include(<%s>)\n#error\n#endif\n' $(PROBE); echo 'int main() {}'; } | \
 	  $(CXX) -std=c++20 -fopenmp -x c++ - $(LDLIBS) -o /dev/null 2>/dev/null || tools/install-deps.sh
 
+# Where nothing is built yet, in groups.
+QUICKLY := $(if $(wildcard $(BUILD)/sources),,PRECOMPILED=1 TOGETHER=1)
 demo:  ## says what it will install and build, does so, and shows two claims of the paper in one to two minutes of training
-	@tools/demo-plan.sh $(COMMAND)
+	@tools/demo-plan.sh $(COMMAND) $(QUICKLY)
 	@+$(SUBMAKE) setup
 	@command -v gnuplot >/dev/null || tools/install-deps.sh
-	@+$(SUBMAKE) $(COMMAND)
+	@+$(SUBMAKE) $(COMMAND) $(QUICKLY)
 	@rm -rf runs/demo
 	@$(BUILD)/lamina demo --out runs/demo
 

@@ -20,5 +20,23 @@ adds_own_flags() { make -n V=1 BUILD=/tmp/none "$@" /tmp/none/objects/core/versi
 check "CXXFLAGS of the command line add to those of the Makefile" adds_own_flags "CXXFLAGS=-g -Wno-error"
 CXXFLAGS='-g -Wno-error' check "and so do those of the environment" adds_own_flags
 
+# A copy of what make reads, in which nothing is built, and then something is: by groups, or each source alone.
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+cp --parents Makefile models/course/course.mk core/version.h tools/lamina.cpp tools/*.mk tools/*.sh "$tree"
+groups_are() {  # groups_are VALUE: of TOGETHER and PRECOMPILED in this tree, where nobody sets them
+  printf 'print:\n\t@echo "$(TOGETHER),$(PRECOMPILED)"\n' |
+    env -u TOGETHER -u PRECOMPILED make -s -C "$tree" -f Makefile -f - print 2>/dev/null | grep -x "$1,$1" >/dev/null
+}
+demo_makes() {  # demo_makes TARGET-AND-SETTINGS: the line of a dry run, which ends there, since the sources are not here
+  grep -qx "make .* $1" <<<"$(env -u TOGETHER -u PRECOMPILED make -C "$tree" -n demo 2>/dev/null)"
+}
+check "a plain make compiles each source alone" groups_are ""
+check "make demo begins a tree in groups" demo_makes "build/lamina PRECOMPILED=1 TOGETHER=1"
+rm -rf "$tree/build" && mkdir -p "$tree/build/together" && touch "$tree/build/together/groups.mk"
+check "where make goes on in groups" groups_are 1
+rm -rf "$tree/build" && mkdir "$tree/build" && touch "$tree/build/sources"
+check "make demo goes on with a tree that was begun otherwise" demo_makes "build/lamina *"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

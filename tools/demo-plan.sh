@@ -5,8 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Seconds of one core, measured on an AMD EPYC (Zen 5): ten files on average, and the training, of which two cores share most.
-seconds_ten_files=13
+# Seconds of one core on an AMD EPYC: ten files on average (Zen 5), or ten groups of them (TOGETHER=1; Zen 3, where a core
+# takes twice as long), and the training (Zen 5), of which two cores share most.
+what=files seconds_of_ten=13
+case " $* " in *" TOGETHER=1 "*) what="groups of files" seconds_of_ten=59 ;; esac
 training_on_one_core=69
 training_on_two_cores=46
 cores=$(nproc)
@@ -22,7 +24,7 @@ packages() {  # packages NAMES SIZES: what tools/install-deps.sh --plan says, in
   fold -s -w 77 <<<"$known ($1)" | sed 's/^/   /'
 }
 
-echo "make demo does three things; the times are estimates from an AMD EPYC (Zen 5):"
+echo "make demo does three things; the times are estimates from an AMD EPYC:"
 plan=$(tools/install-deps.sh --plan 2>/dev/null || true)
 if [ -n "$plan" ]; then
   echo "1. installs Debian packages:"
@@ -31,7 +33,7 @@ else
   echo "1. packages: all are installed"
 fi
 if [ "$files" -gt 0 ]; then
-  echo "2. compiles $files files: $(minutes $((files * seconds_ten_files / 10 / cores))) $(on_cores)"
+  echo "2. compiles $files $what: $(minutes $((files * seconds_of_ten / 10 / cores))) $(on_cores)"
 else
   echo "2. compiling: all is built"
 fi

@@ -30,6 +30,9 @@ inline constexpr Shade palette[] = {{"#0072b2", "#4aa8e8"},
                                     {"#8b5a2b", "#cf9f6f"},
                                     {"#6a3d9a", "#d0a2f0"},
                                     {"#4d7c0f", "#a3d15c"},
+                                    // For norms to come.
+                                    {"#b0326f", "#f29ac0"},
+                                    {"#556b00", "#b9cf5a"},
                                     // What is no norm.
                                     {"#40407a", "#b3b3f0"},
                                     {"#a3154f", "#ff8fb3"},
@@ -39,7 +42,7 @@ inline constexpr Shade palette[] = {{"#0072b2", "#4aa8e8"},
                                     {"#3b6b2a", "#93cf7e"},
                                     {"#8a3d00", "#ffb38a"},
                                     {"#4a5568", "#a8b6cc"}};
-inline constexpr size_t first_plain = 15;
+inline constexpr size_t first_plain = 17;
 
 inline constexpr size_t plain_colors = std::size(palette) - first_plain;
 

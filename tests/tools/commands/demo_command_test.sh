@@ -33,8 +33,11 @@ check "make demo says what it will do" [ "$(grep -cE '^[123]\. ' plan)" = 3 ]
 check "  and how long it trains" grep -qE '^3\. trains six small models: about [0-9]+ minutes? on [0-9]+ cores?$' plan
 check "  that these are estimates" grep -q 'the times are estimates' plan
 check "  and what comes after it" grep -q '^After it, make report' plan
-"$repository/tools/demo-plan.sh" build/nothing-of-it-is-built/lamina BUILD=build/nothing-of-it-is-built >plan
+nothing="build/nothing-of-it-is-built/lamina BUILD=build/nothing-of-it-is-built"
+"$repository/tools/demo-plan.sh" $nothing TOGETHER= PRECOMPILED= >plan
 check "  and how long it compiles" grep -qE '^2\. compiles [1-9][0-9]+ files: about [0-9]+ minutes? on [0-9]+ cores?$' plan
+"$repository/tools/demo-plan.sh" $nothing TOGETHER=1 PRECOMPILED=1 >plan
+check "  or how long in groups" grep -qE '^2\. compiles [1-9][0-9] groups of files: about [0-9]+ minutes? on [0-9]+ cores?$' plan
 
 mkdir bare
 for tool in bash cut dirname env fold grep head make nproc sed; do ln -s "$(command -v "$tool")" "bare/$tool"; done
