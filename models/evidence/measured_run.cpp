@@ -43,6 +43,7 @@ std::string reduction_of(const Settings& settings) {
 /// as any other. NaN where no layer has a number.
 double mean_over_layers(const std::map<std::string, std::vector<double>>& layers) {
   std::vector<double> means;
+  means.reserve(layers.size());
   for (const auto& [layer, values] : layers) means.push_back(moments_of(values).mean);
   return means.empty() ? std::nan("") : moments_of(means).mean;
 }

@@ -151,7 +151,7 @@ std::string progress(double done, double whole, const std::string& column) {
 std::string pretty(double value, int digits) {
   if (std::isnan(value)) return "–";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
-  const std::string plain = formatted(text("%.", digits, 'g').c_str(), value);
+  std::string plain = formatted(text("%.", digits, 'g').c_str(), value);
   const size_t exponent = plain.find('e');
   if (exponent == std::string::npos) return plain;
   constexpr double largest_plain = 1e6;  // "1234" and not "1.23 × 10³": counts are read exactly
