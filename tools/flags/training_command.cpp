@@ -29,6 +29,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<Norm>& norms, const std::vector<std::string>& more) {
   std::vector<std::string> names;
+  names.reserve(norms.size() + more.size());
   for (const Norm norm : norms) names.emplace_back(name_of(norm));
   names.insert(names.end(), more.begin(), more.end());
   return names;
