@@ -100,8 +100,7 @@ void table(real epsilon, real delta) {
   std::printf("\nepsilon %g, delta %g\n", epsilon, delta);
   std::printf("                delta W  W + gamma  delta w_1    delta X  X + shift  delta x_1\n");
   row("none", [](Tensor p, Tensor q) { return matmul(p, q); });
-  row("batch norm",
-      [&](Tensor p, Tensor q) { return batch_norm(matmul(p, q), one, zero, {.epsilon = epsilon}); });
+  row("batch norm", [&](Tensor p, Tensor q) { return batch_norm(matmul(p, q), one, zero, {epsilon}); });
   row("weight norm", [&](Tensor p, Tensor q) { return weight_norm_linear(p, q, one, zero); });
   row("layer norm", [&](Tensor p, Tensor q) { return layer_norm(matmul(p, q), one, zero, epsilon); });
 }
