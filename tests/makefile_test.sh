@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Settings that the Makefile does not know are refused: they would be taken for others. Own flags of the compiler add to its.
+# A tree goes on as it was begun, in groups of sources or one by one.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL REAL MPI SANITIZE INSTALLED CXXFLAGS

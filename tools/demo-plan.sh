@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Seconds of one core on an AMD EPYC: ten files on average (Zen 5), or ten groups of them (TOGETHER=1; Zen 3, where a core
-# takes twice as long), and the training (Zen 5), of which two cores share most.
+# Seconds of one core on an AMD EPYC: ten files on average (Zen 5), or ten groups of them (TOGETHER=1; on a slower one,
+# Zen 3), and the training (Zen 5), of which two cores share most.
 what=files seconds_of_ten=13
 case " $* " in *" TOGETHER=1 "*) what="groups of files" seconds_of_ten=59 ;; esac
 training_on_one_core=69

@@ -99,10 +99,12 @@ RecurrentState step(const Recurrent& layer, const Tensor& x, const RecurrentStat
 
 Sequence sequence(const Recurrent& layer, const Tensor& x, const SequenceOptions& with) {
   const size_t steps = x.shape()[0], rows = x.shape()[1];
-  const Tensor everyone = Tensor::ones({rows, 1});
-  RecurrentState state = layer.initial_state(with.initial, rows);
-  for (Tensor* const part : {&state.h, &state.c})
-    if (!part->defined()) *part = Tensor::zeros({rows, layer.options().hidden});
+  const Tensor everyone = Tensor::ones({rows, 1}), zeros = Tensor::zeros({rows, layer.options().hidden});
+  const auto start = [&](const Tensor& given, const Tensor& learned) {
+    return given.defined() ? given : learned.defined() ? zeros + learned : zeros;
+  };
+  RecurrentState state{.h = start(with.initial.h, layer.initial_h),
+                       .c = start(with.initial.c, layer.initial_c)};
   std::vector<Tensor> outputs(steps);
   for (size_t i = 0; i < steps; ++i) {
     const size_t t = layer.options().reverse ? steps - 1 - i : i;

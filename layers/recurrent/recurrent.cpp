@@ -210,7 +210,6 @@ RowStepOptions Recurrent::step_options(Mode mode, SequenceRecord* record) const 
           .hidden_norm = hidden_norm,
           .memory_norm = memory_norm,
           .mode = mode,
-          .reverse = options_.reverse,
           .clip = options_.clip,
           .record = record};
 }
@@ -223,7 +222,8 @@ RecurrentState Recurrent::run(const Tensor& projected, const RecurrentState& sta
   step.condition = condition;
   step.count_padded = with.count_padded;
   step.record_from = begin;
-  return recurrence(step, projected, effective_hidden_weight(), state, with.mask, hidden);
+  return recurrence({.step = step, .reverse = options_.reverse}, projected, effective_hidden_weight(), state,
+                    with.mask, hidden);
 }
 
 /// The same without keeping anything for the backward pass, which recomputes the piece.

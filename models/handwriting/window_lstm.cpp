@@ -167,7 +167,7 @@ WindowSequence window_lstm(const WindowLayer& layer, const Tensor& x, const Text
   const RowStepOptions step = lstm.step_options(Mode::train, record_for(nullptr, lstm.name(), steps));
   const Tensor kappa = begins ? Tensor() : kappa_of(initial.carry), hidden({steps, shape[1], size}),
                x_part = linear(x, lstm.input_weight.slice(0, 3), lstm.bias);
-  RecurrencePass pass(step, x_part, lstm.hidden_weight, start, {}, hidden);
+  RecurrencePass pass({.step = step}, x_part, lstm.hidden_weight, start, {}, hidden);
   SlidingWindow window(layer, texts, initial.w, kappa, steps);
   const Tensor c = pass.forward(&window).c, w = window.w();
   Tensor carry;

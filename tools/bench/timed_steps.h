@@ -14,12 +14,14 @@
 #include "models/training/training_step.h"
 #include "models/transformer/writing.h"
 #include "optim/adam.h"
+#include "tools/peers/small_case.h"
 
 namespace lamina {
 
-/// The step with Adam's update, which returns the loss. Repeating one batch must not drift into another regime.
+/// The step with Adam's update at the rate of the peers, which returns the loss.
 inline std::function<double()> with_update(const TrainingStep& step) {
-  const auto adam = std::make_shared<Adam>(*step.parameters, AdamOptions{.learning_rate = real(1e-5)});
+  const auto adam = std::make_shared<Adam>(*step.parameters,
+                                           AdamOptions{.learning_rate = real(bench::small_learning_rate)});
   return [=] {
     Tape tape;
     const Tensor loss = step.loss();

@@ -8,12 +8,13 @@
 
 namespace lamina {
 
-RecurrencePass::RecurrencePass(const RowStepOptions& options, const Tensor& x_part, const Tensor& weight,
+RecurrencePass::RecurrencePass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                                const RecurrentState& initial, const Tensor& mask, const Tensor& hidden)
-    : recording_(Tape::current() != nullptr),
+    : options_(options),
+      recording_(Tape::current() != nullptr),
       steps_(x_part.shape()[0]),
       rows_(x_part.shape()[1]),
-      step_(options, weight.rows(), steps_, rows_),
+      step_(options.step, weight.rows(), steps_, rows_),
       x_part_(x_part),
       gates_(step_.gates_apart() ? Tensor(x_part.shape()) : x_part),
       weight_(weight),
@@ -104,7 +105,7 @@ void RecurrencePass::product_forward(size_t step, const Share& share, const Pack
     gemm_packed(count, h, size, weight.direct, to.gates[first], width, true, begin, end);
   });
   Upcoming upcoming;
-  if (step_.options().input_norm.norm != Norm::none)
+  if (options_.step.input_norm.norm != Norm::none)
     upcoming[0] = {to.x[share.rows.begin], share.rows.size() * width};
   share.for_columns(kept, [&](size_t begin, size_t end) {
     gemm_packed(count, h, size, weight.kept, to.kept[first], kept, false, begin, end, upcoming);
@@ -154,7 +155,7 @@ void RecurrencePass::backward(const real* dlast_c, Feedback* feedback) {
              wanted = x_part_.needs_gradient();
   Tensor apart = in_place || wanted ? Tensor() : Tensor(gates_.shape());
   const Shape state{rows_, step_.hidden()};
-  const Tensor& condition = step_.options().condition;
+  const Tensor& condition = options_.step.condition;
   // A layer that feeds back accumulates each gain's and bias's gradient in one running sum.
   const size_t levels = feedback != nullptr ? 1 : RowSums::levels(steps_ * rows_);
   Back back{.weight = pack(Transpose::yes),
@@ -232,19 +233,20 @@ void RecurrencePass::contribute_weight(const Back& back) {
   };
   // In memory, the states that steps start from lie one step before their gradients, or after them when
   // reversed.
-  const size_t from = step_.options().reverse ? 1 : 0, to = step_.options().reverse ? 0 : 1;
+  const size_t from = options_.reverse ? 1 : 0, to = options_.reverse ? 0 : 1;
   accumulate(rows_of(hidden_, from).first, to, steps_ - 1);
   if (initial_.h.storage() != zeros_.storage()) accumulate(std::as_const(initial_.h).data(), time(0), 1);
 }
 
-RecurrentState recurrence(const RowStepOptions& options, const Tensor& x_part, const Tensor& weight,
+RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                           const RecurrentState& initial, const Tensor& mask, const Tensor& hidden) {
   RecurrencePass pass(options, x_part, weight, initial, mask, hidden);
   RecurrentState last = pass.forward();
+  const RowStepOptions& step = options.step;
   record("recurrence", {hidden, last.c},
-         {x_part, weight, initial.h, initial.c, options.input_norm.gain, options.hidden_norm.gain,
-          options.memory_norm.gain, options.condition, options.input_norm.bias, options.hidden_norm.bias,
-          options.memory_norm.bias, mask},
+         {x_part, weight, initial.h, initial.c, step.input_norm.gain, step.hidden_norm.gain,
+          step.memory_norm.gain, step.condition, step.input_norm.bias, step.hidden_norm.bias,
+          step.memory_norm.bias, mask},
          [pass = std::move(pass), c = last.c]() mutable { pass.backward(c.gradient_data()); });
   return last;
 }

@@ -10,12 +10,17 @@
 
 namespace lamina {
 
+struct RecurrenceOptions {
+  RowStepOptions step;
+  bool reverse = false;  ///< from the last step to the first
+};
+
 /// x_part [T x B x gates H] is consumed: its buffer is overwritten, and it must be a whole tensor that nothing else
 /// uses; backward() throws Error for one that was used afterwards. weight
 /// [H x gates H]. State tensors may be empty, which means zeros. mask [T x B] holds 1, or 0 at padded steps,
 /// through which the state is carried unchanged; empty: no padding. Writes h_t into `hidden` [T x B x H] and
 /// returns the state after the last step. Shapes must have been checked.
-RecurrentState recurrence(const RowStepOptions& options, const Tensor& x_part, const Tensor& weight,
+RecurrentState recurrence(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                           const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
 
 /// What a model does between the steps of a layer that feeds back: it reads h_t and adds to the summed inputs
@@ -40,7 +45,7 @@ class Feedback {
 class RecurrencePass {
  public:
   /// Keeps nothing without a tape that records.
-  RecurrencePass(const RowStepOptions& options, const Tensor& x_part, const Tensor& weight,
+  RecurrencePass(const RecurrenceOptions& options, const Tensor& x_part, const Tensor& weight,
                  const RecurrentState& initial, const Tensor& mask, const Tensor& hidden);
 
   RecurrentState forward(Feedback* feedback = nullptr);
@@ -50,7 +55,7 @@ class RecurrencePass {
  private:
   // The places of step t. Without a tape only one step of `kept_` and two of `memory_` exist.
   const real* mask_at(size_t t) const { return mask_.defined() ? mask_.data() + t * rows_ : nullptr; }
-  size_t time(size_t step) const { return step_.options().reverse ? steps_ - 1 - step : step; }
+  size_t time(size_t step) const { return options_.reverse ? steps_ - 1 - step : step; }
   Rows<real> rows_of(Tensor& all, size_t slot) const {
     return {all.data_unwatched() + slot * rows_ * all.columns(), all.columns()};
   }
@@ -75,6 +80,7 @@ class RecurrencePass {
   void product_backward(size_t step, const Share& share, Back& back);
   void contribute_weight(const Back& back);
 
+  RecurrenceOptions options_;
   bool recording_;
   size_t steps_, rows_;
   RowStep step_;

@@ -39,7 +39,6 @@ struct RowStepOptions {
   StepNormParameters memory_norm = {};  ///< over c in h = o tanh(c) (Eq. 22, 31), for cells with memory
   Tensor condition = {};  ///< [B x gates H], added to the x part of every step after its normalization
   Mode mode = Mode::train;
-  bool reverse = false;              ///< a whole sequence: from the last step to the first
   bool count_padded = false;         ///< batch norm: padded cases enter the statistics
   real clip = 0;                     ///< bound of dL/d(summed inputs), element by element; 0: none
   SequenceRecord* record = nullptr;  ///< with room for every step; must outlive the backward pass
