@@ -327,7 +327,7 @@ demo:  ## says what it will install and build, does so, and shows two claims of 
 # The sanitizers skip the doctest suite "slow", and the shell tests, which look at files rather than at memory. Without REAL
 # double skips that suite as well: whole trainings and presets as the commands run them, which is in float.
 REALS := $(if $(filter command% environment%,$(origin REAL)),$(REAL),float double)
-SHELL_TESTS := $(if $(SANITIZE),,$(wildcard $(addprefix tests/,*_test.sh */*_test.sh */*/*_test.sh)))
+SHELL_TESTS := $(if $(SANITIZE),,$(wildcard $(addprefix tests/,*_test.sh */*_test.sh */*/*_test.sh */*/*/*_test.sh)))
 # By far the longest, so that none ends alone on one core.
 FIRST_TESTS := $(filter %/install_test.sh %/course_test.sh %/mpirun_test.sh,$(SHELL_TESTS))
 

@@ -4,8 +4,8 @@
 //   train, Experiment         the training loop: saves, resumes bit for bit, ends well at Ctrl-C   models/training/training.h
 //   RunFolder, Settings       config.json, metrics.csv, model.safetensors and state of a run       models/run/run_folder.h
 //   MetricsFile, read_table   metrics.csv alone                                                    models/run/metrics.h
-//   Progress                  a progress line on terminals, plain lines elsewhere                  models/run/progress.h
-//   CatchInterrupts           Ctrl-C in a loop of your own                                         models/run/interrupt.h
+//   Progress                  a progress line on terminals, plain lines elsewhere                  models/terminal/progress.h
+//   CatchInterrupts           Ctrl-C in a loop of your own                                         models/terminal/interrupt.h
 //   Recorder, Recording       what a step does inside its layers                                   models/recording/recorder.h
 //   read_idx_images, ...      MNIST's format                                                       models/data/idx.h
 //   load_mnist                MNIST in its three splits, or built-in digits                        models/data/mnist_data.h
@@ -23,11 +23,11 @@
 #include "models/pictures/png.h"
 #include "models/recording/record.h"
 #include "models/recording/recorder.h"
-#include "models/run/interrupt.h"
 #include "models/run/metrics.h"
-#include "models/run/progress.h"
 #include "models/run/run_folder.h"
 #include "models/run/run_state.h"
+#include "models/terminal/interrupt.h"
+#include "models/terminal/progress.h"
 #include "models/text/batches.h"
 #include "models/text/lines.h"
 #include "models/text/sentences.h"

@@ -11,10 +11,10 @@
 #include "core/error.h"
 #include "core/gemm/gemm.h"
 #include "core/version.h"
-#include "models/run/terminal.h"
+#include "models/terminal/terminal.h"
 #include "tools/commands/commands.h"
-#include "tools/flags/command_times.h"
 #include "tools/flags/documents.h"
+#include "tools/flags/training/command_times.h"
 #include "tools/flags/wrapped_text.h"
 #include "tools/programs/process.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/evidence/measured_run.h"
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 
 namespace lamina {
 

@@ -8,7 +8,7 @@
 
 #include "models/evidence/claim.h"
 #include "models/evidence/run_end.h"
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 #include "models/run/metrics.h"
 
 namespace lamina {

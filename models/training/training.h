@@ -122,7 +122,7 @@ enum class Outcome {
 
 /// Trains until the plan is done or Ctrl-C is pressed. Continues from `state` when the folder has one. Writes
 /// metrics.csv (columns epoch, or the plan's name for it, step, the experiment's own, seconds), initial.csv and
-/// steps.csv (models/run/steps_file.h), state and model.safetensors (models/run/run_state.h), the rows of metrics.csv
+/// steps.csv (models/recording/steps_file.h), state and model.safetensors (models/run/run_state.h), the rows of metrics.csv
 /// for TensorBoard when the run's settings say `tensorboard` (models/run/event_file.h), and record.csv when they say
 /// `record` (models/recording/recorder.h). Throws RunDiverged when the loss, a metric after an epoch, a parameter or a
 /// moment of the optimizer is not finite, naming the step, of a loss the first op whose result was not, and the last

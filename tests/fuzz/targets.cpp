@@ -14,7 +14,7 @@
 #include "models/data/idx.h"
 #include "models/data/npy.h"
 #include "models/draw/data.h"
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 #include "models/handwriting/data/iam.h"
 #include "models/order_embedding/data.h"
 #include "models/recording/record.h"
@@ -27,9 +27,9 @@
 #include "models/text/word_vectors.h"
 #include "models/training/training.h"
 #include "tests/fuzz/input_file.h"
-#include "tools/flags/common_flags.h"
+#include "tools/flags/training/common_flags.h"
 #include "tools/report/document.h"
-#include "tools/report/exhibits.h"
+#include "tools/report/exhibits/exhibits.h"
 
 namespace lamina::fuzz {
 

@@ -10,7 +10,7 @@
 #include "core/memory/allocator.h"
 #include "core/threads/parallel.h"
 #include "tools/flags/command_line.h"
-#include "tools/flags/common_flags.h"
+#include "tools/flags/training/common_flags.h"
 #include "tools/peers/bursts.h"
 
 namespace lamina::bench {

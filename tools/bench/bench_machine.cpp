@@ -14,7 +14,7 @@
 #include "core/math/math.h"
 #include "core/threads/parallel.h"
 #include "tools/bench/bench.h"
-#include "tools/flags/common_flags.h"
+#include "tools/flags/training/common_flags.h"
 
 namespace {
 

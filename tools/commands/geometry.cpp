@@ -11,7 +11,7 @@
 #include "models/run/metrics.h"
 #include "models/run/run_folder.h"
 #include "tools/commands/commands.h"
-#include "tools/flags/common_flags.h"
+#include "tools/flags/training/common_flags.h"
 #include "tools/programs/process.h"
 #include "tools/results/result_folder.h"
 

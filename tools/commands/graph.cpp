@@ -10,7 +10,7 @@
 #include "models/run/run_folder.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/training_steps.h"
-#include "tools/flags/common_flags.h"
+#include "tools/flags/training/common_flags.h"
 #include "tools/programs/run_program.h"
 #include "tools/results/aligned_table.h"
 

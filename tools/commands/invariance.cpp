@@ -5,7 +5,7 @@
 
 #include "models/analysis/invariance.h"
 #include "tools/commands/commands.h"
-#include "tools/flags/common_flags.h"
+#include "tools/flags/training/common_flags.h"
 #include "tools/programs/process.h"
 #include "tools/results/result_folder.h"
 

@@ -6,10 +6,10 @@
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/folder.h"
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 #include "tools/commands/commands.h"
 #include "tools/flags/flag_value.h"
-#include "tools/study/study_report.h"
+#include "tools/study/tables/study_report.h"
 #include "tools/study/train_study.h"
 
 namespace lamina {

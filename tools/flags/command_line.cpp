@@ -18,7 +18,7 @@
 #include "core/distributed/group.h"
 #include "core/error.h"
 #include "models/run/metrics.h"
-#include "models/run/terminal.h"
+#include "models/terminal/terminal.h"
 #include "tools/flags/flag_value.h"
 #include "tools/flags/suggestion.h"
 #include "tools/flags/wrapped_text.h"

@@ -11,8 +11,8 @@
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
 #include "tools/results/variant_report.h"
-#include "tools/study/study_report.h"
-#include "tools/study/variant_look.h"
+#include "tools/study/tables/study_report.h"
+#include "tools/study/tables/variant_look.h"
 
 namespace lamina::lab {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "models/run/interrupt.h"
+#include "models/terminal/interrupt.h"
 #include "tools/live/connections.h"
 
 namespace lamina {

@@ -8,7 +8,7 @@
 #include "core/real.h"
 #include "core/version.h"
 #include "models/run/metrics.h"
-#include "tools/flags/command_times.h"
+#include "tools/flags/training/command_times.h"
 #include "tools/results/norm_table.h"
 #include "tools/results/palette.h"
 

@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/exhibits.h"
+#include "tools/report/exhibits/exhibits.h"
+#include "tools/report/found/runs.h"
+#include "tools/report/found/traces.h"
 #include "tools/report/paper/claims.h"
 #include "tools/report/paper/curves.h"
-#include "tools/report/runs.h"
-#include "tools/report/traces.h"
 
 namespace lamina {
 

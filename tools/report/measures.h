@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/exhibits.h"
-#include "tools/report/traces.h"
+#include "tools/report/exhibits/exhibits.h"
+#include "tools/report/found/traces.h"
 
 namespace lamina {
 

@@ -8,7 +8,7 @@
 #include "core/files/file.h"
 #include "layers/norms/norm.h"
 #include "tools/report/document.h"
-#include "tools/report/exhibits.h"
+#include "tools/report/exhibits/exhibits.h"
 
 namespace lamina {
 

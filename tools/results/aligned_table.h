@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include "models/run/terminal.h"
+#include "models/terminal/terminal.h"
 
 namespace lamina {
 
 /// The text with its tables aligned within `width` columns, as far as their cells let them; cells in asterisks are bold
-/// where standard output is coloured (models/run/terminal.h). What is no table stays as it is.
+/// where standard output is coloured (models/terminal/terminal.h). What is no table stays as it is.
 std::string aligned_tables(std::string_view markdown, int width = terminal_width());
 
 }  // namespace lamina

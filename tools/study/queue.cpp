@@ -17,11 +17,11 @@
 #include "models/evidence/kept_numbers.h"
 #include "models/evidence/verdict.h"
 #include "models/run/data_note.h"
-#include "models/run/interrupt.h"
 #include "models/run/length.h"
 #include "models/run/metrics.h"
-#include "models/run/progress.h"
 #include "models/run/run_folder.h"
+#include "models/terminal/interrupt.h"
+#include "models/terminal/progress.h"
 #include "tools/study/memory.h"
 #include "tools/study/same_data.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/evidence/run_end.h"
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 #include "tools/programs/child_process.h"
 #include "tools/study/status_line.h"
 

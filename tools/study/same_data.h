@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 
 namespace lamina {
 

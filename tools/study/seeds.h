@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 #include "models/run/run_folder.h"
 
 namespace lamina {

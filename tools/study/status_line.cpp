@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "models/run/terminal.h"
+#include "models/terminal/terminal.h"
 
 namespace lamina {
 

@@ -12,16 +12,16 @@
 #include "core/threads/parallel.h"
 #include "models/evidence/choice.h"
 #include "models/evidence/kept_numbers.h"
-#include "models/run/interrupt.h"
 #include "models/run/length.h"
 #include "models/run/metrics.h"
 #include "models/run/run_folder.h"
 #include "models/run/run_lock.h"
-#include "tools/flags/common_flags.h"
-#include "tools/flags/training_command.h"
+#include "models/terminal/interrupt.h"
+#include "tools/flags/training/common_flags.h"
+#include "tools/flags/training/training_command.h"
 #include "tools/study/queue.h"
 #include "tools/study/same_data.h"
-#include "tools/study/study_report.h"
+#include "tools/study/tables/study_report.h"
 
 namespace lamina {
 

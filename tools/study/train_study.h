@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 
 namespace lamina {
 

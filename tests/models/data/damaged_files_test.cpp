@@ -21,7 +21,7 @@
 #include "tests/child.h"
 #include "tests/models/data/idx_files.h"
 #include "tools/commands/commands.h"
-#include "tools/flags/common_flags.h"
+#include "tools/flags/training/common_flags.h"
 
 using namespace lamina;
 using namespace lamina::test;

@@ -17,7 +17,7 @@
 #include "models/data/npy.h"
 #include "models/draw/data.h"
 #include "models/evidence/run_end.h"
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 #include "models/handwriting/data/iam.h"
 #include "models/order_embedding/data.h"
 #include "models/recording/record.h"

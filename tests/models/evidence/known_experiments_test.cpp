@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "models/evidence/study.h"
+#include "models/evidence/study/study.h"
 
 using namespace lamina;
 

@@ -10,7 +10,7 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "core/ops.h"
-#include "models/run/steps_file.h"
+#include "models/recording/steps_file.h"
 #include "models/training/training.h"
 #include "optim/clip.h"
 #include "optim/sgd.h"

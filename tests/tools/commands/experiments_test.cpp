@@ -14,8 +14,8 @@
 #include "models/mnist/model.h"
 #include "tests/check.h"
 #include "tools/commands/training_steps.h"
-#include "tools/flags/command_times.h"
-#include "tools/report/exhibits.h"
+#include "tools/flags/training/command_times.h"
+#include "tools/report/exhibits/exhibits.h"
 
 using namespace lamina;
 using namespace lamina::test;
@@ -56,7 +56,7 @@ struct Rows {
 constexpr Rows tables[] = {
     {"models/evidence/known_experiments.cpp", R"re(\n      \{.name = "([a-z-]+)",)re"},
     {"models/run/FILES.md", R"re(`([a-z-]+)`(?=(?:, `[a-z-]+`)*:\n))re"},
-    {"tools/flags/command_times.cpp", R"re(\n    \{"([a-z-]+))re", false},
+    {"tools/flags/training/command_times.cpp", R"re(\n    \{"([a-z-]+))re", false},
     {"tests/faults/runs.py", R"re(\n    "([a-z-]+)": \[)re"},
     {"tests/tools/report/report_page.mjs", R"re("([a-z-]+)": "epoch,)re"},
 };

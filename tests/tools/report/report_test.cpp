@@ -12,7 +12,7 @@
 #include "models/evidence/known_experiments.h"
 #include "tests/temporary_folder.h"
 #include "tests/tools/report/runs_folder.h"
-#include "tools/report/exhibits.h"
+#include "tools/report/exhibits/exhibits.h"
 #include "tools/report/page.h"
 
 using namespace lamina;

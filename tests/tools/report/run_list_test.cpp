@@ -8,7 +8,7 @@
 #include "core/files/file.h"
 #include "tests/temporary_folder.h"
 #include "tests/tools/report/runs_folder.h"
-#include "tools/report/exhibits.h"
+#include "tools/report/exhibits/exhibits.h"
 #include "tools/report/page.h"
 
 using namespace lamina;

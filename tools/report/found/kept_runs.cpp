@@ -7,7 +7,7 @@
 #include "core/files/file.h"
 #include "core/files/folder.h"
 #include "models/evidence/kept_numbers.h"
-#include "tools/report/runs.h"
+#include "tools/report/found/runs.h"
 
 namespace lamina {
 

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/files/file.h"
-#include "tools/report/exhibits.h"
+#include "tools/report/exhibits/exhibits.h"
 
 namespace lamina {
 
