@@ -78,14 +78,13 @@ void add_claims_of_growth(Norm norm, std::vector<LabClaim>& claims) {
                     .direction = Claim::higher,
                     .least = 2,
                     .ratio = true});
-  claims.push_back(
-      {.words = text("Early stopping: at 100 times the rate the last updates turn weights by less than half "
-                     "the angle of updates 31 to 100 ",
-                     words_of(norm)),
-       .subject = {.variant = fast, .quantity = angle},
-       .other = {.variant = fast, .quantity = angle, .over = LabNumber::at_x, .x = 100},
-       .least = 2,
-       .ratio = true});
+  claims.push_back({.words = text("Early stopping: at 100 times the rate the last updates turn weights by "
+                                  "less than half the angle of updates 31 to 100 ",
+                                  words_of(norm)),
+                    .subject = {.variant = fast, .quantity = angle},
+                    .other = {.variant = fast, .quantity = angle, .over = LabNumber::at_x, .x = 100},
+                    .least = 2,
+                    .ratio = true});
   claims.push_back({.words = text("The last updates at 100 times the rate turn weights by less than twice "
                                   "the angle of those at the usual rate ",
                                   words_of(norm)),
@@ -114,11 +113,12 @@ void add_claims_of_learning(Norm norm, std::vector<LabClaim>& claims) {
                     .other = number(1, false, training_loss),
                     .least = 2. / 3,
                     .ratio = true});
-  claims.push_back({.words = text("Early stopping: at the usual rate growing weights fit fewer random labels "
-                                  "than held ones ",
-                                  where),
-                    .subject = number(1, false, fit),
-                    .other = number(1, true, fit)});
+  claims.push_back(
+      {.words =
+           text("Early stopping: at the usual rate growing weights fit fewer random labels than held ones ",
+                where),
+       .subject = number(1, false, fit),
+       .other = number(1, true, fit)});
   claims.push_back(
       {.words = text("At the usual rate growing weights end at a lower test error than held ones ", where),
        .subject = number(1, false, test_error),

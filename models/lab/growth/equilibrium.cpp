@@ -146,9 +146,7 @@ std::vector<Observation> measure(std::int64_t seed, bool quick) {
   return notes.rows();
 }
 
-}  // namespace
-
-Lab equilibrium() {
+std::vector<LabClaim> equilibrium_claims() {
   const auto number = [](const std::string& variant, const char* quantity,
                          LabNumber::Over over = LabNumber::last) {
     return LabNumber{.variant = variant, .quantity = quantity, .over = over};
@@ -184,6 +182,12 @@ Lab equilibrium() {
                         .in_each_seed = true});
     }
   }
+  return claims;
+}
+
+}  // namespace
+
+Lab equilibrium() {
   const auto chart = [](const std::string& title, const char* quantity, const std::string& y, bool held) {
     LabChart all{.title = title, .quantity = quantity, .x_label = "update", .y_label = y, .log_y = true};
     for (const Norm norm : {Norm::batch, Norm::layer})
@@ -200,15 +204,13 @@ Lab equilibrium() {
       .source = "Layer Normalization (Ba, Kiros and Hinton 2016), Section 5.2.2",
       .setting =
           "Built-in digits, 10,000 cases of which a fifth have random labels so that gradients do not "
-          "vanish, two "
-          "relu layers of 50 units, batches of 50, 3000 updates: SGD at 0.2 with decay 0 or 0.01, Adam at "
-          "0.002 "
-          "with decay 0 or 1, of the hidden weights alone. Held weights are brought back to their first "
-          "length "
-          "after each update. Watched are the second layer's weight vectors, under layer norm its matrix. "
-          "Theory's length is that at which growth and decay balance, from the updates of the last fifth.",
+          "vanish, two relu layers of 50 units, batches of 50, 3000 updates: SGD at 0.2 with decay 0 or "
+          "0.01, Adam at 0.002 with decay 0 or 1, of the hidden weights alone. Held weights are brought back "
+          "to their first length after each update. Watched are the second layer's weight vectors, under "
+          "layer norm its matrix. Theory's length is that at which growth and decay balance, from the "
+          "updates of the last fifth.",
       .measure = measure,
-      .claims = claims,
+      .claims = equilibrium_claims(),
       .charts = {chart("Length of the weights with SGD", length, "part of the first", false),
                  chart("Angle of an update with SGD", angle, "degrees", true),
                  {.title = "Length at rest with SGD",

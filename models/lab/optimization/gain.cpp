@@ -78,10 +78,9 @@ Lab gain() {
       .source = "Layer Normalization (Ba, Kiros and Hinton 2016), Section 4",
       .setting =
           "The adding problem over 50 steps: an LSTM with 32 units, 1000 updates of Adam with 32 cases, for "
-          "each gain "
-          "and seed the best of eight learning rates by other cases, 1000 test cases. Always answering 1 has "
-          "an error of "
-          "1/6. The gradient is that of the loss for h_1 and h_50 before training.",
+          "each gain and seed the best of eight learning rates by other cases, 1000 test cases. Always "
+          "answering 1 has an error of 1/6. The gradient is that of the loss for h_1 and h_50 before "
+          "training.",
       .measure = measure,
       .claims =
           {claim("Under batch norm an initial gain of 0.1 ends at a lower error than 1",

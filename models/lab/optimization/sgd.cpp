@@ -131,33 +131,33 @@ Lab sgd() {
       .source = "Layer Normalization (Ba, Kiros and Hinton 2016), Section 1",
       .setting =
           "Built-in digits, four relu layers of 100 units, batches of 64, 600 updates at each of seven "
-          "rates: "
-          "SGD, SGD with momentum 0.9, and Adam. What counts is the first ten updates (1 to 10, 11 to "
+          "rates: SGD, SGD with momentum 0.9, and Adam. What counts is the first ten updates (1 to 10, 11 to "
           "20, ...) whose mean training loss is at most 0.3 nats, at the rate that gets there first.",
       .measure = measure,
-      .claims = {faster("With SGD, batch norm gets to 0.3 nats in fewer updates than no normalization",
-                        "batch with SGD", "none with SGD"),
-                 faster("With SGD, layer norm gets there in fewer updates than no normalization",
-                        "layer with SGD", "none with SGD"),
-                 faster("With SGD, batch norm gets there in fewer updates than layer norm", "batch with SGD",
-                        "layer with SGD"),
-                 faster("With momentum, batch norm gets there in fewer updates than no normalization",
-                        "batch with momentum", "none with momentum"),
-                 faster("With momentum, layer norm gets there in fewer updates than no normalization",
-                        "layer with momentum", "none with momentum"),
-                 faster("With Adam, batch norm gets there in fewer updates than no normalization",
-                        "batch with Adam", "none with Adam"),
-                 faster("With Adam, layer norm gets there in fewer updates than no normalization (added when "
-                        "the numbers were known)",
-                        "layer with Adam", "none with Adam"),
-                 faster("Batch norm with SGD gets there in fewer updates than no normalization with Adam",
-                        "batch with SGD", "none with Adam"),
-                 higher_rates("With SGD, batch norm gets there at more than 3 times the highest rate of no "
-                              "normalization",
-                              "batch with SGD"),
-                 higher_rates("With SGD, layer norm gets there at more than 3 times the highest rate of no "
-                              "normalization",
-                              "layer with SGD")},
+      .claims =
+          {faster("With SGD, batch norm gets to 0.3 nats in fewer updates than no normalization",
+                  "batch with SGD", "none with SGD"),
+           faster("With SGD, layer norm gets there in fewer updates than no normalization", "layer with SGD",
+                  "none with SGD"),
+           faster("With SGD, batch norm gets there in fewer updates than layer norm", "batch with SGD",
+                  "layer with SGD"),
+           faster("With momentum, batch norm gets there in fewer updates than no normalization",
+                  "batch with momentum", "none with momentum"),
+           faster("With momentum, layer norm gets there in fewer updates than no normalization",
+                  "layer with momentum", "none with momentum"),
+           faster("With Adam, batch norm gets there in fewer updates than no normalization",
+                  "batch with Adam", "none with Adam"),
+           faster("With Adam, layer norm gets there in fewer updates than no normalization (added when the "
+                  "numbers were known)",
+                  "layer with Adam", "none with Adam"),
+           faster("Batch norm with SGD gets there in fewer updates than no normalization with Adam",
+                  "batch with SGD", "none with Adam"),
+           higher_rates(
+               "With SGD, batch norm gets there at more than 3 times the highest rate of no normalization",
+               "batch with SGD"),
+           higher_rates(
+               "With SGD, layer norm gets there at more than 3 times the highest rate of no normalization",
+               "layer with SGD")},
       .charts = {chart("SGD", ways[0]), chart("SGD with momentum 0.9", ways[1]), chart("Adam", ways[2])},
   };
 }

@@ -230,6 +230,45 @@ LabNumber mean_of(const std::string& variant, const std::string& quantity) {
   return {.variant = variant, .quantity = quantity, .over = LabNumber::mean};
 }
 
+std::vector<LabClaim> shift_claims() {
+  return {
+      {.words = "With relu, an update changes two units of the next layer more alike than independent "
+                "changes are (mean size of their correlation above 0.05)",
+       .subject = mean_of("relu", correlation),
+       .other = {.is = 0.05},
+       .direction = Claim::higher},
+      {.words = "With relu it changes them more alike than with tanh",
+       .subject = mean_of("relu", correlation),
+       .other = mean_of("tanh", correlation),
+       .direction = Claim::higher},
+      {.words = "With relu more of the change than with tanh is one of the mean and the variance that layer "
+                "norm fixes",
+       .subject = mean_of("relu", over_units),
+       .other = mean_of("tanh", over_units),
+       .direction = Claim::higher},
+      {.words = "With batch norm the inputs of the units drift less than without normalization",
+       .subject = mean_of("batch", drift_of_mean),
+       .other = mean_of("none", drift_of_mean)},
+      {.words = "With layer norm the inputs of the units drift less than without normalization",
+       .subject = mean_of("layer", drift_of_mean),
+       .other = mean_of("none", drift_of_mean)},
+      {.words = "With batch norm the updates below change a layer's gradient less than without normalization",
+       .subject = mean_of("batch", gradient_distance),
+       .other = mean_of("none", gradient_distance)},
+      {.words = "With noise behind batch norm the inputs of the units drift more than without normalization",
+       .subject = mean_of("batch with noise", drift_of_mean),
+       .other = mean_of("none", drift_of_mean),
+       .direction = Claim::higher},
+      {.words = "With noise behind it, batch norm learns faster than no normalization nevertheless (mean "
+                "training loss)",
+       .subject = mean_of("batch with noise", training_loss),
+       .other = mean_of("none", training_loss)},
+      {.words = "Of the five networks, those that drift more learn slower (rank correlation above 0)",
+       .subject = {.variant = "all five", .quantity = rank},
+       .other = {.is = 0},
+       .direction = Claim::higher}};
+}
+
 }  // namespace
 
 Lab shift() {
@@ -242,59 +281,15 @@ Lab shift() {
           "this \"covariate shift\", and that speeds up learning.",
       .source =
           "Layer Normalization (Ba, Kiros and Hinton 2016), Sections 2 and 3; against it Santurkar et al. "
-          "2018, "
-          "\"How does batch normalization help optimization?\"",
+          "2018, \"How does batch normalization help optimization?\"",
       .setting =
           "Built-in digits, eight relu layers of 64 units. First, without normalization and before training, "
-          "one "
-          "layer's weights move by a hundredth of their length along their gradient. Then 1000 updates of "
-          "SGD with "
-          "rate 0.1 and batches of 64; at every 50th, 250 other cases see the network before and after it. "
-          "Noise: behind the normalization every unit is scaled by 1 to 1.25 and moved by -0.5 to 0.5, with "
-          "numbers "
-          "that are drawn anew for every update.",
+          "one layer's weights move by a hundredth of their length along their gradient. Then 1000 updates "
+          "of SGD with rate 0.1 and batches of 64; at every 50th, 250 other cases see the network before and "
+          "after it. Noise: behind the normalization every unit is scaled by 1 to 1.25 and moved by -0.5 to "
+          "0.5, with numbers that are drawn anew for every update.",
       .measure = measure,
-      .claims =
-          {{.words = "With relu, an update changes two units of the next layer more alike than independent "
-                     "changes "
-                     "are (mean size of their correlation above 0.05)",
-            .subject = mean_of("relu", correlation),
-            .other = {.is = 0.05},
-            .direction = Claim::higher},
-           {.words = "With relu it changes them more alike than with tanh",
-            .subject = mean_of("relu", correlation),
-            .other = mean_of("tanh", correlation),
-            .direction = Claim::higher},
-           {.words =
-                "With relu more of the change than with tanh is one of the mean and the variance that layer "
-                "norm fixes",
-            .subject = mean_of("relu", over_units),
-            .other = mean_of("tanh", over_units),
-            .direction = Claim::higher},
-           {.words = "With batch norm the inputs of the units drift less than without normalization",
-            .subject = mean_of("batch", drift_of_mean),
-            .other = mean_of("none", drift_of_mean)},
-           {.words = "With layer norm the inputs of the units drift less than without normalization",
-            .subject = mean_of("layer", drift_of_mean),
-            .other = mean_of("none", drift_of_mean)},
-           {.words =
-                "With batch norm the updates below change a layer's gradient less than without normalization",
-            .subject = mean_of("batch", gradient_distance),
-            .other = mean_of("none", gradient_distance)},
-           {.words =
-                "With noise behind batch norm the inputs of the units drift more than without normalization",
-            .subject = mean_of("batch with noise", drift_of_mean),
-            .other = mean_of("none", drift_of_mean),
-            .direction = Claim::higher},
-           {.words =
-                "With noise behind it, batch norm learns faster than no normalization nevertheless (mean "
-                "training loss)",
-            .subject = mean_of("batch with noise", training_loss),
-            .other = mean_of("none", training_loss)},
-           {.words = "Of the five networks, those that drift more learn slower (rank correlation above 0)",
-            .subject = {.variant = "all five", .quantity = rank},
-            .other = {.is = 0},
-            .direction = Claim::higher}},
+      .claims = shift_claims(),
       .charts = {{.title = "How alike an update's changes are",
                   .quantity = correlation,
                   .x_label = "layer that is updated",

@@ -132,15 +132,12 @@ Lab smoothness() {
           "then a step of the same rate meets less of a change, of the loss and of its gradient.",
       .source =
           "Layer Normalization (Ba, Kiros and Hinton 2016), Section 5.2; measured as Santurkar et al. 2018 "
-          "do, "
-          "\"How does batch normalization help optimization?\"",
+          "do, \"How does batch normalization help optimization?\"",
       .setting =
           "Built-in digits, eight relu layers of 64 units, 1000 updates of SGD with rate 0.1 and batches of "
-          "64. "
-          "At every 50th, steps of 0.025 to 0.4 times the gradient of 250 training cases are tried: the "
-          "range "
-          "of the loss over them, the largest change of the gradient relative to its length, and the largest "
-          "change relative to the length of the step (effective smoothness, beta).",
+          "64. At every 50th, steps of 0.025 to 0.4 times the gradient of 250 training cases are tried: the "
+          "range of the loss over them, the largest change of the gradient relative to its length, and the "
+          "largest change relative to the length of the step (effective smoothness, beta).",
       .measure = measure,
       .claims = {less("With batch norm the loss ranges less along the gradient than without normalization",
                       Norm::batch, loss_range),

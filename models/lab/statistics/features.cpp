@@ -146,7 +146,9 @@ FeatureErrors train_on_features(const FeatureScheme& scheme, NormPlace place, co
           .test = unexplained(model(seen(test), Mode::evaluate), test.y)};
 }
 
-Lab features() {
+namespace {
+
+std::vector<LabClaim> features_claims() {
   using enum NormPlace;
   const auto number = [](const std::string& variant, NormPlace place, double features) {
     return LabNumber{
@@ -157,6 +159,39 @@ Lab features() {
                         double ratio = 1) {
     return LabClaim{.words = words, .subject = subject, .other = other, .least = ratio, .ratio = true};
   };
+  return {
+      lower("Of age, gender and height on the input, layer norm loses what batch norm keeps: ten times the "
+            "error",
+            number("batch", input, 3), number("layer", input, 3), 10),
+      lower("Of 24 such features on the input as well", number("batch", input, 24),
+            number("layer", input, 24), 10),
+      lower("On the hidden units, layer norm of age, gender and height has ten times batch norm's error",
+            number("batch", hidden, 3), number("layer", hidden, 3), 10),
+      lower("On the hidden units, layer norm is better than no norm", number("layer", hidden, 3),
+            number("none", hidden, 3)),
+      lower("On the input, the gain and bias halve layer norm's error", number("layer", input, 3),
+            number("layer without gain and bias", input, 3), 2),
+      lower("On the input, a bias in front of the norm halves its error",
+            number("layer with a bias in front", input, 3), number("layer", input, 3), 2),
+      lower("On the hidden units, a bias in front of the norm halves its error",
+            number("layer with a bias in front", hidden, 3), number("layer", hidden, 3), 2),
+      lower("On the input, batch norm after it halves its error", number("layer then batch", input, 3),
+            number("layer", input, 3), 2),
+      lower("Features alike in scale halve layer norm's error on three inputs",
+            number("layer of features alike", input, 3), number("layer", input, 3), 2),
+      lower("Layer norm of three inputs alike still has ten times the error of no norm",
+            number("none of features alike", input, 3), number("layer of features alike", input, 3), 10),
+      lower("Layer norm of 24 inputs alike has less than three times the error of no norm",
+            number("layer of features alike", input, 24), number("none of features alike", input, 24),
+            1.0 / 3),
+      lower("On the hidden units, of features alike, layer norm has less than 1.5 times the error of no norm",
+            number("layer of features alike", hidden, 3), number("none of features alike", hidden, 3),
+            1 / 1.5)};
+}
+
+}  // namespace
+
+Lab features() {
   const auto chart = [](const std::string& title, NormPlace place) {
     return LabChart{.title = title,
                     .quantity = quantity_of(place),
@@ -170,50 +205,20 @@ Lab features() {
       .name = "features",
       .title = "Layer norm across inputs of unlike kinds",
       .sentence =
-          "Layer norm takes all features of a case as alike. \"If the input features are "
-          "concatenated with multiple different features such as age, gender and height, and then "
-          "directly calculate the norm within the sample, there will be great problems.\"",
+          "Layer norm takes all features of a case as alike. \"If the input features are concatenated with "
+          "multiple different features such as age, gender and height, and then directly calculate the norm "
+          "within the sample, there will be great problems.\"",
       .source =
-          "Batch normalization and layer normalization (a web page on both), on layer normalization, "
-          "item 3",
+          "Batch normalization and layer normalization (a web page on both), on layer normalization, item 3",
       .setting =
           "Age in years, gender as 0 or 1 and height in centimetres of one, two, four or eight people "
-          "predict a made-up score to which each of the three matters. Relu network with two hidden "
-          "layers of 32, normalized on the input or on the hidden units; 2,000 cases, 60 epochs of "
-          "Adam, the best of three learning rates by other cases. \"Alike\": the same features with "
-          "mean 0 and deviation 1.",
+          "predict a made-up score to which each of the three matters. Relu network with two hidden layers "
+          "of 32, normalized on the input or on the hidden units; 2,000 cases, 60 epochs of Adam, the best "
+          "of three learning rates by other cases. \"Alike\": the same features with mean 0 and deviation 1.",
       .measure = measure,
-      .claims = {lower("Of age, gender and height on the input, layer norm loses what batch norm keeps: ten "
-                       "times the error",
-                       number("batch", input, 3), number("layer", input, 3), 10),
-                 lower("Of 24 such features on the input as well", number("batch", input, 24),
-                       number("layer", input, 24), 10),
-                 lower("On the hidden units, layer norm of age, gender and height has ten times batch norm's "
-                       "error",
-                       number("batch", hidden, 3), number("layer", hidden, 3), 10),
-                 lower("On the hidden units, layer norm is better than no norm", number("layer", hidden, 3),
-                       number("none", hidden, 3)),
-                 lower("On the input, the gain and bias halve layer norm's error", number("layer", input, 3),
-                       number("layer without gain and bias", input, 3), 2),
-                 lower("On the input, a bias in front of the norm halves its error",
-                       number("layer with a bias in front", input, 3), number("layer", input, 3), 2),
-                 lower("On the hidden units, a bias in front of the norm halves its error",
-                       number("layer with a bias in front", hidden, 3), number("layer", hidden, 3), 2),
-                 lower("On the input, batch norm after it halves its error",
-                       number("layer then batch", input, 3), number("layer", input, 3), 2),
-                 lower("Features alike in scale halve layer norm's error on three inputs",
-                       number("layer of features alike", input, 3), number("layer", input, 3), 2),
-                 lower("Layer norm of three inputs alike still has ten times the error of no norm",
-                       number("none of features alike", input, 3),
-                       number("layer of features alike", input, 3), 10),
-                 lower("Layer norm of 24 inputs alike has less than three times the error of no norm",
-                       number("layer of features alike", input, 24),
-                       number("none of features alike", input, 24), 1.0 / 3),
-                 lower("On the hidden units, of features alike, layer norm has less than 1.5 times the error "
-                       "of no norm",
-                       number("layer of features alike", hidden, 3),
-                       number("none of features alike", hidden, 3), 1 / 1.5)},
-      .charts = {chart("Norm of the input", input), chart("Norm of the hidden units", hidden)},
+      .claims = features_claims(),
+      .charts = {chart("Norm of the input", NormPlace::input),
+                 chart("Norm of the hidden units", NormPlace::hidden)},
   };
 }
 

@@ -192,7 +192,9 @@ SmallDigits small_digits(size_t count, std::uint64_t seed) {
   return small;
 }
 
-Lab noise() {
+namespace {
+
+std::vector<LabClaim> noise_claims() {
   // Claims are about the mean over the training sets.
   const auto claim = [](const std::string& words, const std::string& subject, const std::string& other,
                         const std::string& quantity = "test error") {
@@ -202,6 +204,36 @@ Lab noise() {
                     .direction = Claim::lower,
                     .ratio = true};
   };
+  return {
+      claim("Batch norm's noise lowers the test error", "batch", "batch over all cases"),
+      claim("Batch norm's noise lowers the test loss", "batch", "batch over all cases", "test loss"),
+      claim("The noise of parts of 4 lowers the test error further", "batch in parts of 4", "batch"),
+      claim("Batch norm without it gains from the same noise added by hand",
+            "batch over all cases with noise", "batch over all cases"),
+      claim("That noise by hand lowers the test error of layer norm", "layer with noise", "layer"),
+      claim("The noise of parts of 4, by hand, lowers that of layer norm", "layer with more noise", "layer"),
+      claim("Batch norm has a lower test error than no normalization", "batch", "none"),
+      claim("Batch norm without its noise has a lower one than no normalization", "batch over all cases",
+            "none"),
+      claim("Batch norm has a lower test error than layer norm", "batch", "layer"),
+      claim("At rate 0.003, batch norm's noise lowers the test error", "batch", "batch over all cases",
+            "test error at rate 0.003"),
+      claim("At rate 0.003, batch norm's noise lowers the test loss", "batch", "batch over all cases",
+            "test loss at rate 0.003"),
+      claim("At rate 0.003, batch norm without it gains from noise by hand",
+            "batch over all cases with noise", "batch over all cases", "test error at rate 0.003"),
+      claim("At rate 0.003, noise by hand lowers the test error of layer norm", "layer with noise", "layer",
+            "test error at rate 0.003"),
+      claim("Dropout lowers the test error without normalization", "none with dropout", "none"),
+      claim("Dropout lowers the test error of layer norm", "layer with dropout", "layer"),
+      claim("Dropout lowers the test error of batch norm", "batch with dropout", "batch"),
+      claim("With dropout, batch norm's noise lowers the test error", "batch with dropout",
+            "batch over all cases with dropout")};
+}
+
+}  // namespace
+
+Lab noise() {
   return {
       .name = "noise",
       .title = "Batch norm's noise as a regularizer",
@@ -213,37 +245,10 @@ Lab noise() {
           "A network 196 - 64 - 64 - 10 learns 96, 192, 384 or 768 built-in digits of 14 x 14 in 2000 "
           "updates of Adam (rate 0.001, also 0.003) with batches of 16; 2000 others are the test. Batch norm "
           "takes its statistics from the batch, from parts of 4, or from all training cases (no noise); in "
-          "use from all. By hand each unit's normalized value gets the noise that statistics of 16 or "
-          "(more) 4 cases have. Dropout of 0.5 behind each relu. Claims compare means over the four training "
-          "sets.",
+          "use from all. By hand each unit's normalized value gets the noise that statistics of 16 or (more) "
+          "4 cases have. Dropout of 0.5 behind each relu. Claims compare means over the four training sets.",
       .measure = measure,
-      .claims = {claim("Batch norm's noise lowers the test error", "batch", "batch over all cases"),
-                 claim("Batch norm's noise lowers the test loss", "batch", "batch over all cases",
-                       "test loss"),
-                 claim("The noise of parts of 4 lowers the test error further", "batch in parts of 4",
-                       "batch"),
-                 claim("Batch norm without it gains from the same noise added by hand",
-                       "batch over all cases with noise", "batch over all cases"),
-                 claim("That noise by hand lowers the test error of layer norm", "layer with noise", "layer"),
-                 claim("The noise of parts of 4, by hand, lowers that of layer norm", "layer with more noise",
-                       "layer"),
-                 claim("Batch norm has a lower test error than no normalization", "batch", "none"),
-                 claim("Batch norm without its noise has a lower one than no normalization",
-                       "batch over all cases", "none"),
-                 claim("Batch norm has a lower test error than layer norm", "batch", "layer"),
-                 claim("At rate 0.003, batch norm's noise lowers the test error", "batch",
-                       "batch over all cases", "test error at rate 0.003"),
-                 claim("At rate 0.003, batch norm's noise lowers the test loss", "batch",
-                       "batch over all cases", "test loss at rate 0.003"),
-                 claim("At rate 0.003, batch norm without it gains from noise by hand",
-                       "batch over all cases with noise", "batch over all cases", "test error at rate 0.003"),
-                 claim("At rate 0.003, noise by hand lowers the test error of layer norm", "layer with noise",
-                       "layer", "test error at rate 0.003"),
-                 claim("Dropout lowers the test error without normalization", "none with dropout", "none"),
-                 claim("Dropout lowers the test error of layer norm", "layer with dropout", "layer"),
-                 claim("Dropout lowers the test error of batch norm", "batch with dropout", "batch"),
-                 claim("With dropout, batch norm's noise lowers the test error", "batch with dropout",
-                       "batch over all cases with dropout")},
+      .claims = noise_claims(),
       .charts = {{.title = "Batch norm's noise",
                   .quantity = "test error",
                   .x_label = "training cases",

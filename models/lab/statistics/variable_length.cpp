@@ -143,7 +143,9 @@ std::vector<double> error_by_step(const Tensor& prediction, const LeakySums& cas
   return errors;
 }
 
-Lab variable_length() {
+namespace {
+
+std::vector<LabClaim> variable_length_claims() {
   const std::string early = "error in use at steps 1 to 10", late = "error in use at steps 21 to 30",
                     beyond = "error in use at steps 31 to 60";
   const auto is_higher = [](const std::string& words, const LabNumber& subject, const LabNumber& other) {
@@ -154,6 +156,26 @@ Lab variable_length() {
                     .ratio = true,
                     .for_the_better = false};
   };
+  return {
+      is_higher("Batch norm is worse at steps 21 to 30, which few cases reach, than at 1 to 10",
+                {.variant = "batch", .quantity = late}, {.variant = "batch", .quantity = early}),
+      is_higher("Layer norm is worse at steps 21 to 30 than at 1 to 10",
+                {.variant = "layer", .quantity = late}, {.variant = "layer", .quantity = early}),
+      is_higher("At steps 21 to 30 batch norm is worse than layer norm",
+                {.variant = "batch", .quantity = late}, {.variant = "layer", .quantity = late}),
+      is_higher("Padding inside the statistics makes batch norm worse there",
+                {.variant = "batch with padding", .quantity = late}, {.variant = "batch", .quantity = late}),
+      is_higher("Batch norm is worse at steps 31 to 60, beyond all training sequences, than at 21 to 30",
+                {.variant = "batch", .quantity = beyond}, {.variant = "batch", .quantity = late}),
+      is_higher("Layer norm is worse at steps 31 to 60 than at 21 to 30",
+                {.variant = "layer", .quantity = beyond}, {.variant = "layer", .quantity = late}),
+      is_higher("At steps 31 to 60 batch norm is worse than layer norm",
+                {.variant = "batch", .quantity = beyond}, {.variant = "layer", .quantity = beyond})};
+}
+
+}  // namespace
+
+Lab variable_length() {
   return {
       .name = "variable-length",
       .title = "Sequences of unequal length under batch norm",
@@ -167,32 +189,14 @@ Lab variable_length() {
           "Normalization (Ba, Kiros and Hinton 2016), Section 3.1",
       .setting =
           "An LSTM with 32 units follows y_t = 0.8 y_(t-1) + 0.6 x_t; x and y have variance 1, and a second "
-          "input "
-          "is always 1, without which layer norm would not see the size of x. Training: 600 "
-          "updates with 32 sequences of 5 to 30 steps, of which few are long; padded steps do not enter "
-          "batch "
-          "norm's statistics, or do (with padding). Test: 1000 sequences of 60 steps, in use, that is "
-          "with population statistics, those of step 30 from there on; with the statistics of each batch "
-          "100 batches as in training, and at each step the mean over the batches that have a case there, "
+          "input is always 1, without which layer norm would not see the size of x. Training: 600 updates "
+          "with 32 sequences of 5 to 30 steps, of which few are long; padded steps do not enter batch norm's "
+          "statistics, or do (with padding). Test: 1000 sequences of 60 steps, in use, that is with "
+          "population statistics, those of step 30 from there on; with the statistics of each batch 100 "
+          "batches as in training, and at each step the mean over the batches that have a case there, "
           "however many, of its cases' mean.",
       .measure = measure,
-      .claims = {is_higher("Batch norm is worse at steps 21 to 30, which few cases reach, than at 1 to 10",
-                           {.variant = "batch", .quantity = late}, {.variant = "batch", .quantity = early}),
-                 is_higher("Layer norm is worse at steps 21 to 30 than at 1 to 10",
-                           {.variant = "layer", .quantity = late}, {.variant = "layer", .quantity = early}),
-                 is_higher("At steps 21 to 30 batch norm is worse than layer norm",
-                           {.variant = "batch", .quantity = late}, {.variant = "layer", .quantity = late}),
-                 is_higher("Padding inside the statistics makes batch norm worse there",
-                           {.variant = "batch with padding", .quantity = late},
-                           {.variant = "batch", .quantity = late}),
-                 is_higher(
-                     "Batch norm is worse at steps 31 to 60, beyond all training sequences, than at 21 to 30",
-                     {.variant = "batch", .quantity = beyond}, {.variant = "batch", .quantity = late}),
-                 is_higher("Layer norm is worse at steps 31 to 60 than at 21 to 30",
-                           {.variant = "layer", .quantity = beyond}, {.variant = "layer", .quantity = late}),
-                 is_higher("At steps 31 to 60 batch norm is worse than layer norm",
-                           {.variant = "batch", .quantity = beyond},
-                           {.variant = "layer", .quantity = beyond})},
+      .claims = variable_length_claims(),
       .charts = {{.title = "In use, by step",
                   .quantity = "error in use",
                   .x_label = "step",

@@ -92,9 +92,7 @@ std::vector<Observation> measure(std::int64_t seed, bool quick) {
   return notes.rows();
 }
 
-}  // namespace
-
-Lab dissect() {
+std::vector<LabClaim> dissect_claims() {
   const char* const scaling = "curvature along re-scaling of any";
   const char* const shifting = "curvature along re-centering of any";
   const auto seems = [](const std::string& words, const char* variant, const char* quantity,
@@ -114,41 +112,42 @@ Lab dissect() {
                     .for_the_better = false};
   };
   return {
+      seems("Layer norm has no curvature along re-scaling of the weights", "layer", scaling, Claim::lower,
+            1e-6),
+      seems("Layer norm has none along re-centering", "layer", shifting, Claim::lower, 1e-6),
+      seems("With a constant mean there seems to be some along re-centering", "layer with constant mean",
+            shifting, Claim::higher, 0.01),
+      seems("With a constant deviation there still is none along re-centering",
+            "layer with constant deviation", shifting, Claim::lower, 1e-6),
+      seems("With a constant deviation there seems to be some along re-scaling",
+            "layer with constant deviation", scaling, Claim::higher, 0.01),
+      worse("With a constant mean the training loss is higher", "layer with constant mean", "layer"),
+      worse("With a constant deviation it is higher", "layer with constant deviation", "layer"),
+      worse("With both constant it is higher", "layer with both constant", "layer"),
+      worse("With both constant it is higher than without normalization", "layer with both constant", "none"),
+      worse("A constant deviation does more harm than a constant mean", "layer with constant deviation",
+            "layer with constant mean")};
+}
+
+}  // namespace
+
+Lab dissect() {
+  return {
       .name = "dissect",
       .title = "Layer norm's backward pass in parts",
       .sentence =
           "Layer norm is \"invariant to scaling of the entire weight matrix and invariant to a shift to all "
-          "of the "
-          "incoming weights\": its Fisher matrix has no curvature along them. The backward pass owes that to "
-          "the "
-          "derivatives of the deviation and of the mean.",
+          "of the incoming weights\": its Fisher matrix has no curvature along them. The backward pass owes "
+          "that to the derivatives of the deviation and of the mean.",
       .source = "Layer Normalization (Ba, Kiros and Hinton 2016), Sections 5.1 and 5.2; Xu et al. (2019)",
       .setting =
           "A layer of 6 inputs and 5 units over 20 random cases: the Fisher matrix of its outputs with unit "
-          "noise, as the "
-          "backward pass sees it, along the weights themselves and along common shifts, relative to the mean "
-          "of all "
-          "directions. Built-in digits, four relu layers of 64 units, 500 updates of SGD with batches of 32, "
-          "the "
-          "best of eight rates: mean training loss of the last hundred.",
+          "noise, as the backward pass sees it, along the weights themselves and along common shifts, "
+          "relative to the mean of all directions. Built-in digits, four relu layers of 64 units, 500 "
+          "updates of SGD with batches of 32, the best of eight rates: mean training loss of the last "
+          "hundred.",
       .measure = measure,
-      .claims = {seems("Layer norm has no curvature along re-scaling of the weights", "layer", scaling,
-                       Claim::lower, 1e-6),
-                 seems("Layer norm has none along re-centering", "layer", shifting, Claim::lower, 1e-6),
-                 seems("With a constant mean there seems to be some along re-centering",
-                       "layer with constant mean", shifting, Claim::higher, 0.01),
-                 seems("With a constant deviation there still is none along re-centering",
-                       "layer with constant deviation", shifting, Claim::lower, 1e-6),
-                 seems("With a constant deviation there seems to be some along re-scaling",
-                       "layer with constant deviation", scaling, Claim::higher, 0.01),
-                 worse("With a constant mean the training loss is higher", "layer with constant mean",
-                       "layer"),
-                 worse("With a constant deviation it is higher", "layer with constant deviation", "layer"),
-                 worse("With both constant it is higher", "layer with both constant", "layer"),
-                 worse("With both constant it is higher than without normalization",
-                       "layer with both constant", "none"),
-                 worse("A constant deviation does more harm than a constant mean",
-                       "layer with constant deviation", "layer with constant mean")},
+      .claims = dissect_claims(),
       .charts = {{.title = "Training loss by rate",
                   .quantity = "training loss by rate",
                   .x_label = "learning rate",

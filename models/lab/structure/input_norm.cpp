@@ -59,7 +59,9 @@ Tensor normalized_input_layer(Norm norm, const Tensor& x, const LayerValues& lay
   return linear(input, layer.weight, layer.bias);
 }
 
-Lab input_norm() {
+namespace {
+
+std::vector<LabClaim> input_norm_claims() {
   using enum Transformation;
   /// The output stays, or changes at every magnitude.
   const auto stays = [](const std::string& words, const std::string& row, Transformation transformation) {
@@ -78,8 +80,30 @@ Lab input_norm() {
         .in_each_seed = true};
   };
   const std::string batch = "batch of the input", layer = "layer of the input";
+  return {
+      changes("With layer norm of the input, re-scaling of the weights changes the output", layer,
+              matrix_rescaling),
+      changes("With layer norm of the input, re-centering of the weights changes it", layer,
+              matrix_recentering),
+      changes("With batch norm of the input, re-scaling of the weights changes the output", batch,
+              matrix_rescaling),
+      changes("With batch norm of the input, re-centering of the weights changes it", batch,
+              matrix_recentering),
+      stays("Layer norm of the input is invariant to re-scaling the dataset", layer, data_rescaling),
+      stays("Layer norm of the input is invariant to re-scaling a single case", layer, case_rescaling),
+      stays("Batch norm of the input is invariant to re-scaling the dataset", batch, data_rescaling),
+      stays("Batch norm of the input is invariant to re-centering the dataset", batch, data_recentering),
+      stays("Of all methods: batch norm is invariant to re-scaling the dataset", "batch", data_rescaling),
+      stays("Of all methods: layer norm is invariant to re-scaling the dataset", "layer", data_rescaling),
+      stays("Of all methods: weight norm is invariant to re-scaling the dataset", "weight", data_rescaling)};
+}
+
+}  // namespace
+
+Lab input_norm() {
   std::vector<LabChart> charts;
-  for (const Transformation transformation : {matrix_rescaling, data_rescaling, case_rescaling})
+  for (const Transformation transformation :
+       {Transformation::matrix_rescaling, Transformation::data_rescaling, Transformation::case_rescaling})
     charts.push_back({.title = analysis::name_of(transformation),
                       .quantity = quantity_of(transformation),
                       .x_label = "factor",
@@ -100,25 +124,7 @@ Lab input_norm() {
           "the largest change of the output relative to the output.",
       .in_double = true,
       .measure = measure,
-      .claims =
-          {changes("With layer norm of the input, re-scaling of the weights changes the output", layer,
-                   matrix_rescaling),
-           changes("With layer norm of the input, re-centering of the weights changes it", layer,
-                   matrix_recentering),
-           changes("With batch norm of the input, re-scaling of the weights changes the output", batch,
-                   matrix_rescaling),
-           changes("With batch norm of the input, re-centering of the weights changes it", batch,
-                   matrix_recentering),
-           stays("Layer norm of the input is invariant to re-scaling the dataset", layer, data_rescaling),
-           stays("Layer norm of the input is invariant to re-scaling a single case", layer, case_rescaling),
-           stays("Batch norm of the input is invariant to re-scaling the dataset", batch, data_rescaling),
-           stays("Batch norm of the input is invariant to re-centering the dataset", batch, data_recentering),
-           stays("Of all methods: batch norm is invariant to re-scaling the dataset", "batch",
-                 data_rescaling),
-           stays("Of all methods: layer norm is invariant to re-scaling the dataset", "layer",
-                 data_rescaling),
-           stays("Of all methods: weight norm is invariant to re-scaling the dataset", "weight",
-                 data_rescaling)},
+      .claims = input_norm_claims(),
       .charts = charts,
   };
 }

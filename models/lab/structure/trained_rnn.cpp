@@ -75,17 +75,14 @@ Lab trained_rnn() {
       .title = "Gradients through time while an RNN learns",
       .sentence =
           "In a standard RNN the summed inputs tend \"to either grow or shrink at every time-step, leading "
-          "to "
-          "exploding or vanishing gradients. In a layer normalized RNN\" the invariance to their scale "
+          "to exploding or vanishing gradients. In a layer normalized RNN\" the invariance to their scale "
           "\"results in much more stable hidden-to-hidden dynamics.\"",
       .source = "Layer Normalization (Ba, Kiros and Hinton 2016), Section 3.1",
       .setting =
           "The adding problem over 50 steps: a tanh RNN with 64 units whose recurrent matrix starts "
-          "orthogonal, "
-          "2000 updates of Adam with 32 cases, at the best of three learning rates by other cases, 1000 test "
-          "cases. Always answering 1 has an error of "
-          "1/6. The "
-          "spread is the logarithm to base 10 of the longest over the shortest dL/dh_t.",
+          "orthogonal, 2000 updates of Adam with 32 cases, at the best of three learning rates by other "
+          "cases, 1000 test cases. Always answering 1 has an error of 1/6. The spread is the logarithm to "
+          "base 10 of the longest over the shortest dL/dh_t.",
       .measure = measure,
       .claims = {lower("Before training the gradients spread less under layer norm than without", "layer",
                        "none", "spread before training"),
