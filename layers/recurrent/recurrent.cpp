@@ -26,10 +26,13 @@ size_t piece_length(size_t steps) {
 /// [H x gates H], each gate's square matrix drawn independently.
 Tensor gate_by_gate(const Initializer& initial, const std::string& parameter, size_t hidden, size_t gates,
                     const Random& random) {
-  std::vector<Tensor> squares;
-  for (size_t gate = 0; gate < gates; ++gate)
-    squares.push_back(initial_values(initial, parameter, {hidden, hidden}, random.split(gate)));
-  return concatenate(squares, 1);
+  Tensor weight({hidden, gates * hidden});
+  for (size_t gate = 0; gate < gates; ++gate) {
+    const Tensor square = initial_values(initial, parameter, {hidden, hidden}, random.split(gate));
+    for (size_t r = 0; r < hidden; ++r)
+      std::copy_n(square.data() + r * hidden, hidden, weight.data() + (r * gates + gate) * hidden);
+  }
+  return weight;
 }
 
 void require_options(const std::string& name, const CellForm& form, const RecurrentOptions& chosen) {
