@@ -98,6 +98,11 @@ class Resident:
         except ValueError:
             sys.exit(f"{' '.join(map(str, self.process.args))} says {answer.strip()!r} in place of milliseconds; run it by hand")
 
+    def peak_mb(self):
+        """The most memory that it has had so far, in MB, its code included."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
+
     def close(self):
         self.process.stdin.close()
         self.process.wait()
