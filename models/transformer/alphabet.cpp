@@ -56,7 +56,7 @@ std::string escaped(std::string_view unit) {
   return line;
 }
 
-/// The way back; DataError for what `escaped` does not write.
+/// What `escaped` was made of; DataError for what `escaped` does not write.
 std::string unescaped(const std::string& path, std::string_view line) {
   std::string unit;
   while (!line.empty()) {

@@ -76,7 +76,7 @@ void broadcasting() {
   }
 }
 
-/// x + b and db as tables of squares: b is repeated on the way there, dy summed on the way back.
+/// x + b and db as tables of squares: b is repeated in the forward pass, dy summed in the backward pass.
 void draw_broadcasting() {
   std::ofstream out("broadcasting.svg");
   out << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 560 150' font-family='sans-serif' "

@@ -82,7 +82,7 @@ TEST_CASE("parameter-free norms: DetachNorm and AdaNorm pass back the gradient o
   for (const Shape& shape : {Shape{1, 3}, Shape{3, 5}, Shape{7, 17}, Shape{2, 3, 4}, Shape{2, 65}}) {
     CAPTURE(text(shape));
     const Tensor a = sample(shape, 1, -2, 2), dy = sample(shape, 2);
-    // The functions of x in which what is constant on the way back has its value at a.
+    // The functions of x in which what is constant in the backward pass has its value at a.
     const Tensor mean = mean_columns(a), deviation = sqrt(mean_columns(square(a - mean)) + real(1e-5));
     const Tensor factor = (real(1) - real(0.2) * layer_norm_simple(a)) * real(1.5);
     const Layer frozen_statistics = [=](const std::vector<Tensor>& in) { return (in[0] - mean) / deviation; };
