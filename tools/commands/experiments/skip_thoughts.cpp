@@ -139,7 +139,9 @@ void add_skip_thoughts_command(Command& program) {
       "Example: lamina skip-thoughts --data books --norm none,layer --out runs/skip-thoughts\n"
       "         lamina skip-thoughts eval runs/skip-thoughts --data tasks");
   const auto skip = std::make_shared<SkipCommand>(command);
-  add_skip_vector_commands(command, skip);
+  add_skip_encode(command, skip);
+  add_skip_eval(command, skip);
+  add_skip_neighbours(command, skip);
   command.action([skip] { return skip->run(); });
 }
 

@@ -35,7 +35,9 @@ class SkipCommand final : public TrainingCommand {
   std::optional<skip_thoughts::Corpus> corpus_;
 };
 
-/// encode, eval and neighbours: what trained vectors are for.
-void add_skip_vector_commands(Command& command, const std::shared_ptr<SkipCommand>& skip);
+/// Its own commands, for what was trained: encode, eval and neighbours.
+void add_skip_encode(Command& parent, const std::shared_ptr<SkipCommand>& skip);
+void add_skip_eval(Command& parent, const std::shared_ptr<SkipCommand>& skip);
+void add_skip_neighbours(Command& parent, const std::shared_ptr<SkipCommand>& skip);
 
 }  // namespace lamina
