@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/memory/allocator.h"
 
 namespace lamina {
 
@@ -18,6 +19,7 @@ Optimizer::Optimizer(Parameters& parameters, std::string name, const std::vector
       name_(std::move(name)),
       size_(parameters.values().size()),
       groups_(groups.size()) {
+  memory::trim();  // the model is built: what its parameters were drawn in goes back to the system
   if (groups.empty()) return;
   const auto& learned = parameters.learned();
   group_of_.assign(learned.size(), no_group);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/memory/allocator.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
 #include "optim/sgd.h"
@@ -133,4 +134,14 @@ TEST_CASE("update_only: tables may be named in any order") {
     CHECK(difference(tables[0], {1, 1, 1, 1, -0.5, -0.5}) == 0);
     CHECK(difference(tables[1], {-0.5, -0.5, 1, 1}) == 0);
   }
+}
+
+TEST_CASE("optimizer: what the parameters were drawn in goes back to the system when an optimizer is made") {
+  Parameters parameters(1);
+  parameters.add("w", sample({300, 400}, 1));
+  const Sgd first(parameters, {});
+  CHECK(memory::statistics().bytes_cached == 0);
+  memory::release(memory::allocate(100000), 100000);
+  const Adam second(parameters, {});
+  CHECK(memory::statistics().bytes_cached < 100000);  // names and the like may come and go after it
 }
