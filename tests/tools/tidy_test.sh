@@ -4,7 +4,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v clang-tidy >/dev/null || ! command -v clang++ >/dev/null; then
   echo "there is no clang-tidy: skipped"
-  echo "0 passed, 0 failed, 7 skipped"
+  echo "0 passed, 0 failed, 8 skipped"
   exit 0
 fi
 
@@ -68,6 +68,9 @@ printf 'int Capital() { return 1; }\nint main() {\n  int* none = 0;\n  if (none 
 expect "nothing in what is clean" 0 1 0 core/clean.cpp core/fine.cpp
 expect "one source" 1 1 9 core/odd.cpp
 expect "as much in several as in one" 1 1 9 core/clean.cpp core/odd.cpp core/fine.cpp
+mkdir -p core/ops/attention
+cp core/odd.cpp core/ops/attention
+expect "as much in folders of folders" 1 1 9 core/clean.cpp core/ops/attention/odd.cpp
 expect "programs, each with a main" 1 1 2 core/program.cpp core/odd_program.cpp core/clean.cpp
 expect "sources that cannot stand together" 1 2 10 core/clean.cpp core/odd.cpp core/same_name.cpp
 expect "a source that does not compile" 1 2 2 core/clean.cpp core/broken.cpp
