@@ -65,9 +65,9 @@ check "and of no other case" [ "$(grep -c '^| [a-z_0-9]* | ln ' said)" = 3 ]
 echo 4 >core/speed.h
 check "a change that is not committed counts" compares 0
 old=build/release/$(commit_of HEAD~1)/build/bench_steps
-touch -d 2026-01-10 "$old"
+touch -d 2038-01-10 "$old"
 check "a second time" compares 0
-check "the older one is not built again" [ "$(date -r "$old" +%F)" = 2026-01-10 ]
+check "the older one is not built again" [ "$(date -r "$old" +%F)" = 2038-01-10 ]
 check "and the change counts as slower" says '^\| lstm \| ln \| 2.00 \| 4.00 \| 2.000 '
 check "a commit of the command line" compares 0 HEAD
 check "is taken instead" says '^\| lstm \| ln \| 3.00 \| 4.00 \| 1.333 '
@@ -115,30 +115,38 @@ check "a program that cannot time the steps does not fail either" compares 0 HEA
 check "but is named" says '^build/bench_steps .* ended in the middle'
 check "with what that means" says '^nothing to compare: one of the two programs does not time these steps$'
 
-# What is the same in both trees is compiled once, also where it was compiled before the older commit was made.
+# What both trees make of the same source by the same command is compiled once, also where it was compiled before the older
+# commit was made.
 cat >Makefile <<'END'
-build/bench_steps: build/objects/speed.h build/objects/step.py build/sources
-	sed "s/SPEED/$$(cat build/objects/speed.h)/g" build/objects/step.py >$@ && chmod +x $@
-build/objects/%: core/%
-	mkdir -p $(@D) && cp $< $@ && echo $* >>compiled
-build/sources:
-	touch $@
+build/bench_steps: build/objects/speed.o build/objects/step.o
+	sed "s/SPEED/$$(cat build/objects/speed.o)/g" build/objects/step.o >$@ && chmod +x $@
+build/objects/speed.o: core/speed.h
+	@echo '[1/2] core/speed.h' && mkdir -p $(@D) && ./compile -c $< -o $@
+build/objects/step.o: core/step.py
+	@echo '[2/2] core/step.py' && mkdir -p $(@D) && ./compile -c $< -o $@
 END
+printf '#!/bin/sh\ncp "$2" "$4" && basename "$2" >>compiled\n' >compile && chmod +x compile
 git mv step.py core/step.py
 echo compiled >>.gitignore
 echo 2 >core/speed.h
 touch -d 2026-01-15 core/*
-make -s build/bench_steps
-touch -d 2026-01-16 build/objects/* build/sources
+make -s build/bench_steps >/dev/null
+touch -d 2026-01-16 build/objects/*
 commit 2026-01-20 "Another Makefile"
+older=build/release/$(commit_of HEAD)
 echo 3 >core/speed.h
 check "a change of one source" compares 0 HEAD
 check "is compared" says '^\| lstm \| ln \| 2.00 \| 3.00 \| 1.500 '
-older=build/release/$(commit_of HEAD)
 check "it alone is compiled in the older tree" [ "$(cat "$older/compiled")" = speed.h ]
-rm -r "$older" && echo '# another rule' >>Makefile
-check "with another Makefile" compares 0 HEAD
-check "all is" [ "$(sort "$older/compiled")" = "$(printf 'speed.h\nstep.py')" ]
+rm -r "$older" && printf '# a comment\nbuild/objects/more.o: ;\n' >>Makefile && sed -i 's/1\/2/1\/3/' Makefile
+check "with a Makefile that makes the objects in the same way" compares 0 HEAD
+check "it alone is, too" [ "$(cat "$older/compiled")" = speed.h ]
+rm -r "$older" && sed -i '/step.py.*compile/s/compile/compile /' Makefile
+check "with another command for the other source" compares 0 HEAD
+check "both are" [ "$(sort "$older/compiled")" = "$(printf 'speed.h\nstep.py')" ]
+rm -r "$older" && git checkout -q Makefile && echo '# another way' >tools/together.sh && git add tools/together.sh
+check "where groups are compiled in another way" compares 0 HEAD
+check "both are as well" [ "$(sort "$older/compiled")" = "$(printf 'speed.h\nstep.py')" ]
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
