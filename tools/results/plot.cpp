@@ -89,7 +89,7 @@ size_t write_block(std::ostream& script, const std::string& name, const Panel& p
 }
 
 /// "#0072b2".
-std::string color_of(const Curve& curve, size_t number) {
+std::string curve_color(const Curve& curve, size_t number) {
   const int color = curve.color >= 0 ? curve.color : plain_color(number);
   return palette[static_cast<size_t>(color) % std::size(palette)].light;
 }
@@ -110,8 +110,8 @@ Line line_of(const Curve& curve, size_t number) {
 std::string style(const Panel& panel, size_t number) {
   const Curve& curve = panel.curves[number];
   if (curve.pale)  // two bytes of alpha stand before the colour
-    return "with lines lw 0.8 dt 1 lc rgb '#A0" + color_of(curve, number).substr(1) + "'";
-  const std::string colored = " lc rgb '" + color_of(curve, number) + "'";
+    return "with lines lw 0.8 dt 1 lc rgb '#A0" + curve_color(curve, number).substr(1) + "'";
+  const std::string colored = " lc rgb '" + curve_color(curve, number) + "'";
   // A line of one point is invisible, so short runs and interrupted ones get marks as well.
   const std::string marks =
       points_of(panel, curve) <= 12 || has_gap(panel, curve) ? "with linespoints pt 7 ps 0.45" : "with lines";
@@ -196,7 +196,7 @@ void write_panel(std::ostream& script, const Panel& panel, size_t panel_number) 
     if (!curve.low.empty() && write_block(script, block, panel, curve.x, {&curve.low, &curve.high}) > 0)
       plot += (plot.empty() ? "plot " : ", ") + block +
               " using 1:2:3 with filledcurves fs transparent solid 0.18 noborder lc rgb '" +
-              color_of(curve, i) + "' notitle";
+              curve_color(curve, i) + "' notitle";
   }
   for (size_t i = 0; i < panel.curves.size(); ++i) {
     const Curve& curve = panel.curves[i];

@@ -146,6 +146,7 @@ std::vector<int> renumber_words(std::vector<Sentence>& sentences, size_t vocabul
 Tensor encode(const Encoder& encoder, const WordTable& words, const std::vector<std::string>& sentences,
               SentenceEnd end) {
   std::vector<Sentence> numbered;
+  numbered.reserve(sentences.size());
   for (const std::string& sentence : sentences)
     numbered.push_back(words.vocabulary.sentence(words_of(sentence)));
   return encode_numbered(encoder, words, std::move(numbered), end);

@@ -156,8 +156,8 @@ std::string why_not_comparable(const FoundRun& run, const Exhibit& exhibit, doub
   if (!run.config) return "data not recorded";
   if (setting_of(run, "data").empty()) return "synthetic data";
   if (setting_of(run, "preset") == "small") return "small preset";
-  if (const std::string part = part_of_data(run); !part.empty()) return part;
-  if (const std::string other = other_setting(run, exhibit); !other.empty()) return other;
+  if (std::string part = part_of_data(run); !part.empty()) return part;
+  if (std::string other = other_setting(run, exhibit); !other.empty()) return other;
   const double done = length_done(run, exhibit);
   return done < length ? progress(done, length, exhibit.length_column) : "";
 }

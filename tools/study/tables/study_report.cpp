@@ -220,11 +220,11 @@ std::string summary_of(const Study& study, const std::vector<MeasuredRun>& runs,
 }
 
 std::string verdicts_json(const std::vector<Verdict>& verdicts) {
-  using Json = nlohmann::ordered_json;
-  Json all = Json::array();
+  auto all = nlohmann::ordered_json::array();
   for (const Verdict& verdict : verdicts) {
-    Json one{{"claim", words_of(verdict)}, {"answer", name_of(verdict.answer)}, {"subject", verdict.subject},
-             {"other", verdict.other},     {"n", verdict.pairs.size()},         {"data", verdict.data}};
+    nlohmann::ordered_json one{{"claim", words_of(verdict)}, {"answer", name_of(verdict.answer)},
+                               {"subject", verdict.subject}, {"other", verdict.other},
+                               {"n", verdict.pairs.size()},  {"data", verdict.data}};
     if (verdict.has_number()) {
       one[verdict.claim.ratio ? "ratio" : "difference"] = verdict.number;
       one["interval"] = {verdict.student.low, verdict.student.high};
@@ -233,7 +233,7 @@ std::string verdicts_json(const std::vector<Verdict>& verdicts) {
     one["sentence"] = sentence(verdict);
     all.push_back(one);
   }
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 std::vector<Panel> study_figure(const Study& study, const std::vector<MeasuredRun>& runs, bool single) {
